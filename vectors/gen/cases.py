@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The cases: every estimator and preset on every series, and variants of their parameters. Those of
-double_reference.py and fixed_reference.py are here; any other file ..._reference.py has its own in CASES.
-Defaults are the papers' and RFCs', as the pages in docs/algorithms list them."""
+"""List the test cases: every estimator and preset on every series, and variants with other parameters.
+
+This file has the cases of double_reference.py and fixed_reference.py. Every other file ..._reference.py
+has its own in CASES. Default parameters are those of the papers and RFCs, as the pages in docs/algorithms
+list them.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -39,8 +42,8 @@ RENO = (0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428)
 VEGAS = (-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231)
 
 EVERY = "wan tiny large equal falling rising extremes sawtooth hour flights"
-# name: (class for double, class for fixed point or None if its answers are the same in us, parameters,
-# variants) a variant: (series, parameters that differ)
+# name: (class for double, class for fixed point, parameters, variants). The class for fixed point is None
+# if double gives the same whole microseconds. A variant is (names of series, parameters that differ).
 ESTIMATORS = {
     "last": (d.Last, f.Last, LAST, [("wan", {"beta": 0.5, "k": 8, "rto_min_us": 200_000})]),
     "jacobson": (d.Jacobson, f.Jacobson, JACOBSON, [
@@ -92,7 +95,8 @@ ESTIMATORS = {
     "experts/fitted": (d.Experts, f.Experts, FITTED, [
         ("wan sawtooth", {"loss": 1, "eta": 0.5}),
         ("large", {"fit": 1}),
-        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # samples just at the grid's top
+        # samples just at the top of the experts' grid
+        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),
         ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
         ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
         ("extremes rising", {"share": 2, "fit": 1}),
@@ -116,7 +120,7 @@ for path in sorted(Path(__file__).parent.glob("*_reference.py")):
 
 
 def cases_of(name):
-    """Yield series and the parameters that differ from the estimator's defaults."""
+    """Yield for each case of estimator `name` the series and the parameters that differ from the defaults."""
     for series in EVERY.split():
         yield series, {}
     for several, changed in ESTIMATORS[name][3]:
@@ -125,8 +129,8 @@ def cases_of(name):
 
 
 def references(name, changed):
-    """Return the estimator in double and in fixed point; None if fixed point gives double's integers in
-    us."""
+    """Return the reference implementations of estimator `name` in double and in fixed point, with the
+    parameters `changed`. The second is None if fixed point gives the same whole microseconds as double."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The arithmetic of `conformal` in floats and in integers, from its page and arithmetic.md."""
+"""Implement the arithmetic of `conformal`, a timer with a chosen miss rate, in floats (Double) and in
+integers (Fixed), from docs/algorithms/conformal.md and arithmetic.md."""
 
 import math
 
@@ -68,7 +69,7 @@ def parabola(f):
 
 
 def log2_near_16(x):
-    """Return log2 of an integer with 16 fractional bits."""
+    """Return the approximate log2 of the integer `x`, with 16 fractional bits."""
     e = x.bit_length() - 1
     f = (x << 16 >> e) - 65536
     return (e << 16) + f + parabola(f)
@@ -117,7 +118,8 @@ class Fixed:
         return fix.over(exp2_near_16((x >> 16) + (24 << 16)), 1 << 16)
 
     def square(self, x):
-        """Return the square with the sign of x, from 16 fractional bits; the magnitude is truncated."""
+        """Return the square of `x` with the sign of `x`. Before squaring, the magnitude is truncated to 16
+        fractional bits."""
         m = min(abs(x) >> 16, 1 << 28)
         return m * m if x >= 0 else -m * m
 

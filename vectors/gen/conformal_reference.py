@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`conformal` from docs/algorithms/conformal.md and arithmetic.md, in either arithmetic."""
+"""Implement `conformal`, a timer with a chosen miss rate, from docs/algorithms/conformal.md and
+arithmetic.md. The same code runs in floats and in integers, with the classes of conformal_numbers.py."""
 
 import double_reference as d
 import fixed_reference as fix
@@ -10,7 +11,8 @@ from double_reference import RTT_MAX_US, clamp
 
 
 class Timer:
-    """The interval over a prediction p: its counts, and the effect of a change of level on them."""
+    """The width of the interval above a prediction p (parameter `width` = 1). It counts misses, and
+    detects changes of the RTT's level."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps
@@ -103,7 +105,8 @@ BINS = 105
 
 
 class Tail:
-    """The quantile of what outlasted the prediction, steered by the count of misses."""
+    """The width of the interval above a prediction as a quantile of earlier excesses over the prediction,
+    corrected by the number of misses so far."""
 
     def __init__(self, a, miss, count, wary, steps):
         self.a, self.counts_misses, self.wary, self.steps = a, count, wary, steps
@@ -155,7 +158,7 @@ class Tail:
         if y > p:
             k = min(max(a.bin(a.level(a.fine(y - p))), 0), BINS - 1)
             self.bins[k] += 1
-            self.top = max(self.top, k)  # where to look from
+            self.top = max(self.top, k)  # start of the search for the quantile
         if self.total >= min(self.memory * self.flight // 256, 32768):
             self.total //= 2
             left = 0
@@ -223,9 +226,10 @@ class Conformal:
         self.high = a.us(p["rto_max_us"])
         self.low = min(a.us(p["rto_min_us"]), self.high)
         self.rtt, self.rto = 0 * self.low, min(max(a.us(p["rto_initial_us"]), self.low), self.high)
-        self.now = self.sent_before = (self.rtt, self.rto)  # prediction and raw RTO
+        self.now = self.sent_before = (self.rtt, self.rto)  # prediction, RTO before limits
         self.turn_us = None
-        self.flight = []  # of each sample since the last turn: its error, whether it was missed
+        # for each sample since the last update of the RTO: its error, and whether it was a miss
+        self.flight = []
 
     def update(self, s):
         y = self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
@@ -240,7 +244,7 @@ class Conformal:
         self.now, self.turn_us, self.flight = (self.rtt, raw), s.time_us, []
 
     def learn(self, s, y):
-        """Whether the RTO may change."""
+        """Take a sample of RTT `y` and return whether the RTO may change."""
         t = self.timer
         if not t.count:
             t.start(y)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The estimators in double precision, each written from its paper or RFC and its page in
-docs/algorithms. Durations in microseconds."""
+"""Implement the estimators in double precision, each from its paper or RFC and its page in
+docs/algorithms. Durations are in microseconds."""
 
 import math
 
@@ -12,7 +12,7 @@ def clamp(value, low, high):
 
 
 class Sampler:
-    """Selects the samples that are timed, and rounds them to a clock."""
+    """Selects the samples that are timed, and rounds them to the ticks of a clock."""
 
     def __init__(self, p):
         self.one_per_rtt = p.get("sampling", 0) != 0
@@ -59,7 +59,7 @@ def bounded(rto, p):
 
 
 class Jacobson:
-    """RFC 6298, section 2."""
+    """The estimator of RFC 6298, section 2."""
 
     def __init__(self, p):
         self.p, self.sampler, self.srtt, self.rttvar = p, Sampler(p), None, None
@@ -83,7 +83,8 @@ class Jacobson:
 
 
 class Linux:
-    """Sarolahti and Kuznetsov, 2002, section 4; the core stores four times the deviation."""
+    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). This class stores the mean deviation,
+    and the core four times the mean deviation."""
 
     def __init__(self, p):
         self.p, self.srtt = p, None
@@ -114,7 +115,7 @@ class Linux:
 
 
 class Rfc9002:
-    """RFC 9002, sections 5 and 6.2.1, appendix A.7."""
+    """QUIC's estimator (RFC 9002, sections 5 and 6.2.1, appendix A.7)."""
 
     def __init__(self, p):
         self.p, self.min_rtt = p, None
@@ -137,7 +138,7 @@ class Rfc9002:
 
 
 class Eifel:
-    """Ludwig and Sklower, 2000, as in docs/algorithms/eifel.md."""
+    """The Eifel timer (Ludwig and Sklower, 2000), as in docs/algorithms/eifel.md."""
 
     def __init__(self, p):
         self.p, self.srtt, self.rto = p, None, float(p["rto_initial_us"])
@@ -165,7 +166,8 @@ def e_to_minus(x):
 
 
 class Experts:
-    """nunes2014, Algorithm 1, step by step, every loss computed for every expert."""
+    """The experts framework: nunes2014, Algorithm 1, step by step. Every loss is computed for every
+    expert."""
 
     UNIT_MAX_US = 2**30
 
@@ -205,8 +207,8 @@ class Experts:
         return self.decays[y]
 
     def shared(self, w, y):
-        """Return the weights after step 4, divided by their sum, in the three ways of
-        docs/algorithms/experts.md."""
+        """Return the weights after step 4 (sharing), divided by the sum of `w`. docs/algorithms/experts.md
+        describes the three ways of sharing."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]
@@ -255,7 +257,7 @@ class Experts:
 
 
 class Linreg:
-    """baddam2018: milliseconds, the coefficients of the text."""
+    """The linear regression of baddam2018, in milliseconds, with the coefficients in the paper's text."""
 
     def __init__(self, p):
         self.p, self.low, self.rtt, self.error = p, None, 0.0, 0.0

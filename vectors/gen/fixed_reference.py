@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The estimators in fixed point, in Python's unbounded integers, from docs/algorithms/arithmetic.md.
-A duration is in 2^-8 us, a ratio has 30 fractional bits, ticks 20, losses 24, weights 30."""
+"""Implement the estimators in fixed point with Python's unbounded integers, from
+docs/algorithms/arithmetic.md.
+
+Durations are in units of 2^-8 us. Ratios have 30 fractional bits, ticks 20, losses 24 and weights 30.
+"""
 
 import decimal
 from fractions import Fraction
@@ -12,13 +15,13 @@ UNIT_MAX_US = 1 << 30
 
 
 def nearest(value):
-    """Return the nearest integer of a Fraction, halves away from zero."""
+    """Return the integer nearest to the Fraction `value`. Halves are rounded away from zero."""
     mag = (2 * abs(value.numerator) + value.denominator) // (2 * value.denominator)
     return mag if value >= 0 else -mag
 
 
 def over(a, n):
-    """Return a / n to nearest, halves away from zero; n > 0."""
+    """Return a / n rounded to the nearest integer, with halves rounded away from zero. n is positive."""
     mag = (2 * abs(a) + n) // (2 * n)
     return mag if a >= 0 else -mag
 
@@ -52,7 +55,7 @@ POWERS = [power(j) for j in range(256)]
 
 
 def two_to_minus(x):
-    """Return 2^-x, both with 30 fractional bits."""
+    """Return 2^-x. Argument and result have 30 fractional bits."""
     whole, frac = divmod(x, ONE)
     if whole > 30:
         return 0
@@ -62,7 +65,7 @@ def two_to_minus(x):
 
 
 def decay(loss, eta):
-    """Return e^-(eta loss) with 30 fractional bits; loss has 24, eta 30."""
+    """Return e^-(eta loss) with 30 fractional bits. `loss` has 24 fractional bits, `eta` has 30."""
     return two_to_minus((loss * times(eta, 1549082005) + (1 << 23)) >> 24)
 
 
@@ -225,7 +228,7 @@ class Experts:
         return min(over(rtt_us << 20, self.unit_us), 2048 << 20)
 
     def loss(self, x, y):
-        """Return the loss with 24 fractional bits; x and y have 20."""
+        """Return the loss of expert `x` for the sample `y`, with 24 fractional bits; x and y have 20."""
         over_it, kind = x >= y, self.p["loss"]
         if kind >= 2:
             return times(abs(x - y) << 4, self.sides[0 if over_it else 1])

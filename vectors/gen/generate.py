@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/estimator, or with --check compares the existing files.
+"""Write vectors/estimator, or with --check compare the existing files.
 
     python3 vectors/gen/generate.py [--check] [ESTIMATOR ...]
 
-With names of estimators only their vectors, including presets. Needs Python 3.11 or later and nothing
-else."""
+If estimators are named, only their vectors and those of their presets are written or compared. It needs
+Python 3.11 or later and no packages.
+"""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -21,7 +22,8 @@ def text_of_series(series):
 
 
 def answers(name, series, changed):
-    """Yield the answers before any sample, and after every `series.every` samples."""
+    """Yield the answers of estimator `name` before the first sample, and after every `series.every`
+    samples."""
     double, fixed = references(name, changed)
 
     def answer():
@@ -43,7 +45,7 @@ def text_of_case(case):
 
 
 def expected_texts(names):
-    """Return the text of each estimator's file, by name; a pool of processes computes the cases."""
+    """Return the text of each estimator's file, by name. A pool of processes computes the cases."""
     cases = [(name, *case) for name in names for case in cases_of(name)]
     texts = dict.fromkeys(names, "")
     with ProcessPoolExecutor() as pool:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/first-rto, or with --check compares the existing files.
+"""Write vectors/first-rto, or with --check compare the existing files.
 
     python3 vectors/gen/generate_first_rto.py [--check]
 
-The first RTO is computed from docs/algorithms/first-rto.md and the files in core/models/, in plain
-integers."""
+The first RTO is computed in plain integers from docs/algorithms/first-rto.md and the files in
+core/models/.
+"""
 
 import json
 import random
@@ -12,7 +13,7 @@ from fractions import Fraction
 
 from vector_files import VECTORS, main, series_text, texts_of
 
-#: The policies; a variant has the parameters that differ from the policy's model.
+#: The policies with their variants. A variant has the parameters that differ from the policy's model.
 CASES = {
     "rfc6298": (
         {"place_last": 2.25, "place_high": 0.5, "place_constant_us": 7000},
@@ -71,8 +72,8 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """Return the model in core/models/ with changed parameters, named as in first_rto/list.h; choice 0 is
-    on."""
+    """Return the model `name` of core/models/ with parameters changed, which are named as in
+    first_rto/list.h. The value 0 of a step's parameter turns the step on."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]
@@ -93,7 +94,8 @@ def changed_model(name, changed):
 
 
 def events():
-    """Yield events at a few places, also with RTTs near those that look like a lost SYN-ACK."""
+    """Yield events at a few destinations. Some RTTs are close to the limit from which the SYN-ACK is taken
+    to be lost."""
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0
@@ -118,7 +120,7 @@ def events():
 
 
 def answers(name, changed, series):
-    """Yield the first RTO of each query, an integer in both arithmetics."""
+    """Yield the first RTO for each query, an integer in both arithmetics."""
     model = changed_model(name, changed)
     places = [Place() for _ in range(PLACES)]
     for word, which, *numbers in series:

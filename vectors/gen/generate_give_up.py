@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/give_up.csv, or with --check compares the existing file.
+"""Write vectors/give_up.csv, or with --check compare the existing file.
 
     python3 vectors/gen/generate_give_up.py [--check]
 
-The duration of an unanswered handshake is computed timeout by timeout, as in net/ipv4/tcp_timer.c, and the
-shortest first RTO with which it is as long as docs/algorithms/first-rto.md says is found by trying all."""
+The time after which an unanswered handshake is given up is computed timeout by timeout, as in
+net/ipv4/tcp_timer.c. The shortest first RTO that keeps this time as long as docs/algorithms/first-rto.md
+demands is found by trying all values.
+"""
 
 import random
 import sys
@@ -25,7 +27,7 @@ class Handshake:
 
 
 def model_timeout(h, first, retries):
-    """Return the sum of the timeouts, as tcp_model_timeout() does."""
+    """Return the sum of the timeouts in ticks, as tcp_model_timeout() of Linux computes it."""
     rto, total = first, 0
     for _ in range(retries + 1):
         total += rto
@@ -34,7 +36,7 @@ def model_timeout(h, first, retries):
 
 
 def unanswered(h, first, retries):
-    """Return the ticks until the handshake is given up, and the packets sent until then."""
+    """Return after how many ticks the handshake is given up, and how many packets are sent until then."""
     elapsed, rto, resent, goal = 0, first, 0, model_timeout(h, first, retries)
     while True:
         elapsed += rto
@@ -46,7 +48,7 @@ def unanswered(h, first, retries):
 
 
 def allowed(h, ticks):
-    """Return whether `ticks` are at least an eighth above stock's, and an eighth below twice that."""
+    """Return whether `ticks` is at least 9/8 of the time of stock Linux and at most 16/9 of it."""
     stock = unanswered(h, h.second, h.retries)[0]
     return 8 * ticks >= 9 * stock and 9 * ticks <= 16 * stock
 

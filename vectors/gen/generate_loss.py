@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/loss, or with --check compares the existing files.
+"""Write vectors/loss, or with --check compare the existing files.
 
     python3 vectors/gen/generate_loss.py [--check]
 
-Needs Python 3.11 or later and nothing else."""
+It needs Python 3.11 or later and no packages.
+"""
 
 from loss_numbers import Float, Whole
 from loss_reference import CLASSIFIERS, Connection
 from loss_series import ALL, Ack
 from vector_files import expected_file, main, series_text, texts_of
 
-#: The features are the same for every classifier.
+#: The classifier under whose name the features are written. They are the same for every classifier.
 FEATURES_OF = "congestion"
 
 
 def line(event):
-    """Return an event as a word, ack, decide or change, and its columns."""
+    """Return `event` as a word (ack, decide or change) and its columns."""
     if isinstance(event, Ack):
         return ("ack", *event)
     if event.change is None:
@@ -24,7 +25,8 @@ def line(event):
 
 
 def played(events, subject):
-    """Yield the subject's answer to each decision among `events`."""
+    """Yield the answer of `subject`, a classifier or a computation of features, to each decision among
+    `events`."""
     for event in events:
         if isinstance(event, Ack):
             getattr(subject, "path", subject).ack(event)
@@ -35,13 +37,13 @@ def played(events, subject):
 
 
 def features(kind, _, events):
-    """Yield, for each decision, every feature in fixed point and in double."""
+    """Yield for each decision every feature in fixed point and in double."""
     both = zip(played(events, kind(Whole())), played(events, kind(Float())), strict=True)
     return ((tuple(whole.values()), tuple(real.values())) for whole, real in both)
 
 
 def decisions(kind, p, events):
-    """Yield, for each decision, cause and probability in fixed point and in double."""
+    """Yield for each decision the cause and the probability in fixed point and in double."""
     both = zip(played(events, kind(Whole(), p)), played(events, kind(Float(), p)), strict=True)
     return (((a[1], a[0]), (b[1], b[0])) for a, b in both)
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/resend, or with --check compares the existing files.
+"""Write vectors/resend, or with --check compare the existing files.
 
     python3 vectors/gen/generate_resend.py [--check]
 
-Needs Python 3.11 or later and nothing else."""
+It needs Python 3.11 or later and no packages.
+"""
 
 from resend_reference import POLICIES, Floats, Wholes
 from resend_series import SERIES
@@ -11,7 +12,7 @@ from vector_files import main, series_text, texts_of
 
 
 def answers(kind, parameters, events):
-    """Yield, for each event, the wait and whether a probe ends it."""
+    """Yield for each event the policy's wait, and whether a tail loss probe ends it."""
     both = [kind(numbers(), parameters) for numbers in (Wholes, Floats)]
     for event, values in events:
         if event == "next":

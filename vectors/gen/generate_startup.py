@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes vectors/startup, or with --check compares the existing files.
+"""Write vectors/startup, or with --check compare the existing files.
 
     python3 vectors/gen/generate_startup.py [--check]
 
-Needs Python 3.11 or later and nothing else."""
+It needs Python 3.11 or later and no packages.
+"""
 
 import random
 
@@ -23,7 +24,7 @@ def report(time_us, sent, resent, rtt_us=60_000, rtt_min_us=50_000):
 
 
 def windows():
-    """Yield handshakes with every loss, number of resends and window."""
+    """Yield handshakes with every kind of loss, number of retransmissions and window."""
     time_us = 0
     for loss in range(4):
         for resends in (0, 1, 2, 7, 40):
@@ -33,8 +34,8 @@ def windows():
 
 
 def place(loss_share, seed):
-    """Yield connections to a place that loses about `loss_share` of all packets, for a minute, with a
-    pause."""
+    """Yield connections to one destination during a minute, with a pause. The path loses about
+    `loss_share` of all packets."""
     dice = random.Random(seed)
     time_us = 0
     for k in range(600):
@@ -48,8 +49,8 @@ def place(loss_share, seed):
 
 
 def extremes():
-    """Yield events that no host should report: constant or falling times, more resends than segments, huge
-    counts."""
+    """Yield events that no correct caller reports: constant or decreasing times, more retransmissions than
+    segments, very large counts."""
     for k in range(60):
         time_us = (0, 10**15, 5, 10**15 + 1, 2 * 10**15)[k % 5]
         yield report(
@@ -73,7 +74,7 @@ def line(event):
 
 
 def answers(kind, parameters, events):
-    """Yield IW and ssthresh of each handshake, integers in both arithmetics."""
+    """Yield the initial window and ssthresh for each handshake, integers in both arithmetics."""
     policy = kind(parameters)
     for keys, values in events:
         event = dict(zip(keys, values, strict=True))

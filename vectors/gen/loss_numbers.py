@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The arithmetic of the features of a loss in floats and in integers (docs/algorithms/loss)."""
+"""Implement the arithmetic of a loss's features in floats and in integers (docs/algorithms/loss)."""
 
 import math
 
@@ -17,7 +17,7 @@ class Float:
     def scaled(self, a, n):  # a / n
         return a / n
 
-    def product(self, a, n):  # by a count
+    def product(self, a, n):  # times a count
         return a * n
 
     def quotient(self, a, b):
@@ -29,7 +29,7 @@ class Float:
     def decimal(self, text):
         return float(text)
 
-    def part(self, a, r):  # by a ratio
+    def part(self, a, r):  # times a ratio
         return a * r
 
     def log2(self, x):
@@ -37,7 +37,7 @@ class Float:
 
 
 class Whole:
-    """The same in integers."""
+    """The same operations in integers: durations in units of 2^-8 us, ratios with 30 fractional bits."""
 
     least = 1
 
@@ -65,8 +65,11 @@ class Whole:
         return times(a, r)
 
     def log2(self, x):
-        """Return log2 of x = 2^e m, m in [1 / sqrt 2, sqrt 2): e + 2 log2(e) (s + s^3 / 3 + ... + s^13 / 13)
-        with s = (m - 1) / (m + 1); m is truncated."""
+        """Return log2 of x, with 30 fractional bits.
+
+        For x = 2^e m, with m in [1 / sqrt 2, sqrt 2), this is e + 2 log2(e) (s + s^3 / 3 + ... + s^13 /
+        13), where s = (m - 1) / (m + 1). m is truncated. In log2(e), e is Euler's number.
+        """
         x = max(x, 1)
         e = x.bit_length() - 31
         m = x >> e if e > 0 else x << -e

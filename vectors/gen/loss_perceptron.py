@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The perceptron of a loss, from docs/algorithms/loss/mlp.md: once with floats, once with integers."""
+"""Implement the perceptron of the loss classifiers from docs/algorithms/loss/mlp.md, in floats and in
+integers."""
 
 import json
 import math
@@ -19,7 +20,7 @@ def logistic_float(x):
 
 
 def perceptron_float(net, features):
-    """Return the output before the last sigmoid."""
+    """Return the perceptron's output before the last sigmoid."""
     z = [
         min(max((features[name] - mean) * gain, -5), 5)
         for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
@@ -32,7 +33,7 @@ def perceptron_float(net, features):
 
 
 def logistic_whole(x):
-    """Return the logistic function of x, which has 48 fractional bits, with 30."""
+    """Return the logistic function of `x` with 30 fractional bits; `x` has 48."""
     y = times(min(over(abs(x), 1 << 18), 24 * ONE), 1549082005)
     e = two_to_minus(y)
     p = (ONE * ONE + (ONE + e) // 2) // (ONE + e)
@@ -40,7 +41,8 @@ def logistic_whole(x):
 
 
 def perceptron_whole(net, features):
-    """Return the output before the last sigmoid; units and weights have 24 fractional bits, sums 48."""
+    """Return the perceptron's output before the last sigmoid. Units and weights have 24 fractional bits,
+    sums have 48."""
 
     def weight(x):
         assert x * 2**24 == int(x * 2**24)

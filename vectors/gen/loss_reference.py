@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The features of a loss and the classifiers, from docs/algorithms/loss.md: once with floats, once with
-integers (durations in 2^-8 us, ratios with 30 fractional bits)."""
+"""Implement the features of a loss and the loss classifiers from docs/algorithms/loss. The same code runs
+in floats and in integers, with the classes of loss_numbers.py (durations in units of 2^-8 us, ratios with
+30 fractional bits)."""
 
 from fixed_reference import ONE
 from loss_numbers import Float
@@ -23,7 +24,7 @@ def count(n):
 
 
 class Connection:
-    """The state of a connection."""
+    """The state of a connection from which features are computed."""
 
     def __init__(self, numbers):
         self.n, zero = numbers, numbers.duration(0)
@@ -122,8 +123,8 @@ class Connection:
             self.recovery_us, self.since = at.time_us, 0
 
     def features(self, at):
-        """Return the features in the order of core/include/tcplearn/loss/feature_list.h, within their
-        bounds."""
+        """Return the features in the order of core/include/tcplearn/loss/feature_list.h, each limited to
+        its bounds."""
         found = self.unclipped(at) if self.rtts else dict.fromkeys(BOUNDS, self.n.number(0))
         if not self.rtts:
             return found
@@ -195,7 +196,7 @@ FEATURES = list(BOUNDS)
 
 
 class Classifier:
-    """Probability of congestion and cause."""
+    """The base class of loss classifiers. A decision is the probability of congestion and the cause."""
 
     def __init__(self, numbers, p):
         self.n, self.p, self.path = numbers, p, Connection(numbers)
@@ -328,7 +329,7 @@ ADAPTIVE = {
     "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
 }  # fmt: skip
 SRTT = FEATURES.index("rtt_min_to_srtt")
-# name: (class, defaults, variants on every series)
+# name: (class, default parameters, variants). Each is run on every series.
 CLASSIFIERS = {
     "congestion": (Always, {"cause": 0}, []),
     "random": (Always, {"cause": 1}, []),

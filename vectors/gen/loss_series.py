@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The inputs of the loss classifiers: ACKs, fast retransmits, and changes after them."""
+"""Generate the inputs of the loss classifiers: ACKs, fast retransmits, and changes of state after them."""
 
 import random
 from typing import NamedTuple
 
 CONGESTION, RANDOM, UNKNOWN = 0, 1, 2
 BEGUN, ENDED, UNDONE, TIMEOUT = 0, 1, 2, 3
-AS_DECIDED = 9  # the cause of a change: that of the last decision
+AS_DECIDED = 9  # as the cause of a change: the cause of the last decision
 
 
 class Ack(NamedTuple):
@@ -17,7 +17,7 @@ class Ack(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A decision if `change` is None, else the report of a change."""
+    """A decision at a fast retransmit if `change` is None, otherwise the report of a change of state."""
 
     time_us: int
     flight: int
@@ -29,15 +29,15 @@ class Moment(NamedTuple):
 
 
 def recovery(at, *after):
-    """Yield a decision, the beginning of a recovery, and further changes."""
+    """Yield a decision, the beginning of a recovery, and the further changes `after`."""
     yield at
     for change in (BEGUN, *after):
         yield at._replace(change=change, cause=CONGESTION if change == TIMEOUT else AS_DECIDED)
 
 
 def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
-    """Yield the events of a sender over a queue: its window grows by one in each round trip, and both kinds
-    of loss halve it, except in the recoveries whose numbers are in `keeps`."""
+    """Yield the events of a sender whose bottleneck has a queue. The window grows by one segment in each
+    round trip. Both kinds of loss halve it, except in the recoveries whose numbers are in `keeps`."""
     r = random.Random(seed)
     now, cwnd, ssthresh, seen = 1_000_000, 10, 1 << 31, 0
     for _ in range(rounds):
@@ -67,7 +67,7 @@ def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
 
 
 def tiny():
-    """Yield RTTs of 1 to 50 us, simultaneous ACKs, no flight, no cwnd, and the largest counts."""
+    """Yield RTTs of 1 to 50 us, simultaneous ACKs, nothing in flight, a cwnd of 0, and the largest counts."""
     r = random.Random(2)
     now = 5
     for k in range(300):
@@ -81,8 +81,7 @@ def tiny():
 
 
 def large():
-    """Yield RTTs of seconds and beyond the limit of 2^32 us, hours between ACKs, and a clock that goes
-    back."""
+    """Yield RTTs of seconds and above the limit of 2^32 us, hours between ACKs, and times that decrease."""
     r = random.Random(3)
     now = -(1 << 61)
     for k in range(160):
@@ -95,7 +94,7 @@ def large():
 
 
 def early():
-    """Yield decisions before an ACK, before a sample, and with a single RTT."""
+    """Yield decisions before the first ACK, before the first RTT sample, and with RTTs that are all equal."""
     at = Moment(1000, 10, 10, 1 << 31, RANDOM)
     yield from recovery(at)
     yield Ack(2000, 0, 1, 0)

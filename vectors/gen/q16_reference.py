@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""nunes2014's kernel version, sections 6.1 to 6.3, in Q16.16: truncating, saturating; e^-z and the
-grid's powers correctly rounded, by decimal arithmetic. The same answers in both arithmetics."""
+"""Implement nunes2014's kernel version of the experts framework (sections 6.1 to 6.3) in Q16.16 numbers,
+with truncation and saturation.
+
+e^-z and the powers of the grid are correctly rounded by decimal arithmetic. The answers are the same in
+both arithmetics.
+"""
 
 import decimal
 from functools import cache
@@ -47,7 +51,8 @@ class ExpertsQ16:
         self.rtt = sat((sat(dot) << 16) // sat(sum(self.w)))
 
     def runs(self):
-        """Return the runs of experts from the lowest up, longest first, then those down from the highest."""
+        """Return the runs of experts (first, end) from which a new start chooses: those that begin at the
+        lowest expert, longest first, then those that end at the highest."""
         return [(0, i) for i in range(self.n, 0, -1)] + [(i, self.n) for i in range(1, self.n)]
 
     def spread(self, y):
@@ -73,8 +78,8 @@ class ExpertsQ16:
         self.rescale()
 
     def rescale(self):
-        """Divide the weights by their sum, truncated, after every `rescale` trials whose weights are not all
-        zero."""
+        """Divide the weights by their sum, truncated, after every `rescale` trials whose weights are not
+        all zero."""
         self.trials += 1
         if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
             total = sat(sum(self.w))

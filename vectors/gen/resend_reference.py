@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The resend policies as docs/algorithms/resend describes them: in floats, and in integers."""
+"""Implement the resend policies of docs/algorithms/resend in floats and in integers. A resend policy
+decides how long TCP waits before it retransmits."""
 
 import math
 from fractions import Fraction
@@ -16,7 +17,7 @@ FLOORS_MS = (1, 5, 10, 20, 50, 100)
 
 
 class SeenLinux(FloatLinux):
-    """Floats with the operations of the integers."""
+    """Linux's estimator in floats, with the attributes of the version in integers."""
 
     @property
     def seen(self):
@@ -42,7 +43,7 @@ class Wholes(Whole):
 
 
 def log2(x):
-    """Return Mitchell's logarithm in 65,536ths, truncated."""
+    """Return Mitchell's approximation of the base-2 logarithm of `x`, in units of 1/65,536, truncated."""
     top = x.bit_length() - 1
     return top * 65536 + math.floor(Fraction(x - 2**top, 2**top) * 65536)
 
@@ -56,17 +57,18 @@ def within(a, low, high):
 
 
 def wrapped(x):
-    """Return a number as a 64-bit integer."""
+    """Return `x` wrapped to a signed 64-bit integer."""
     return (x + 2**63) % 2**64 - 2**63
 
 
 def kept(count, flights):
-    """Return the count with which the next connection begins, from a count over `flights`."""
+    """Return the count with which the next connection to the same destination begins, given the count
+    `count` over `flights` flights of earlier connections."""
     return count * 32 // flights if flights > 32 else count * 31 // 32
 
 
 class Policy:
-    """The flight and its timer; a subclass has the rules of a policy."""
+    """The segments in flight and their timer. A subclass has the rules of a policy."""
 
     defaults: ClassVar = {}
 
@@ -158,7 +160,7 @@ class Policy:
         pass
 
     def next_connection(self):
-        """Return the policy of the next connection to the same place."""
+        """Return the policy for the next connection to the same destination."""
         later = type(self)(self.n, self.p)
         later.inherit(self)
         return later
@@ -234,7 +236,8 @@ class Priced(Policy):
         self.episodes = [kept(c, old) for c in earlier.episodes]
 
     def handed_on(self, a, flights):
-        """Return the sum `a` over `flights` as that over at most 32 flights, or 1/32 less."""
+        """Return the sum `a` over `flights` flights scaled for the next connection: to 32 flights, or by
+        31/32 if there were at most 32."""
         part, whole = (32, flights) if flights > 32 else (31, 32)
         return self.n.scaled(self.n.product(a, part), whole)
 
@@ -308,7 +311,8 @@ class Priced(Policy):
 
     @staticmethod
     def late_place(us):
-        """Return the bin, and the passed part of it in 65,536ths."""
+        """Return the index of the histogram bin that contains `us`, and the part of the bin below `us` in
+        units of 1/65,536."""
         if us < 512:
             return 0, 0
         k = (log2(us) - 9 * 65536) * 2
@@ -361,7 +365,8 @@ class Priced(Policy):
             self.late = [c // 2 for c in self.late]
 
 
-#: Name: reference, what differs from its defaults, variants beside what every policy is played on.
+#: Name: (reference, parameters that differ from its defaults, variants). Every policy runs on every series
+#: with its defaults and with each variant.
 POLICIES = {
     "stock": (Stock, {}, ({"rto_min_us": 30_000, "probe_min_us": 2000}, {"rto_max_us": 700_000})),
     "floor": (Stock, {"rto_min_us": 5000}, ()),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Events for the resend policies: (kind, values). A series determines when timers fire, not the answers."""
+"""Generate events for the resend policies: (kind, values). The series determines when timers fire; the
+policies' answers do not."""
 
 import random
 
@@ -7,9 +8,13 @@ FIRST, LATER, UNCLEAR = range(3)
 
 
 def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
-    """Yield single segments; a lost one is resent after twice the RTT, then after 3/2 of the wait before.
-    `late` is the share of answers that come after the first resend. Every `fade` requests one in four loses
-    everything for up to 8 s."""
+    """Yield requests of one segment. A lost segment is retransmitted after twice the RTT, then after 3/2
+    of the previous wait.
+
+    `late` is the share of ACKs that arrive only after the first retransmission. One in four of every
+    `fade`-th request meets a period of up to 8 s in which everything is lost. Without `clear`, ACKs do not
+    show which transmission they answer.
+    """
     dice = random.Random(seed)
     now = 0
     for k in range(count):
@@ -35,7 +40,8 @@ def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
 
 
 def flights(seed, count, rtt_us, loss):
-    """Yield eight segments every half RTT with an ACK each; sometimes the timer resends the last."""
+    """Yield flights of eight segments, 0.5 to 1.5 RTT apart, with an ACK for each segment. With
+    probability `loss`, the last segment of a flight is retransmitted by the timer."""
     dice = random.Random(seed)
     now, out, events = 10**12, 0, []
     for _ in range(count):
@@ -59,8 +65,9 @@ def flights(seed, count, rtt_us, loss):
 
 
 def bulk(seed, count, rtt_us):
-    """Yield windows of 2 to 12 segments, with ACKs and transmissions in turn, and sometimes a dead path,
-    whose first resend is a probe or a timeout; each later one comes after twice the time."""
+    """Yield windows of 2 to 12 segments, in which ACKs and transmissions alternate. Sometimes the path
+    then delivers nothing: the first retransmission is a tail loss probe or a timeout, and each later one
+    follows after twice the time."""
     dice = random.Random(seed)
     now = 10**9
     yield "ack", (now - 1, rtt_us, 0, FIRST)
@@ -86,8 +93,8 @@ def bulk(seed, count, rtt_us):
 
 
 def places(seed, rtt_us, loss, counts):
-    """Yield consecutive connections to one place with these numbers of requests; the first one learns
-    much."""
+    """Yield successive connections to one destination, with `counts` requests each. The first connection
+    has many requests to learn from."""
     for k, count in enumerate(counts):
         if k:
             yield "next", ()
@@ -98,7 +105,7 @@ def places(seed, rtt_us, loss, counts):
 
 
 def queue(seed, rtt_us):
-    """Yield a connection whose RTT doubles for some time, and which loses one segment in twelve."""
+    """Yield a connection whose RTT doubles for some time. From then on it loses one segment in twelve."""
     after = 0
     for k, (count, times) in enumerate(((90, 1), (60, 2), (60, 1))):
         start = after
@@ -108,8 +115,8 @@ def queue(seed, rtt_us):
 
 
 def extremes(seed, count):
-    """Yield events that no host should report: falling times, timers and ACKs without segments, huge
-    counts."""
+    """Yield events that no correct caller reports: decreasing times, timers and ACKs without segments in
+    flight, very large counts."""
     dice = random.Random(seed)
     times = (0, 1, -1, 50_000, 10**15, 10**15 + 1, -(2**62), 2**62, 2**63 - 1, -(2**63), 2**32, 2**32 + 1)
     counts = (0, 1, 2, 1000, 2**31, 2**32 - 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The input series: seeded, with every column a sample has."""
+"""Generate the input series of the estimators from fixed random seeds, with all columns of a sample."""
 
 import random
 from typing import NamedTuple
@@ -17,9 +17,9 @@ class Sample(NamedTuple):
 
 class Series(NamedTuple):
     rows: list
-    repeat: int = 1  # the rows stand for this many rounds,
-    period_us: int = 0  # each shifted by this
-    every: int = 1  # an answer is written after each of this many samples
+    repeat: int = 1  # number of times that the rows are repeated
+    period_us: int = 0  # by how much the times of each repetition are shifted
+    every: int = 1  # an answer is written after this many samples
 
     def samples(self):
         for k in range(self.repeat):
@@ -29,7 +29,7 @@ class Series(NamedTuple):
 
 
 def paced(rtts, gap_us, **columns):
-    """Return a sample every gap_us."""
+    """Return a sample every `gap_us` microseconds with the RTTs `rtts`."""
     rows, now = [], 1_000_000
     for k, rtt in enumerate(rtts):
         now += gap_us
@@ -108,7 +108,7 @@ def hour():
 
 
 def flights():
-    """Return a series in which eight segments leave together in each round trip and queue behind one
+    """Return a series in which eight segments are sent together in each round trip and queue behind one
     another."""
     r = random.Random(7)
     rows, now = [], 0
@@ -124,7 +124,7 @@ def flights():
 
 
 def stairs():
-    """Return a series of levels that rise over several samples, with spikes, and fall."""
+    """Return a series whose level rises over several samples, has spikes, and falls."""
     r, rtts, level = random.Random(8), [], 20_000.0
     for block in range(12):
         up = block % 3 != 2

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The startup policies as docs/algorithms/startup describes them, in plain integers and fractions."""
+"""Implement the startup policies of docs/algorithms/startup in plain integers and fractions. A startup
+policy sets the initial window and ssthresh after a handshake."""
 
 from fractions import Fraction
 from typing import ClassVar
 
-NONE = 2**31 - 1  # ssthresh: no limit
+NONE = 2**31 - 1  # as ssthresh: no limit
 CAP = 2**40
-#: 2^16 2^(-k/8), rounded
+#: 2^16 2^(-k/8) for k = 0 to 7, rounded.
 EIGHTHS = tuple(round(2 ** (16 - Fraction(k, 8))) for k in range(8))
 
 
 class Policy:
-    """Remembers nothing."""
+    """The base class of startup policies. It has no memory of earlier connections."""
 
     defaults: ClassVar = {}
 
@@ -34,7 +35,8 @@ class Standard(Policy):
 
 
 class Halving(Policy):
-    defaults: ClassVar = {"iw_min": 1, "ssthresh_min": 2, "rounding": 0, "repeat": 1}  # down, off
+    # rounding down, no repetition
+    defaults: ClassVar = {"iw_min": 1, "ssthresh_min": 2, "rounding": 0, "repeat": 1}
 
     def half(self, window, times, least):
         for _ in range(min(times, 31)):
@@ -76,7 +78,7 @@ class Feedback(Policy):
         self.counts = dict.fromkeys(self.NAMES, 0)  # with 8 fractional bits
 
     def forgotten(self, now):
-        """Let time and counts decay to now, in whole eighths of a half-life."""
+        """Return the time and the counts after decay until `now`, in whole eighths of a half-life."""
         step = max(self.p["half_life_us"] // 8, 1)
         steps = max(now - self.at, 0) // step
         if steps == 0:
@@ -126,7 +128,7 @@ def _studied(iw, ssthresh):
     return Standard, {"iw": iw, "ssthresh": ssthresh}, ()
 
 
-#: Name: class, parameters that differ from its defaults, and variants of parameters.
+#: Name: (class, parameters that differ from its defaults, variants of parameters).
 POLICIES = {
     "standard": (Standard, {}, ({"iw": 2, "ssthresh": 5},)),
     "tsl": (

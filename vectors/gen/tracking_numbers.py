@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The arithmetic of `tracking` in floats and in integers, from its page and arithmetic.md."""
+"""Implement the arithmetic of the estimator `tracking` in floats and in integers, from
+docs/algorithms/tracking.md and arithmetic.md."""
 
 import fixed_reference as fix
 from double_reference import bounded, clamp, e_to_minus
@@ -8,7 +9,8 @@ COUNT = 12
 
 
 def added(values):
-    """Return the sum from first to last, as in C; since Python 3.12 sum() of floats compensates rounding."""
+    """Return the sum of `values` from first to last, as C computes it. Since Python 3.12, sum() of floats
+    compensates for rounding."""
     total = 0
     for value in values:
         total += value
@@ -35,13 +37,13 @@ class Double:
         return added(v * y for v, y in zip(w, x, strict=True)) / added(w)
 
     def shrink(self, a, k):
-        """Return a / 2^k, which integers may truncate."""
+        """Return a / 2^k. The version in integers may truncate it."""
         return a / (1 << k)
 
     summed_mean = mean
 
     def blend(self, a, b, part, rest):
-        """Move from a towards b by part / (part + rest)."""
+        """Return the point that divides the way from a to b in the ratio part : rest."""
         return a + (b - a) * (part / (part + rest))
 
     def step(self, c, error, distance, s):
@@ -79,7 +81,8 @@ class Fixed:
         return fix.over(a, 1 << k)
 
     def mean(self, w, x):
-        """Return the weighted mean by the 18 leading bits of the largest weight."""
+        """Return the mean of `x` with weights `w`, of which only the 18 leading bits of the largest weight
+        are used."""
         shift = max(0, max(w).bit_length() - 18)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -88,7 +91,8 @@ class Fixed:
         return a >> k
 
     def summed_mean(self, w, x):
-        """Return the weighted mean by 20 bits of the sum of weights."""
+        """Return the mean of `x` with weights `w`, of which only the 20 leading bits of their sum are
+        used."""
         shift = max(0, sum(w).bit_length() - 20)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -98,7 +102,7 @@ class Fixed:
         return a + fix.times(b - a, (part >> shift << 30) // (part + rest >> shift))
 
     def step(self, c, error, distance, s):
-        """Return the next correction, by the 15 leading bits of the scale."""
+        """Return the next value of a correction coefficient `c`, by the 15 leading bits of the scale `s`."""
         shift = max(0, s.bit_length() - 15)
         product = (error >> shift) * (distance >> shift)
         return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the files of a generator, or with --check compares the existing ones. Each kind of algorithm has
+"""Write the files of a generator, or with --check compare the existing files. Each kind of algorithm has
 inputs, KIND/series/NAME.csv, and answers, KIND/expected/NAME.csv (README.md)."""
 
 import argparse
@@ -22,8 +22,9 @@ def series_text(events, head=()):
 
 
 def case_text(series, changed, answers):
-    """Return the text of a case: the series, the parameters that differ from the defaults, and a line for
-    each answer with the numbers of fixed point, then those of double precision if one of them differs."""
+    """Return the text of a test case: a line with the series and the parameters that differ from the
+    defaults, and a line for each answer. An answer has the numbers of fixed point, followed by those of
+    double precision if they differ."""
     lines = [",".join(["case", series, *(f"{key}={value}" for key, value in changed.items())])]
     for whole, real in answers:
         numbers = [*map(str, whole), *([] if tuple(whole) == tuple(real) else map(repr, real))]
@@ -32,9 +33,9 @@ def case_text(series, changed, answers):
 
 
 def texts_of(algorithms, series, answers):
-    """Return the expected text of each algorithm, by name. `algorithms` has a class, its defaults and
-    variants for each name; `answers` gives the answers of a class with these parameters to the events of a
-    series."""
+    """Return the expected text of each algorithm, by name. `algorithms` has for each name a class, its
+    default parameters and variants. `answers` computes the answers of a class, with given parameters, to
+    the events of a series."""
     return {
         name: "".join(
             case_text(named, changed, answers(kind, {**defaults, **changed}, events))
@@ -50,21 +51,21 @@ def expected_file(kind, algorithm, folder="expected"):
 
 
 def write_kind(kind, series, expected, check, more=()):
-    """Write or check the texts of `series` by name, of `expected` by algorithm and of `more` by path; return
-    an exit code."""
+    """Write or check the texts of `series` (by name), `expected` (by algorithm) and `more` (by path).
+    Return an exit code."""
     texts = {VECTORS / kind / "series" / f"{name}.csv": text for name, text in series.items()}
     texts |= {expected_file(kind, name): text for name, text in expected.items()} | dict(more)
     return write_or_check(check, texts, {path.parent for path in texts})
 
 
 def main(doc, kind, series, expected, more=()):
-    """End a generator with the docstring `doc`: parse its arguments, write or check, and exit."""
+    """Run a generator whose docstring is `doc`: parse the arguments, write or check the files, and exit."""
     sys.exit(write_kind(kind, series, expected, parser(doc).parse_args().check, more))
 
 
 def write_or_check(check, texts, folders=()):
-    """Write or check `texts`, by path; return an exit code: 1 if a file differs or is missing, or if there is
-    another file in one of `folders`."""
+    """Write or check `texts`, by path. Return an exit code, which is 1 if a file differs or is missing, or
+    if one of `folders` has another file."""
     if not check:
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,8 +90,8 @@ def _same_line(a, b):
 
 
 def _same_number(a, b):
-    """Return whether two numbers are the same; doubles, which have a point or an exponent, may differ in the
-    last digit, which depends on libm."""
+    """Return whether two numbers are the same. Numbers with a point or an exponent are doubles, and may
+    differ in the last digit, which depends on libm."""
     if a == b:
         return True
     try:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""python -m tcplearn"""
+"""Run the command line, which is started with `python -m tcplearn`."""
 
 import os
 import sys
 
-# no matrix product here is large enough for a second thread, whose start would take longer
+# The matrix products here are too small to gain from a second OpenBLAS thread, and starting threads would
+# slow every start of the program.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if __name__ == "__main__" and not sys.flags.safe_path:
-    del sys.path[0]  # `python -m` puts the current directory there
+    del sys.path[0]  # `python -m` puts the current directory first
 
 from tcplearn.cli import main
 

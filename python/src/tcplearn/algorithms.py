@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The core's algorithms of every kind, and specs as users write them: ``NAME[/PRESET][:key=value,...]``."""
+"""List the algorithms of the C core by kind, and parse the specs by which users name them.
+
+The kinds are RTT estimators, loss classifiers, startup policies, resend policies and first-RTO models. A
+spec is ``NAME[/PRESET][:key=value,...]``.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +20,33 @@ ESTIMATOR, LOSS, STARTUP, RESEND, FIRST_RTO = "estimator", "loss", "startup", "r
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter of an algorithm, with its bounds."""
+    """A parameter of an algorithm: its key, default value and bounds."""
 
     key: str
     default: float
     low: float
     high: float
-    choices: tuple[str, ...]  # names of the values 0, 1, ... of a choice
+    choices: tuple[str, ...]  # if the parameter is a choice: the names of its values 0, 1, ...
     text: str
     whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """The listed properties of an algorithm."""
+    """An algorithm as `tcplearn algorithms` lists it: name, summary and parameters."""
 
     name: str
     summary: str
     params: tuple[Param, ...]
     core: bool = True
-    learned: bool = True  # False: a formula
-    about: str = ""  # a longer text than the summary
+    learned: bool = True  # False if the algorithm is a fixed formula
+    about: str = ""  # a longer description than `summary`
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A name with parameters, such as ``experts/fitted:n=50,eta=1``."""
+    """An algorithm's name with the parameters that the user set, parsed from a text such as
+    ``experts/fitted:n=50,eta=1``."""
 
     text: str
     name: str
@@ -50,13 +55,15 @@ class Spec:
 
 
 def kinds() -> dict[str, str]:
-    """Return the title of each kind by its key, such as "resend policy" by "resend"."""
+    """Return the kinds of algorithm: a dict from a kind's key, such as "resend", to its title, such as
+    "resend policy"."""
     return dict(_native.kinds())
 
 
 @cache
 def by_name(kind: str) -> Mapping[str, Info]:
-    """Return the core's algorithms of a kind by name, including presets."""
+    """Return the core's algorithms of kind `kind` by name. Presets, such as ``experts/fitted``, count as
+    algorithms."""
     return {a["name"]: _info(a) for a in _native.algorithms(kind)}
 
 
@@ -69,13 +76,13 @@ def _info(native: Mapping[str, Any]) -> Info:
 
 
 def available(kind: str) -> list[Info]:
-    """Return the core's algorithms of a kind, in their listed order."""
+    """Return the core's algorithms of kind `kind`, in the order in which `tcplearn algorithms` lists them."""
     return list(by_name(kind).values())
 
 
 def parse(kind: str, text: str) -> Spec:
-    """Return the spec in `text` of that kind; raise UserError with the core's line, which names the nearest
-    name."""
+    """Parse `text` as a spec of an algorithm of kind `kind`. Raise UserError with the core's one-line
+    message, which suggests the most similar name."""
     try:
         name, params = _native.read_spec(kind, text)
     except ValueError as error:
@@ -84,7 +91,8 @@ def parse(kind: str, text: str) -> Spec:
 
 
 def checked(kind: str, text: str) -> str:
-    """Return `text`; raise ValueError, for pydantic, if it is not a spec of that kind."""
+    """Return `text` unchanged if it is a valid spec of an algorithm of kind `kind`. Otherwise raise
+    ValueError, as pydantic validators must."""
     try:
         parse(kind, text)
     except UserError as error:
@@ -93,5 +101,6 @@ def checked(kind: str, text: str) -> str:
 
 
 def parameters(kind: str, spec: Spec) -> dict[str, float]:
-    """Return all parameters of a spec, with defaults for parameters that it does not set."""
+    """Return all parameters of `spec`, an algorithm of kind `kind`: the values that `spec` sets, and
+    defaults for the others."""
     return {p.key: p.default for p in by_name(kind)[spec.name].params} | dict(spec.params)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""TOML and JSON from untrusted files: read within limits, or refused in one line."""
+"""Read TOML and JSON from untrusted files. A file that exceeds a limit is refused with a one-line error."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from typing import Any
 
 from tcplearn.errors import UserError, printable
 
-#: The largest files in bytes, written by people and by programs; the largest shipped ones have 10 and 35 kB.
+#: The largest accepted TOML file (written by people) and JSON file (written by programs), in bytes. The
+#: largest shipped files have 10 kB (TOML) and 35 kB (JSON).
 MOST_TOML, MOST_JSON = 1 << 20, 16 << 20
-#: The deepest nesting of tables and lists, and the most names of a dotted key, for which tomllib takes
-#: quadratic time.
+#: The deepest accepted nesting of tables and lists, and the largest number of names in a dotted key.
+#: tomllib takes time quadratic in the number of names of a key.
 MOST_DEPTH, MOST_NAMES = 64, 16
 TOO_MANY_DIGITS = "a number of too many digits"
-#: TOML 1.0.0, "Integer".
+#: The range of integers that TOML 1.0.0, section "Integer", requires: 64 bits, signed.
 _INTEGERS = range(-(1 << 63), 1 << 63)
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _NAME = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
@@ -35,8 +36,9 @@ def check_regular(path: Path) -> None:
 
 
 def bounded(path: Path, most_bytes: int) -> bytes:
-    """Return the content of a regular file, because a device or a pipe may not end. Raise OSError, or
-    ValueError without the file's name."""
+    """Return the content of the regular file `path`, which may have at most `most_bytes` bytes. A device
+    or a pipe is refused, because it may not end. Raise OSError, or ValueError with a message that does not
+    name the file."""
     check_regular(path)
     with path.open("rb") as file:
         found = file.read(most_bytes + 1)
@@ -46,7 +48,8 @@ def bounded(path: Path, most_bytes: int) -> bytes:
 
 
 def content(path: Path, most_bytes: int) -> bytes:
-    """Return the content of a regular file; raise UserError with one line."""
+    """Return the content of the regular file `path`, which may have at most `most_bytes` bytes. Raise
+    UserError with a one-line message."""
     name = printable(path)
     try:
         return bounded(path, most_bytes)
@@ -59,7 +62,7 @@ def content(path: Path, most_bytes: int) -> bytes:
 
 
 def toml(path: Path) -> dict[str, Any]:
-    """Raises UserError, one line."""
+    """Return the tables of the TOML file `path`. Raise UserError with a one-line message."""
     name = printable(path)
     try:
         text = content(path, MOST_TOML).decode("utf-8-sig")
@@ -76,7 +79,8 @@ def toml(path: Path) -> dict[str, Any]:
 
 
 def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
-    """Raises UserError, one line."""
+    """Return the value of the JSON file `path`, which may have at most `most_bytes` bytes. Raise UserError
+    with a one-line message."""
     try:
         value = json_value(content(path, most_bytes).decode("utf-8-sig"))
     except ValueError as error:
@@ -86,7 +90,8 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
 
 
 def json_value(text: bytes | str) -> Any:
-    """Return the JSON value of `text`; raise ValueError with a text that names no setting of Python."""
+    """Return the JSON value of `text`. Raise ValueError with a message that does not mention Python's own
+    settings."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -98,8 +103,8 @@ def json_value(text: bytes | str) -> Any:
 
 
 def _check_values(tree: Any, name: str) -> None:
-    """Raise UserError if `tree` has a NUL in a text, an integer of more than 64 bits, or is nested too deeply
-    for the recursive functions that copy and show it."""
+    """Raise UserError if `tree` contains a string with a NUL, an integer of more than 64 bits, or nesting
+    too deep for the recursive functions that copy and print the tree."""
     for way, value in _values(tree):
         if len(way) > MOST_DEPTH:
             raise UserError(f"{name}: nested too deeply")
@@ -110,7 +115,8 @@ def _check_values(tree: Any, name: str) -> None:
 
 
 def _values(tree: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """Yield every value, including tables and lists, with the keys that lead to it."""
+    """Yield every value of `tree`, tables and lists included, each with the tuple of keys that leads to
+    it."""
     todo: list[tuple[tuple[object, ...], Any]] = [((), tree)]
     while todo:
         way, value = todo.pop()
@@ -134,5 +140,6 @@ def _shown(error: ValueError) -> str:
 
 
 def _of_digits(error: ValueError) -> bool:
-    """Return whether `error` is int()'s refusal of a long number, which names a setting of Python."""
+    """Return whether `error` is int()'s refusal of a very long number. Its message names a setting of
+    Python, which users should not see."""
     return "integer string conversion" in str(error)

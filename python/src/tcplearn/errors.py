@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Errors that the user can correct, and their reports in one line."""
+"""Errors that the user can correct, and functions that report them in one line."""
 
 from __future__ import annotations
 
@@ -16,40 +16,41 @@ class UserError(Exception):
 
 
 class FailedError(UserError):
-    """Good input, but the work failed, for example because of a full disk."""
+    """The input was good but the work failed, for example because of a full disk."""
 
     exit_code = 1
 
 
 class FullDiskError(FailedError):
-    """The disk is full, so no further run would fit either."""
+    """The disk is full, so further runs would fail as well."""
 
 
 class InterruptedWork(KeyboardInterrupt):
-    """An interrupt whose message says which part of the work is stored."""
+    """An interrupt (Ctrl-C) whose message says which part of the work is already stored."""
 
 
 def is_trace_error(error: BaseException) -> bool:
-    """Return whether `error` is a TraceError, by its name, because importing the readers would slow every
-    start."""
+    """Return whether `error` is a TraceError. The check goes by the class's name: importing the trace
+    readers, which define it, would slow every start."""
     return isinstance(error, ValueError) and any(c.__name__ == "TraceError" for c in type(error).__mro__)
 
 
 def printable(text: object) -> str:
-    """Return `text` as one line, with the control characters of a trace or a file name replaced."""
+    """Return `text` as one line. Control characters, which may come from a trace or a file name, are
+    replaced."""
     line = " ".join(str(text).split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
 
 def say(message: str) -> None:
-    """Print a line on standard error, which may be closed."""
+    """Print `message` as one line on standard error. Do nothing if standard error is closed."""
     with contextlib.suppress(OSError):
         print(f"tcplearn: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """Return at most `most` of the `known` names that resemble `name`, the best first; presets resemble their
-    family."""
+    """Return at most `most` of the names in `known` that resemble `name`, the most similar first. A preset
+    such as `experts/fitted` resembles every name with the same part before the slash."""
     names = list(dict.fromkeys(known))
     lower = name.lower()
     close = difflib.get_close_matches(lower, names, n=most, cutoff=0.5)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""All estimators by name: the core's, their presets, and the user's own.
+"""Find RTT estimators by name: those of the C core with their presets, and estimators that the user
+installed.
 
-A user's estimator is a class under the entry point group ``tcplearn.estimators`` with::
+A user's estimator is a class under the entry point group ``tcplearn.estimators`` with these methods::
 
     def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
     def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
     def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
     learned = False                                               # optional: it is a formula
 
-Its constructor takes its parameters as keywords. Without ``rto_one`` it gets the variance term of RFC 6298 on
-its own errors, so that every estimator returns RTT and RTO."""
+The constructor takes the estimator's parameters as keywords. If the class has no ``rto_one``, its RTO is
+the prediction plus the variance term of RFC 6298, computed from the estimator's own errors. So every
+estimator returns both an RTT and an RTO.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,15 @@ from tcplearn.algorithms import Spec as Spec
 from tcplearn.errors import UserError, did_you_mean, printable
 
 GROUP = "tcplearn.estimators"
-#: The most characters of a user's text that a message quotes, as TL_LINE_QUOTE_MAX in the core.
+#: The largest number of characters of a user's text that an error message quotes. The core has the same
+#: limit, TL_LINE_QUOTE_MAX.
 _QUOTED = 40
 
-#: The estimators of a replay by default: linux, which most hosts run, the standard, the standard without its
-#: floor (to which every ratio refers), the trivial baseline, and ours.
+#: The estimators that a replay compares by default: `last` (the trivial baseline), `jacobson` (RFC 6298
+#: without its minimum RTO, the denominator of every ratio), `jacobson/rfc6298` (the standard to the
+#: letter), `linux` (which most hosts run), and this project's `tracking` and `conformal`.
 DEFAULTS = ("last", "jacobson", "jacobson/rfc6298", "linux", "tracking", "conformal")
-#: Each algorithm at its default, and the papers' other versions.
+#: Every algorithm with default parameters, and the other versions that papers describe.
 ALL = (
     "last",
     "jacobson",
@@ -63,21 +68,23 @@ class OnlineEstimator(Protocol):
 
 
 class CoreEstimator:
-    """One of the core's estimators, sample by sample. Times in microseconds."""
+    """An RTT estimator of the C core that takes samples one by one. All times are in microseconds."""
 
     def __init__(self, name: str, arithmetic: str = "double", **params: float) -> None:
-        """Create the estimator `name`; raise ValueError for an unknown name, parameter or arithmetic."""
+        """Create the estimator called `name` with parameters `params`; `arithmetic` is "double" or
+        "fixed". Raise ValueError for an unknown name, parameter or arithmetic."""
         self.name, self.arithmetic, self.params = name, arithmetic, params
         self._state = _native.Estimator(name, arithmetic, params)
 
     def learn_one(self, x: Mapping[str, int], y: float) -> None:
-        """Take a sample. x: time_us and sent_us; ack_delay_us, flight_segments, ttl, hops if known. y: RTT in
-        us."""
+        """Take one RTT sample of `y` microseconds. `x` has time_us (when the ACK arrived) and sent_us
+        (when the segment was sent), and if known ack_delay_us, flight_segments, ttl and hops."""
         known = {key: x[key] for key in ("ack_delay_us", "flight_segments", "ttl", "hops") if key in x}
         self._state.update(round(y), x["time_us"], x["sent_us"], **known)
 
     def predict_one(self, x: Mapping[str, int] | None = None) -> float:
-        """Return the next RTT; 0 before the first sample, except for estimators with a prior."""
+        """Return the predicted next RTT in microseconds. Before the first sample it is 0, except for
+        estimators with a prior."""
         return float(self._state.rtt_us)
 
     def rto_one(self, x: Mapping[str, int] | None = None) -> float:
@@ -89,7 +96,8 @@ class CoreEstimator:
 
 
 class WithTimer:
-    """A user's estimator with an RTO: its own, or prediction + 4 mean errors (RFC 6298, 2.3)."""
+    """A user's estimator that always has an RTO: the estimator's own, or its prediction plus four mean
+    errors (RFC 6298, section 2.3)."""
 
     INITIAL_RTO_US = 1e6  # RFC 6298, 2.1
     MAX_RTO_US = 60e6  # RFC 6298, 2.5
@@ -149,7 +157,8 @@ def _user_info(name: str) -> Info:
 
 
 def installed() -> tuple[list[str], list[str]]:
-    """Return the user's estimators that can be created without parameters, and the problems of the others."""
+    """Return the names of the user's estimators that can be created without parameters, and an error
+    message for each of the others."""
     names, problems = [], []
     for name in _users():
         if name in _core():
@@ -166,7 +175,8 @@ def installed() -> tuple[list[str], list[str]]:
 
 
 def learned(text: str) -> bool:
-    """Return whether an estimator learns; unknown ones count as learning."""
+    """Return whether the estimator of spec `text` learns from samples (True) or is a fixed formula
+    (False). An unknown estimator counts as learning."""
     name = text.partition(":")[0]
     if name in _core():
         return _core()[name].learned
@@ -174,12 +184,13 @@ def learned(text: str) -> bool:
 
 
 def available() -> list[Info]:
-    """Return the core's estimators and presets, then the user's own."""
+    """Return all estimators: the core's, with presets, then the user's own."""
     return [*_core().values(), *(_user_info(name) for name in _users() if name not in _core())]
 
 
 def _value(name: str, key: str, text: str) -> float:
-    """Return the value of a parameter of a user's estimator, which has no bounds; raise UserError."""
+    """Return `text` as the value of parameter `key` of a user's estimator `name`; such parameters have no
+    bounds. Raise UserError if it is not a finite number."""
     with contextlib.suppress(ValueError):
         if math.isfinite(value := float(text)):
             return value
@@ -187,13 +198,13 @@ def _value(name: str, key: str, text: str) -> float:
 
 
 def _quoted(text: str) -> str:
-    """Return what a user typed as the core quotes it."""
+    """Return the user's text `text`, shortened as the core shortens it in its messages."""
     return printable(text[:_QUOTED]) + "..." * (len(text) > _QUOTED)
 
 
 def parse(text: str) -> Spec:
-    """Return the spec in ``name[/preset][:key=value,...]``; raise UserError with a line that names the
-    nearest name."""
+    """Parse `text` as the spec of an estimator: ``name[/preset][:key=value,...]``. Raise UserError with a
+    one-line message that suggests the most similar name."""
     name, colon, rest = text.strip().partition(":")
     if name not in _core() and name in _users():
         pairs = rest.split(",") if colon else []
@@ -204,7 +215,8 @@ def parse(text: str) -> Spec:
 
 
 def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
-    """Return the parameters of a user's estimator; raise UserError in the same words as the core does."""
+    """Return the parameters of a user's estimator from `pairs`, texts of the form key=value. Raise
+    UserError in the words that the core uses for its own estimators."""
     params: dict[str, float] = {}
     keys = [p.key for p in info.params]
     for pair in pairs:
@@ -221,27 +233,29 @@ def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
 
 
 def parameter(spec: Spec, key: str) -> Param | None:
-    """Return the parameter `key` of an estimator, or None if it has no such parameter."""
+    """Return the parameter `key` of the estimator in `spec`, or None if it has no such parameter."""
     info = _core().get(spec.name) or _user_info(spec.name)
     return next((p for p in info.params if p.key == key), None)
 
 
 def varied(spec: Spec, key: str, value: float) -> Spec:
-    """Return `spec` with the parameter `key` set, also in its text."""
+    """Return `spec` with the parameter `key` set to `value`, in its text as well."""
     params = {**spec.params, key: value}
     text = f"{spec.name}:" + ",".join(f"{k}={v:.6g}" for k, v in params.items())
     return Spec(text, spec.name, params, spec.core)
 
 
 def miss_rate(spec: Spec | str) -> float | None:
-    """Return the requested miss rate of a timer, or None if it has no such parameter."""
+    """Return the miss rate that `spec` requests, the share of samples that may exceed the RTO. Return None
+    if the estimator has no such parameter."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)
 
 
 def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
-    """Return `specs` with the miss rate `miss`, except for presets that set their own."""
+    """Return the estimator specs `specs` with the miss rate `miss` (the share of samples that may exceed
+    the RTO) set in each timer that has one. Specs and presets that set a miss rate themselves keep theirs."""
     known = [p for s in specs if (p := parameter(s, "miss"))]
     if not known:
         raise UserError("--miss: none of the estimators compared has a miss rate to set; add -e conformal")
@@ -260,8 +274,9 @@ def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
 
 
 def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
-    """Return the specs that a replay compares, by default DEFAULTS. Every timer with a miss rate gets `miss`,
-    unless the spec or its preset sets one. Raise UserError."""
+    """Return the estimator specs that a replay compares: `texts`, or DEFAULTS if `texts` is empty. The
+    miss rate `miss` (the share of samples that may exceed the RTO) is set in every timer that has one,
+    unless its spec or preset sets it. Raise UserError."""
     specs = [parse(text) for text in texts or DEFAULTS]
     if miss is not None:
         specs = _with_miss(specs, miss)
@@ -271,8 +286,8 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
 
 
 def user_code(spec: Spec) -> str | None:
-    """Return a hash of an estimator's Python code, that of its module or whole package; "" for the core's
-    own, None if it cannot be read."""
+    """Return a hash of the Python code of a user's estimator: its module, or the whole package if it is in
+    one. Return "" for an estimator of the core, and None if the code cannot be read."""
     if spec.core:
         return ""
     total = hashlib.sha256()
@@ -290,12 +305,13 @@ def user_code(spec: Spec) -> str | None:
 
 
 def _home(made: Any) -> str:
-    """Return the package or module in which `made` was defined."""
+    """Return the name of the top-level package or module that defines `made`."""
     return str(getattr(made, "__module__", "")).partition(".")[0]
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:
-    """Return a new estimator with river's interface; raise UserError for an unknown name or parameter."""
+    """Return a new estimator with the methods of the river library (learn_one, predict_one). Raise
+    UserError for an unknown name or parameter."""
     if isinstance(spec, str):
         spec = parse(spec)
     if spec.core:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Signals that end the work as Ctrl-C does, so that no temporary file remains."""
+"""Handle signals that end the work as Ctrl-C does, so that no temporary file remains."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import signal
 import threading
 from collections.abc import Iterator
 
-#: SIGTERM comes from timeout and from schedulers of jobs, SIGHUP from a terminal that is closed.
+#: `timeout` and job schedulers send SIGTERM. A terminal that is closed sends SIGHUP.
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM and SIGHUP, unless another handler is set (nohup ignores SIGHUP).
-    Only the first signal counts: a shell and its terminal both send SIGHUP, and systemd may send SIGHUP just
-    after SIGTERM, while temporary files are being removed."""
+    """Within this context, raise KeyboardInterrupt on SIGTERM and SIGHUP, unless another handler is set
+    (nohup ignores SIGHUP).
+
+    Only the first signal counts. Both a shell and its terminal send SIGHUP, and systemd may send SIGHUP
+    just after SIGTERM. The second signal would interrupt the removal of temporary files.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -25,7 +28,7 @@ def as_on_interrupt() -> Iterator[None]:
 
     def interrupt(_number: int, _frame: object) -> None:
         nonlocal ending
-        if not ending:  # if the system ignored it, a signal that has already arrived would give a traceback
+        if not ending:  # not by SIG_IGN: a signal that is already pending would then cause a traceback
             ending = True
             raise KeyboardInterrupt
 

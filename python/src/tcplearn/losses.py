@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The core's loss classifiers by name, and the features that they decide on."""
+"""Find the core's loss classifiers by name, and list the features that they use. A loss classifier decides
+whether a lost segment was lost by congestion or at random."""
 
 from __future__ import annotations
 
@@ -8,18 +9,18 @@ from functools import cache
 from tcplearn import _native, algorithms
 
 CONGESTION, RANDOM = "congestion", "random"
-#: The causes, by the core's numbers.
+#: The causes, indexed by the numbers that the core uses for them.
 CAUSES = (CONGESTION, RANDOM)
 
 
 @cache
 def features() -> tuple[str, ...]:
-    """Return the names of the features, in the core's order."""
+    """Return the names of the classifiers' input features, in the core's order."""
     return tuple(f["name"] for f in _native.loss_features())
 
 
 def classifier(spec: str, arithmetic: str = "fixed") -> _native.LossClassifier:
-    """Return the classifier of a spec such as "mlp:threshold=0.4"; raise UserError."""
+    """Return the loss classifier of spec `spec`, such as "mlp:threshold=0.4". Raise UserError."""
     read = algorithms.parse(algorithms.LOSS, spec)
     return _native.LossClassifier(read.name, arithmetic, read.params)
 

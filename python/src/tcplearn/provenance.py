@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The origin of a result: version, commit, command."""
+"""Record where a result comes from: version, commit and command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import tcplearn
 
 @cache
 def commit() -> str:
-    """Return the checkout's commit, with "+changes" if a file of it differs; "" outside a checkout."""
+    """Return the commit of the source checkout, with "+changes" appended if a tracked file differs from
+    it. Return "" outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return ""
@@ -30,6 +31,6 @@ def commit() -> str:
 
 
 def made_by(**parameters: str) -> dict[str, str]:
-    """Return version, commit and command of this process, and the given parameters."""
+    """Return a dict with the version, the commit, the command line of this process and `parameters`."""
     command = " ".join(["tcplearn", *sys.argv[1:]])
     return {"version": tcplearn.__version__, "commit": commit(), "command": command, **parameters}

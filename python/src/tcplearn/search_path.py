@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The module search path of Python processes started here. It never contains the current directory, where
-somebody may have put a file such as `signal.py`, which would run as root under sudo.
+"""Keep the current directory out of the module search path of Python processes started here.
 
-PYTHONPATH is the user's own choice where its entries are absolute. An empty or relative entry means the
-current directory or a folder below it, often because of an extra colon, and is left out."""
+Somebody may have put a file such as `signal.py` in the current directory. It would run in place of the
+standard module, as root under sudo.
+
+Absolute entries of PYTHONPATH are the user's own choice and stay. An empty or relative entry means the
+current directory or a folder below it, and is removed. An empty entry is often only an extra colon.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-#: Python's option with which neither `-m` nor a script adds a folder at the front.
+#: Python's option that keeps `-m` and scripts from adding a folder at the front of the search path.
 SAFE = "-P"
 _VARIABLE, _SAFE_VARIABLE = "PYTHONPATH", "PYTHONSAFEPATH"
 
 
 def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return `base` (default: this process's environment) for a child that is Python or may start it."""
+    """Return a copy of `base` (default: this process's environment) for a child process that is Python or
+    may start Python."""
     out = {**(os.environ if base is None else base), _SAFE_VARIABLE: "1"}
     if _VARIABLE in out:
         out[_VARIABLE] = os.pathsep.join(e for e in out[_VARIABLE].split(os.pathsep) if _is_outright(e))
@@ -27,12 +31,12 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def without_current(entries: list[str]) -> list[str]:
-    """Return the entries of `sys.path` without the current directory, unless it was named as an absolute
-    path."""
+    """Return `entries`, entries of `sys.path`, without the current directory. The current directory stays
+    if PYTHONPATH names it as an absolute path."""
     variable = "" if sys.flags.ignore_environment else os.environ.get(_VARIABLE, "")
     given = variable.split(os.pathsep) if variable else []
     named = {os.path.normpath(entry) for entry in given if _is_outright(entry)}
-    # Python has made them absolute
+    # Python has made the relative entries absolute, so they are compared as absolute paths
     relative = {os.path.normpath(Path(entry).absolute()) for entry in given if not _is_outright(entry)}
     return [entry for entry in entries if entry and os.path.normpath(entry) not in relative - named]
 
@@ -43,8 +47,8 @@ def _is_outright(entry: str) -> bool:
 
 @contextlib.contextmanager
 def safe() -> Iterator[None]:
-    """A context for starting children of multiprocessing, which inherit this process's environment and
-    `sys.path`."""
+    """Return a context for starting child processes of multiprocessing. Children inherit this process's
+    environment and `sys.path`, so both are made safe while the context is open."""
     variables = {name: os.environ.get(name) for name in (_VARIABLE, _SAFE_VARIABLE)}
     before = sys.path[:]
     sys.path[:] = without_current(before)

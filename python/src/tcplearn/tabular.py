@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tables from users: CSV or Parquet."""
+"""Read tables that users supply, as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
 
 def read(path: Path, content: str, columns: Sequence[str] = (), origin: str = "") -> pl.DataFrame:
-    """Return the table at `path`, read by its suffix; raise UserError with one line if it is missing, not a
-    table of `content`, or lacks one of `columns`, which `origin` says how to make."""
+    """Return the table at `path`, read as CSV if its suffix is .csv and as Parquet otherwise.
+
+    Raise UserError with a one-line message if the file is missing, is not a table, or lacks one of
+    `columns`. The message names the expected `content`, and ends with `origin`, which says how to make a
+    missing column.
+    """
     import polars as pl
 
     where = printable(path)

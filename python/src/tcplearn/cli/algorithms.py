@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn algorithms`: the algorithms of each kind, and the parameters of each."""
+"""The verb `tcplearn algorithms`: lists the algorithms of each kind and their parameters."""
 
 import math
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ def algorithms_command(
     ] = None,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="An algorithm of that kind.")] = None,
 ) -> Work:
-    """List the algorithms of every kind or of one, or an algorithm's parameters.
+    """List the algorithms of every kind or of one kind, or the parameters of an algorithm.
 
     Options, scenario files and the kernel's settings take an algorithm as NAME or NAME:key=value,...
     """
@@ -40,7 +40,8 @@ def algorithms_command(
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
-    """Return the kinds that `words` select, and the name among them or ''."""
+    """Return the kinds of algorithm that the arguments `words` select, and the algorithm name among
+    `words` ('' if none)."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())
@@ -53,7 +54,8 @@ def _chosen(words: list[str]) -> tuple[list[str], str]:
 
 
 def _unknown(kinds: list[str], typed: str) -> str:
-    """Return the message for a name that nothing has; `typed` may be a spec with parameters."""
+    """Return the error message for `typed`, which no kind in `kinds` and no algorithm of them is called.
+    `typed` may be a spec with parameters."""
     name = typed.partition(":")[0]
     known = [info.name for kind in kinds for info in _available(kind)]
     if len(kinds) > 1:
@@ -94,7 +96,8 @@ def _plural(title: str) -> str:
 
 
 def _parameters(found: list[tuple[str, Any]]) -> Any:
-    """Return a table of parameters for each algorithm in `found`: several if kinds share a name."""
+    """Return a table of parameters for each (kind, algorithm) in `found`. Several kinds may have an
+    algorithm of the same name."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The command line. Nothing heavy is imported before it is needed: --help must be quick."""
+"""The command line's entry point. Slow modules are imported only when a verb needs them, so that --help is
+quick."""
 
 import io
 import shlex
@@ -33,7 +34,7 @@ from tcplearn.interrupts import as_on_interrupt
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
-#: Each verb and its line in `tcplearn --help`, in the order of that.
+#: Each verb with its line in `tcplearn --help`, in the order in which `--help` lists the verbs.
 VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
     "explain": (explain, "Say why the requests in captures were slow."),
     "replay": (replay, "Compare estimators and timers on captures."),
@@ -96,8 +97,9 @@ def _root(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line `argv` and return its exit code: 0, 1 failed, 2 bad usage or input, 130
-    interrupted."""
+    """Run the command line `argv` (default: this process's) and return its exit code: 0 for success, 1 if
+    the work failed, 2 for bad usage or input, 130 if interrupted, 141 if the reader of the output has
+    closed its pipe."""
     streams.prepare()
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
@@ -111,7 +113,7 @@ def _run(arguments: list[str]) -> int:
         if callable(work):
             with as_on_interrupt():
                 _clear()
-                # a file's name may have bytes that are not text
+                # a file's name may have bytes that are not valid UTF-8
                 work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         flush()
         return work if isinstance(work, int) else 0  # --help and --version give an int
@@ -123,7 +125,7 @@ def _run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort) as error:
         say(str(error) or "stopped")
         return EXIT_INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # the reader has ended; for --help typer raises SystemExit
+    except (BrokenPipeError, SystemExit):  # the reader has exited; for --help typer raises SystemExit
         return EXIT_PIPE
     except MemoryError:
         say("out of memory; choose fewer flows with --flow, or fewer estimators with -e")

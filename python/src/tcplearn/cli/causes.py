@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn causes`: the cause of each fast retransmit, by each classifier."""
+"""The verb `tcplearn causes`: names the cause of each fast retransmit, according to each loss classifier."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def causes(
     output: o.Output = None,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Name the cause of each fast retransmit of captures, congestion or random, by each classifier."""
+    """Name the cause of each fast retransmit of captures, congestion or random, according to each loss
+    classifier."""
     out = Outputs(format, output, quiet=quiet)
 
     def work(command: str) -> None:
@@ -70,7 +71,8 @@ def causes(
 
 
 def _write_parquet(records: Sequence[Record], made_by: Mapping[str, str], output: Path | None) -> None:
-    """Write `records`, the same rows as for JSON and CSV: a fast retransmit has features, not metrics."""
+    """Write `records`, a row for each fast retransmit and classifier, as Parquet. JSON and CSV have the
+    same rows. The general writer does not fit, because it writes metrics, and these rows have features."""
     import io
 
     import polars as pl

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn collect`: round-trip times of hosts, by TCP."""
+"""The verb `tcplearn collect`: measures round-trip times to hosts by TCP."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def collect(
     fresh: o.Fresh = False,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Measure each host with TCP SYN pings and a TCP traceroute, and write a row for it. The same command
-    continues an interrupted one."""
+    """Measure each host with TCP SYN pings and a TCP traceroute, and write one row for each host. After an
+    interruption the same command continues."""
 
     def work(_command: str) -> None:
         from tcplearn.collect import rows, run

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Input, output and messages of all commands. Nothing heavy is imported before it is needed."""
+"""Input, output and messages of all verbs. Slow modules are imported only when needed, so that --help is
+quick."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: A command parses its arguments and returns its work, which runs outside of typer, because typer would
-#: handle broken pipes, interrupts and errors of the system before us. The argument of the work is the command
-#: line, which is recorded in the output.
+#: A verb only parses its arguments and returns its work as a function, which runs outside of typer.
+#: Inside, typer would handle broken pipes, interrupts and system errors before this program could. The
+#: function's argument is the command line, which is recorded in the output.
 Work = Callable[[str], None]
-#: Adds rows to a file.
+#: A function that adds rows to a file.
 Add = Callable[[Iterable["Record"]], None]
 
 
@@ -44,7 +45,7 @@ def check_readable(path: Path) -> None:
             raise UserError(f"{name}: is a device, which may have no end; name a file")
         if path.is_dir():
             raise UserError(f"{name}: is a directory; name the captures in it")
-        if not path.exists() or path.is_file():  # opening a pipe would consume its beginning
+        if not path.exists() or path.is_file():  # opening a pipe would consume its first bytes
             with path.open("rb"):
                 pass
     except FileNotFoundError as error:
@@ -56,7 +57,8 @@ def check_readable(path: Path) -> None:
 
 
 def _is_terminal(output: Path | None) -> bool:
-    """Return whether `output` (None: standard output) is a terminal, also under a name such as /dev/tty."""
+    """Return whether `output` (None: standard output) is a terminal. A terminal may have a file name such
+    as /dev/tty."""
     if output is None:
         return sys.stdout.isatty()
     try:
@@ -80,7 +82,7 @@ def _same(one: Path, other: Path) -> bool:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The places that results are written to, and their format."""
+    """The files that a verb writes its results to, and the format of the results."""
 
     format: o.Format = FormatName.table
     output: o.Output = None
@@ -89,8 +91,8 @@ class Outputs:
     quiet: o.Quiet = False
 
     def check(self, sources: Sequence[Path] = ()) -> None:
-        """Raise UserError or FailedError if the outputs cannot be written or would overwrite one of
-        `sources`."""
+        """Raise UserError or FailedError if an output cannot be written, or would overwrite one of the
+        input files `sources`."""
         if self.output is None and not sys.stdout.writable():
             raise FailedError(CLOSED)
         if self.format is FormatName.parquet and _is_terminal(self.output):
@@ -111,7 +113,7 @@ class Outputs:
             _files().make_directory(self.pictures)
 
     def announce(self) -> None:
-        """Print where the report and the pictures were written."""
+        """Print the names of the report and of the pictures' folder, if they were written."""
         if not self.quiet:
             for what, path in (("report", self.report), ("pictures", self.pictures)):
                 if path:
@@ -124,8 +126,9 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """Write the table that `render` returns, or rows: `wide` ones as JSON or CSV if they are given,
-        otherwise `tidy` ones. `made_by` goes into the file."""
+        """Write the results in the chosen format: the table that `render` returns, or rows. JSON and CSV
+        have the rows `wide` if given, otherwise the rows of `tidy`; Parquet always has the rows of `tidy`.
+        The entries of `made_by` (version, commit, command) are stored with the rows."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -143,8 +146,9 @@ class Outputs:
     def rows(
         self, made_by: Mapping[str, str], columns: Sequence[str]
     ) -> Iterator[Callable[[Iterable[Record]], None]]:
-        """Yield a function that adds rows to the output, which is in its place once everything went well.
-        `columns` are those of a CSV; `made_by` goes into the file. It is not for tables."""
+        """Yield a function that adds rows to the output. The output file appears under its name only after
+        everything succeeded. `columns` are the columns of a CSV file, and the entries of `made_by`
+        (version, commit, command) are stored with the rows. The format must not be a table."""
         from tcplearn.output import rows as kinds
 
         with _files().Pending(self.output) as pending:
@@ -167,7 +171,8 @@ def _files() -> Any:
 
 
 def write(content: str | bytes, output: Path | None) -> None:
-    """Write `content` to the file `output`, whole or not at all, or to standard output."""
+    """Write `content` to the file `output`, completely or not at all, or to standard output if `output` is
+    None."""
     if output:
         _files().write_atomically(output, content)
         return
@@ -195,7 +200,8 @@ def flush() -> None:
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:
-    """Print what `render` returns: on a terminal in colour and to its width, else plain and at full width."""
+    """Print what `render` returns. On a terminal it is in colour and fits the terminal's width; elsewhere
+    it is plain text of any width."""
     if output is None and sys.stdout.isatty():
         from rich.console import Console
 
@@ -209,8 +215,8 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function that moves a progress bar on standard error; None if that is no terminal or
-    `quiet`."""
+    """Yield a function that moves a progress bar on standard error. Yield None if `quiet` is set or
+    standard error is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -230,7 +236,8 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """The machines that work on traces, and whether stored results are used."""
+    """Where the jobs of a verb run (this machine, a Dask cluster or Slurm), and whether stored results are
+    used."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The options of `replay`, `watch` and `suite` that choose estimators and samples."""
+"""The options that `replay`, `watch` and `suite` share: which estimators to compare, and on which samples."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tcplearn.errors import UserError
 
 @dataclass(frozen=True)
 class Compared:
-    """The estimators to compare, and the samples that they are compared on."""
+    """The estimators to compare, and the samples to compare them on."""
 
     estimator: o.Estimators = None
     all: o.All = False
@@ -26,7 +26,8 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Return the options of a replay or suite by name."""
+        """Return the checked options by the names that the options classes of a replay and a suite use.
+        Raise UserError for a bad value."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
@@ -42,8 +43,8 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return the estimators to compare: `named` ones and the user's own installed ones. Empty: the
-    defaults."""
+    """Return the estimators to compare. `named` are the ones that the user named; if empty, they are the
+    defaults and the user's own installed estimators. With `everything`, they are all estimators."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn experiments`: the module parses arguments, and imports everything else only for the work."""
+"""The verb `tcplearn experiments`: does an experiment's runs and writes its pages. This module parses the
+arguments; all other modules are imported only when the work starts."""
 
 import importlib
 import sys
@@ -12,7 +13,7 @@ from tcplearn.cli import options
 from tcplearn.cli.common import Work, progress_bar, say
 from tcplearn.errors import UserError
 
-#: The checkout, which has the experiments; the package has none.
+#: The root of the source checkout. The experiments are in the checkout and not in the installed package.
 ROOT = Path(__file__).resolve().parents[4]
 
 
@@ -72,7 +73,7 @@ def experiments(
     quiet: options.Quiet = False,
 ) -> Work:
     """Write an experiment's pages from its file of runs. --run first does the missing runs; after an
-    interruption the same command continues and repeats nothing."""
+    interruption the same command continues and repeats no finished run."""
 
     def work(_: str) -> None:
         from tcplearn.jobs import Place
@@ -90,7 +91,7 @@ def experiments(
 
 
 def _library(module: str) -> Any:
-    """Import a module of experiments/lib; raise UserError outside a checkout."""
+    """Import the module `module` of experiments/lib. Raise UserError outside a source checkout."""
     if not (ROOT / "experiments" / "lib").is_dir():
         raise UserError("experiments need a checkout of tcplearn; run the command there")
     if str(ROOT) not in sys.path:

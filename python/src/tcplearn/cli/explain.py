@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn explain`: why the requests in captures were slow."""
+"""The verb `tcplearn explain`: says why the requests in captures were slow."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def explain(
     out: Outputs,
     workers: Workers,
 ) -> Work:
-    """Explain the waits of requests in captures: lost packets, the server, the client, the path."""
+    """Explain what the requests in captures waited for: lost packets, the server, the client or the path."""
     if not files and not interface:
         raise UserError("missing FILE: name captures, or an interface with -i; see `tcplearn explain --help`")
     if duration and not interface and not any(map(refresh.is_pipe, files or ())):

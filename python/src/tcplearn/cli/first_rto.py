@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn first-rto`: a trained model of the first RTO in this machine's kernel."""
+"""The verb `tcplearn first-rto`: loads a trained model of the first RTO (of SYNs and SYN-ACKs) into this
+machine's kernel."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,8 +27,8 @@ def _load(
         ),
     ] = None,
 ) -> Work:
-    """Load a model for a cgroup's active and passive opens, all of it or nothing. Existing connections do not
-    change."""
+    """Load a model for the active and passive opens of a cgroup, completely or not at all. Existing
+    connections do not change."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops
@@ -46,7 +47,8 @@ def _load(
 
 @first_rto_app.command("status", short_help="Show whether a model is loaded, and where.")
 def _status() -> Work:
-    """Show whether a model is loaded, for which cgroup, and how many places it knows."""
+    """Show whether a model is loaded, for which cgroup, and for how many destinations and prefixes it has
+    stored RTTs."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops
@@ -58,7 +60,7 @@ def _status() -> Work:
 
 @first_rto_app.command("unload", short_help="Take the model out, and forget the places.")
 def _unload() -> Work:
-    """Unload the model and forget the places: new connections begin with one second again."""
+    """Unload the model and forget the stored RTTs: new connections begin with an RTO of one second again."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Groups of options that several verbs share: one parameter whose type is a dataclass of the options."""
+"""Groups of options that several verbs share. A verb has one parameter for a group; its type is a
+dataclass of the options."""
 
 import dataclasses
 import functools
@@ -13,8 +14,8 @@ _NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
 def with_groups(function: Callable[..., Work]) -> Callable[..., Work]:
-    """Return `function` with a signature for typer in which a dataclass parameter is replaced by its
-    fields."""
+    """Return `function` with a signature for typer in which each parameter whose type is a dataclass is
+    replaced by one parameter for each field."""
     signature = inspect.signature(function, eval_str=True)
     groups: dict[str, Any] = {
         name: parameter.annotation

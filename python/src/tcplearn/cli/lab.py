@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn lab`: the module parses arguments, and imports everything else only for the work."""
+"""The verb `tcplearn lab`: runs real Linux TCP over emulated networks in virtual machines. This module
+parses the arguments; all other modules are imported only when the work starts."""
 
 import sys
 from pathlib import Path
@@ -47,7 +48,7 @@ def _run(
     output: options.Output = None,
     quiet: options.Quiet = False,
 ) -> Work:
-    """Run a scenario: every algorithm in turn in each run, on a new machine for each run."""
+    """Run a scenario: each run starts a fresh virtual machine and runs every algorithm in turn."""
 
     def work(_: str) -> None:
         from tcplearn import provenance
@@ -62,7 +63,7 @@ def _run(
         outputs.check()
         scenario = scenarios.load(file, profile)
         if kernel:
-            scenario = scenario.model_copy(update={"kernel": kernel})  # checked when its machine is prepared
+            scenario = scenario.model_copy(update={"kernel": kernel})  # checked when the guest is prepared
         if seed is not None:
             scenario = scenario.model_copy(update={"runs": scenario.runs.model_copy(update={"seed": seed})})
         wanted = runs.Options(fresh, Place(jobs or 0, scheduler, slurm), out, pcap)
@@ -82,7 +83,7 @@ def _run(
 
 @lab_app.command("script", short_help="Print what the guest would execute.")
 def _script(file: _File, profile: _Profile = _FULL) -> Work:
-    """Print the commands that the guest would execute: plain ip and tc."""
+    """Print the commands that the guest (the virtual machine) would execute: plain ip and tc."""
 
     def work(_: str) -> None:
         from tcplearn.lab import guest, scenario
@@ -94,7 +95,8 @@ def _script(file: _File, profile: _Profile = _FULL) -> Work:
 
 @lab_app.command("shell", short_help="Open a shell in the guest of a scenario.")
 def _shell(file: _File, profile: _Profile = _FULL) -> Work:
-    """Open a shell in the guest with the scenario's network: c0 is the sender; exit ends it."""
+    """Open a shell in the guest (the virtual machine) with the scenario's network. The network namespace
+    c0 is the sender; exit ends the shell."""
 
     def work(_: str) -> None:
         from tcplearn.lab import machine, scenario
@@ -116,7 +118,8 @@ def _check(
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Seed of stress and smp.")] = 1,
     seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Duration of smp.")] = 40,
 ) -> Work:
-    """Check the module: golden vectors in the kernel, many connections at once, or its guarantees."""
+    """Check the kernel module: test vectors run in the kernel, many connections at once, or its
+    guarantees."""
     if what not in ("vectors", "stress", "smp", "module", "packets", "startup", "kernels"):
         raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets, startup or kernels")
 

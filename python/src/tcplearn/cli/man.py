@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Manual pages made from --help, one for each command: `python -m tcplearn.cli.man DIR`.
+"""Make manual pages from the text of --help, one for each command: `python -m tcplearn.cli.man DIR`.
 
-click-man takes commands of click; typer has its own copy of click, so click-man finds no command.
+The tool click-man cannot do this: it looks for commands of click, and typer has its own copy of click.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ CACHE = "Finished runs are stored in $XDG_CACHE_HOME/tcplearn (~/.cache/tcplearn
 
 @dataclass(frozen=True)
 class Command:
-    words: tuple[str, ...]  # the words of the command line
-    context: Any  # typer's context, from its copy of click
+    words: tuple[str, ...]  # the words of the command, such as ("tcplearn", "lab", "run")
+    context: Any  # the Context of typer's own copy of click
 
     @property
     def page(self) -> str:
@@ -44,7 +44,7 @@ class Command:
 
     @property
     def commands(self) -> list[Command]:
-        """The commands below this one."""
+        """The subcommands of this command."""
         group = self.context.command
         found = getattr(group, "commands", {})
         return [
@@ -65,14 +65,15 @@ def walk(command: Command) -> Iterator[Command]:
 
 
 def roff(text: str) -> str:
-    """Return `text` escaped for roff, with `code` in bold."""
+    """Return `text` escaped for roff, with parts in backticks in bold."""
     text = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("~", "\\(ti")
     text = re.sub(r"`([^`]*)`", r"\\fB\1\\fR", text)
     return f"\\&{text}" if text[:1] in (".", "'") else text
 
 
 def _names(text: str) -> str:
-    """Return an option such as "-e, --estimator SPEC" with names in bold and its argument in italics."""
+    """Return the option `text`, such as "-e, --estimator SPEC", in roff with the option's names in bold
+    and its argument in italics."""
 
     def marked(found: re.Match[str]) -> str:
         word = found[0]
@@ -92,12 +93,12 @@ def _section(title: str, lines: list[str]) -> list[str]:
 def _see(command: Command) -> list[str]:
     above = "-".join(command.words[:-1])
     pages = [below.page for below in command.commands] + ([above] if above else [])
-    lines = [f".BR \\%{roff(page)} (1)" for page in pages]  # \%: in one piece
+    lines = [f".BR \\%{roff(page)} (1)" for page in pages]  # \% keeps the name on one line
     return [f"{line}," for line in lines[:-1]] + lines[-1:]
 
 
 def page(command: Command, date: str) -> str:
-    """Return the manual page of `command` in the macros of man(7)."""
+    """Return the manual page of `command`, dated `date`, in the macros of man(7)."""
     context = command.context
     parameters = context.command.get_params(context)
     records = [(p.param_type_name, *p.get_help_record(context)) for p in parameters]
@@ -122,7 +123,7 @@ def page(command: Command, date: str) -> str:
 
 
 def pages(date: str) -> dict[str, str]:
-    """Return all manual pages by file name."""
+    """Return all manual pages, dated `date`, by file name."""
     return {f"{command.page}.1": page(command, date) for command in walk(root())}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn module`: the kernel module on this machine."""
+"""The verb `tcplearn module`: installs, shows and removes the kernel module on this machine."""
 
 import typer
 
@@ -12,8 +12,8 @@ module_app = typer.Typer(
 
 @module_app.command("install", short_help="Build and load the module for the installed kernels.")
 def _install() -> Work:
-    """Build the module for every installed kernel (DKMS) and load it. If it cannot work, one line says
-    why."""
+    """Build the module for every installed kernel with DKMS, and load it. If this is not possible, one
+    line says why."""
 
     def work(_: str) -> None:
         from tcplearn.lab import install
@@ -37,7 +37,7 @@ def _status() -> Work:
 
 @module_app.command("remove", short_help="Unload the module and leave nothing.")
 def _remove() -> Work:
-    """Unload the module and remove all its files; refused while connections use it."""
+    """Unload the module and remove all its files. This is refused while connections use the module."""
 
     def work(_: str) -> None:
         from tcplearn.lab import install

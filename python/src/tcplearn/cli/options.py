@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Options that several commands have. Nothing heavy is imported: --help must be quick."""
+"""Options that several verbs share. This module imports nothing slow, so that --help is quick."""
 
 import enum
 import ipaddress
@@ -31,7 +31,7 @@ class FormatName(enum.StrEnum):
     parquet = "parquet"
 
 
-# input, and how it is judged
+# the input, and how it is evaluated
 Traces = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures or tables of samples.")]
 Estimators = Annotated[
     list[str] | None,
@@ -102,7 +102,7 @@ Pictures = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no notes, only warnings.")]
 
-# where the work is done, and stored results
+# where the jobs run, and which stored results are used
 Jobs = Annotated[
     int | None,
     typer.Option(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The table of a live capture, refreshed in place until Ctrl-C or for a given time."""
+"""Show the table of a live capture on the terminal and refresh it, until Ctrl-C or for a given time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from tcplearn.traces import CaptureTrace, Interface
 
 REFRESH_S = 1.0
-#: A refresh computes the intervals of all flows again, and may take this share of the time.
+#: The largest share of time that refreshes may take. Each refresh computes the bootstrap intervals of all
+#: flows again.
 SHARE_OF_TIME = 0.1
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -35,7 +36,7 @@ Render = Callable[["Replay", "Console"], "RenderableType"]
 
 
 def seconds(text: str) -> float:
-    """Return the seconds of `text`, such as "30s", "5m", "1h" or "30"; infinite if it is empty."""
+    """Return the seconds in `text`, such as "30s", "5m", "1h" or "30". Return infinity if `text` is empty."""
     if not text:
         return math.inf
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h|)", text, re.ASCII)
@@ -53,16 +54,18 @@ def any_live(sources: Sequence[Path | Interface]) -> bool:
 
 
 def on_terminal(outputs: Outputs) -> bool:
-    """Return whether the table is shown on a terminal while it grows."""
+    """Return whether the table is shown on a terminal while the capture is being read."""
     shown = outputs.format is FormatName.table and outputs.output is None and not outputs.quiet
     return shown and sys.stdout.isatty()
 
 
 class Refresh:
-    """Called while a live capture is read: refreshes the table, and stops the capture at the end."""
+    """A callback for the reader of a live capture. It refreshes the table, and stops the capture when its
+    time is over."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
-        """Stop after `duration_s`; `render`, if given, makes the table that is shown meanwhile."""
+        """Stop the capture after `duration_s` seconds. If `render` is given, it makes the table that is
+        shown until then; otherwise `progress`, if given, shows the number of packets."""
         self._duration_s = duration_s
         self._render = render
         self._progress = progress
@@ -106,15 +109,16 @@ class Refresh:
         self._screen.update(Group(*parts), refresh=True)
 
     def _on_signal(self, _number: int, _frame: object) -> None:
-        if self._start_s is None or self._ending:  # no live capture is read, or this is the second signal
+        if self._start_s is None or self._ending:  # no live capture yet, or the second signal
             raise KeyboardInterrupt
         self._ending = True
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Let signals end the live capture; afterwards the terminal is as before."""
+        """Within this context, the first SIGINT, SIGTERM or SIGHUP ends the live capture instead of the
+        program. On exit, signal handlers and the terminal are restored."""
         ending = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup sets SIG_IGN
             ending.append(signal.SIGHUP)
         before = {s: signal.signal(s, self._on_signal) for s in ending}
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The work of `replay` and `watch`: reads, replays, shows and writes."""
+"""The work that `replay` and `watch` share: read traces, replay them, and show or write the results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Replayed(Compared):
-    """The estimators to compare, and how their table looks."""
+    """The estimators to compare, and how the table of results is sorted and shown."""
 
     rank: o.Rank = o.RankName.timer
     total: o.Total = False
@@ -53,7 +53,9 @@ def run_replay(
     asked: Replayed,
     out: Outputs,
 ) -> None:
-    """Replay `sources` until they end, live ones for `duration_s`, and write the results to `out`."""
+    """Replay `sources` and write the results to `out`. A file is read until its end, a live capture or a
+    pipe for at most `duration_s` seconds. `command` is the command line, `unit` the unit of bare numbers
+    in tables of samples, and `asked` has the other options."""
     from tcplearn.output import rows as kinds
     from tcplearn.replay import replay, tables
     from tcplearn.replay.row import IDENTITY, KEYS, tidied

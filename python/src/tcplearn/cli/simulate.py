@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn simulate`: the module parses arguments, and imports everything else only for the work."""
+"""The verb `tcplearn simulate`: simulates whole networks in ns-3. This module parses the arguments; all
+other modules are imported only when the work starts."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from tcplearn.cli.common import Outputs, Work, progress_bar, say
 from tcplearn.cli.options import FormatName
 from tcplearn.errors import FailedError, printable
 
-#: A smaller estimate is not printed.
+#: An estimate of fewer CPU hours is not printed.
 ESTIMATED_FROM_HOURS = 0.05
 
 
@@ -45,7 +46,7 @@ def simulate(
     ] = None,
     quiet: options.Quiet = False,
 ) -> Work:
-    """Simulate whole networks in ns-3 under each estimator: a sweep over loads, variants and seeds."""
+    """Simulate whole networks in ns-3 under each estimator, over a grid of loads, variants and seeds."""
 
     def work(_: str) -> None:
         from tcplearn import provenance

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Standard input, output and error in unusual states: closed, full, a pipe without a reader, not UTF-8."""
+"""Make standard input, output and error usable if they are closed, full, a pipe without a reader, or not
+UTF-8."""
 
 import codecs
 import contextlib
@@ -8,7 +9,7 @@ import os
 import sys
 import unicodedata
 
-#: Replacements for characters that an encoding lacks.
+#: ASCII replacements for characters that the output's encoding lacks.
 _PLAIN = {
     "×": "x", "µ": "u", "μ": "u", "±": "+-", "–": "-", "—": "-", "−": "-", "…": "...", "→": "->", "≤": "<=",
     "≥": ">=", "α": "alpha", "β": "beta", "η": "eta", "━": "-", "╸": "-", "╺": "-",
@@ -17,8 +18,8 @@ _PLAINLY = "tcplearn-plainly"
 
 
 def prepare() -> None:
-    """Replace closed streams. Call it before any file is opened, because a file would get the number of a
-    closed stream, and all output to that stream."""
+    """Replace standard streams that are closed. Call this before any file is opened: the next opened file
+    would get the file descriptor of the closed stream, and so all output to that stream."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, _instead_of(descriptor))
@@ -28,7 +29,8 @@ def prepare() -> None:
 
 
 def settle() -> None:
-    """Flush standard output; if that fails, make sure that it is not tried again at exit."""
+    """Flush standard output. If that fails, redirect it to /dev/null so that Python does not try again at
+    exit."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -37,8 +39,8 @@ def settle() -> None:
 
 
 def _instead_of(descriptor: int) -> io.TextIOWrapper:
-    """Return a replacement for the closed stream `descriptor`: an empty input, an output that is not
-    writable, or a standard error that is discarded."""
+    """Return a replacement for the closed standard stream `descriptor`: for 0 an empty input, for 1 an
+    output that is not writable, for 2 an output that is discarded."""
     opened = os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
     if opened != descriptor and not _is_open(descriptor):
         os.dup2(opened, descriptor)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn study`: the effect of an estimator's parameters on your traces."""
+"""The verb `tcplearn study`: measures the effect of an estimator's parameters on your traces."""
 
 import math
 from typing import Annotated
@@ -20,8 +20,8 @@ def _root() -> None:
 
 
 def _numbers(option: str, given: str) -> tuple[float, ...] | None:
-    """Return the numbers in `given`, such as "10,25,50", or None if it is empty; `option` is for the
-    error."""
+    """Return the numbers in `given`, such as "10,25,50", or None if it is empty. `option` is the option's
+    name, for the error message."""
     if not given:
         return None
     try:
@@ -60,7 +60,8 @@ def experts(
     out: Outputs,
     workers: Workers,
 ) -> Work:
-    """Study N, learning rate and sharing rate of the experts framework: every triple on your traces."""
+    """Replay your traces with every combination of the experts framework's three parameters: number of
+    experts N, learning rate and sharing rate."""
 
     def work(command: str) -> None:
         for path in files:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn suite`: estimators over every trace below a directory."""
+"""The verb `tcplearn suite`: compares estimators over every trace below a directory."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from tcplearn.cli.groups import with_groups
 if TYPE_CHECKING:
     from tcplearn.suite.suite import Suite
 
-#: Further problems are only counted.
+#: The largest number of problems that are printed; any others are only counted.
 PROBLEMS_SHOWN = 20
 
 
@@ -47,7 +47,8 @@ def suite(
     out: Outputs,
     workers: Workers,
 ) -> Work:
-    """Replay every trace below a directory, and compare estimators and timers over their series."""
+    """Replay every trace below a directory, and compare estimators and timers over all flows with enough
+    samples."""
 
     def work(command: str) -> None:
         out.check()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train`: trains a model of the core on labelled data."""
+"""The verb `tcplearn train`: trains a model for the core on labelled data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -45,7 +45,8 @@ def loss(
     vary: Annotated[bool, typer.Option("--vary", help="Also show the effect of each choice (slow).")] = False,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Train a perceptron that gives the cause of a loss, and test it on whole held-out scenarios."""
+    """Train a perceptron that gives the cause of a loss, and test it on scenarios that are held out as a
+    whole."""
 
     def work(command: str) -> None:
         from tcplearn.learn import card, train
@@ -93,7 +94,8 @@ def rtt(
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of every random draw.")] = 1,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Train baddam2018's regression and a model of the first RTO, and test them on held-out destinations."""
+    """Train baddam2018's regression of RTTs and a model of the first RTO, and test both on held-out
+    destinations."""
 
     def work(command: str) -> None:
         from rich.console import Group

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn watch`: estimators over the live traffic of a network interface."""
+"""The verb `tcplearn watch`: compares estimators on the live traffic of a network interface."""
 
 from typing import Annotated
 
@@ -20,7 +20,8 @@ def watch(
     duration: o.For = "",
     out: Outputs,
 ) -> Work:
-    """Replay the live traffic of a network interface until Ctrl-C; on a terminal the table refreshes."""
+    """Replay the live traffic of a network interface until Ctrl-C. On a terminal the table of results is
+    refreshed."""
     duration_s = refresh.seconds(duration)
 
     def work(command: str) -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Probes without privilege: connect() with a limited TTL, timed by the kernel (TCP_INFO) if the host answers.
+"""Probe a host without privilege, by connect() with a limited TTL. If the host answers, the kernel gives
+the RTT (TCP_INFO), but not the TTL of the answer.
 
-This does not give the TTL of the answer. The kernel resends a SYN after one second, so a probe is given up
-just before, to send no more SYNs than are counted."""
+The kernel retransmits a SYN after one second. A probe ends just before, so that the number of SYNs sent is
+known.
+"""
 
 import asyncio
 import contextlib
@@ -21,10 +23,10 @@ _HOP_LIMIT = {
     socket.AF_INET: (socket.IPPROTO_IP, socket.IP_TTL),
     socket.AF_INET6: (socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS),
 }
-#: ICMP and ICMPv6 types of an expired TTL: RFC 792, RFC 4443 3.3.
+#: The ICMP type (RFC 792) and the ICMPv6 type (RFC 4443, section 3.3) of an expired TTL.
 _EXPIRED = {socket.AF_INET: 11, socket.AF_INET6: 3}
 _MSG_ERRQUEUE = 0x2000
-#: struct tcp_info: tcpi_rtt, microseconds.
+#: The bytes of tcpi_rtt, in microseconds, in struct tcp_info.
 _RTT_AT, _RTT_END = 68, 72
 
 
@@ -56,11 +58,12 @@ class ConnectProber:
         return _reply(sock, to.family, code, (time.monotonic_ns() - sent_ns) // 1000)
 
     def close(self) -> None:
-        """Do nothing, because no socket is kept between probes."""
+        """Do nothing, because no socket stays open between probes."""
 
 
 async def _writable(sock: socket.socket, timeout_s: float) -> int | None:
-    """Return the time at which the connection was made or refused, or None."""
+    """Return the time in ns at which the connection was established or refused, or None after `timeout_s`
+    seconds."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[int] = loop.create_future()
 
@@ -94,7 +97,8 @@ def _rtt_us(sock: socket.socket) -> int:
 
 
 def _icmp_type(sock: socket.socket) -> int | None:
-    """Return the ICMP type of the router's message behind an error (struct sock_extended_err)."""
+    """Return the type of the router's ICMP message that caused an error of `sock` (struct
+    sock_extended_err), or None."""
     with contextlib.suppress(OSError):
         for _, _, data in sock.recvmsg(0, 512, _MSG_ERRQUEUE)[1]:
             origin, kind = data[4], data[5]

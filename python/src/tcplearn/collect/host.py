@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The measurement of one host: pings, and the least TTL that reaches it."""
+"""Measure one host: its RTTs by pings, and the smallest TTL with which a SYN reaches it."""
 
 import asyncio
 import socket
@@ -11,27 +11,29 @@ from tcplearn.collect.hosts import Target
 from tcplearn.collect.probe import HOP_LIMIT, Answer, Destination, Prober, Reply
 from tcplearn.collect.rows import Row
 
-#: The pings to a host that never answers.
+#: The number of pings after which a host without any answer is given up.
 GIVE_UP = 4
-#: Probes of one TTL before it counts as silent: with 10 % loss this happens by chance once in 100,000.
+#: The number of unanswered probes with one TTL after which the hop counts as silent. With 10 % loss this
+#: happens by chance once in 100,000.
 TRIES = 5
-#: The largest factor by which back-off multiplies the interval.
+#: The largest factor by which back-off multiplies the interval between probes.
 BACK_OFF_MAX = 8
-#: Initial TTLs of hosts: the difference to the TTL of an answer is the number of routers.
+#: The usual initial TTLs of hosts. The initial TTL minus the TTL of an answer is the number of routers.
 _TTLS = (64, 128, 255)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    count: int = 10  # pings
-    interval_s: float = 0.5  # between probes of a host
-    timeout_s: float = 1.0  # a host without an answer sends its SYN-ACK again after a second (RFC 6298, 2.1)
+    count: int = 10  # number of pings
+    interval_s: float = 0.5  # between two probes of a host
+    # a host whose SYN-ACK is not acknowledged retransmits it after a second (RFC 6298, 2.1)
+    timeout_s: float = 1.0
     trace: bool = True
-    family: int = 0  # 4, 6 or either
+    family: int = 0  # 4, 6, or 0 for either
 
 
 class _Visit:
-    """The state of the measurement of a host."""
+    """The state of the measurement of one host."""
 
     def __init__(self, to: Destination, prober: Prober, settings: Settings) -> None:
         self.to, self.prober, self.settings = to, prober, settings
@@ -39,11 +41,12 @@ class _Visit:
         self.ttls: Counter[int] = Counter()
         self.answers: Counter[Answer] = Counter()
         self.sent = 0
-        self._silent = 0  # silent probes in a row
+        self._silent = 0  # number of successive probes without an answer
         self._next_s = 0.0
 
     async def _probe(self, hop_limit: int) -> Reply:
-        """Send a probe after the interval, which doubles with each unanswered probe, and return its reply."""
+        """Send a probe when the interval since the previous one is over, and return the reply. The
+        interval doubles with each successive unanswered probe."""
         loop = asyncio.get_running_loop()
         if (wait_s := self._next_s - loop.time()) > 0:
             await asyncio.sleep(wait_s)
@@ -70,7 +73,7 @@ class _Visit:
         return not self.rtts_us and (refused >= 2 or self.sent >= GIVE_UP)
 
     async def _reaches(self, hop_limit: int) -> bool | None:
-        """Return whether the host answers a SYN with this TTL; None if there is no answer at all."""
+        """Return whether the host answers a SYN with this TTL. Return None if nothing answers."""
         for _ in range(TRIES):
             reply = await self._probe(hop_limit)
             if reply.by_host:
@@ -80,9 +83,12 @@ class _Visit:
         return None
 
     async def hops(self) -> int | None:
-        """Return the routers on the way: the least TTL that reaches the host, less one; None if the host has
-        stopped answering. The search starts at the number that the TTL of its answer suggests, to use few
-        probes."""
+        """Return the number of routers on the path, which is one less than the smallest TTL that reaches
+        the host. Return None if the host no longer answers.
+
+        The search starts from the number of routers that the TTL of the host's answers suggests, which
+        saves probes.
+        """
         limit = self._guess()
         if await self._reaches(limit):
             return await self._down_from(limit)
@@ -96,8 +102,8 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """Return the hops, given that `limit` reaches the host; a silent TTL counts only if the host still
-        answers."""
+        """Return the number of routers, given that the TTL `limit` reaches the host. A TTL without an
+        answer counts as too small only if the host still answers to `limit`."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:
@@ -122,7 +128,7 @@ class _Visit:
 
 
 async def measure(target: Target, prober: Prober, settings: Settings) -> Row:
-    """Measure `target` and return its row, which also shows failures of the network."""
+    """Measure the host `target` and return its row. A network failure is shown in the row."""
     row = Row(host=target.host, port=target.port, method=prober.name, started_us=_now_us())
     to = await _resolve(target, settings.family)
     if to is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The hosts to measure, from words of the command line and from lists in files."""
+"""Read the hosts to measure, from the command line and from files with lists of hosts."""
 
 import ipaddress
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
-#: The longest line of a host: names have at most 253 characters (RFC 1035).
+#: The longest accepted host name. Names have at most 253 characters (RFC 1035).
 _LINE_MAX = 300
 _MOST_BYTES = 256 << 20
 _LABEL = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
@@ -26,8 +26,8 @@ class Target:
 
 
 def targets_of(words: Sequence[str], ports: Sequence[int]) -> list[Target]:
-    """Return the targets of `words`, which are hosts or files of hosts, each once for each of `ports`; raise
-    UserError for other words."""
+    """Return the targets in `words`, each of which is a host or a file with a list of hosts. Each host
+    without a port of its own is a target once for each of `ports`. Raise UserError for any other word."""
     found = [target for word in words for target in _of_word(word, ports)]
     if not found:
         raise UserError("no host given; name hosts, or a file with one a line")
@@ -40,7 +40,7 @@ def ports_of(text: str) -> list[int]:
 
 def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
     path = Path(word)
-    if path.exists() and not path.is_dir():  # _of_file refuses a device or a pipe
+    if path.exists() and not path.is_dir():  # _of_file refuses devices and pipes
         yield from _of_file(path, ports)
     elif "/" in word or word.endswith((".txt", ".csv")):
         raise UserError(f"{printable(word)}: no such file; check the path")
@@ -49,8 +49,8 @@ def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
 
 
 def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
-    """Yield the targets of a file with a host in each line, also in the form of lists of popular sites: rank,
-    comma, host."""
+    """Yield the targets of a file with one host in each line. A line may also have the form of lists of
+    popular sites: rank, comma, host."""
     where = printable(path)
     try:
         text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")
@@ -77,7 +77,7 @@ def _targets(entry: str, ports: Sequence[int], where: str) -> Iterator[Target]:
 
 
 def _split(entry: str, where: str) -> tuple[str, int]:
-    """Return host and port of `entry`; the port is 0 if it names none."""
+    """Return the host and the port in `entry`. The port is 0 if `entry` has none."""
     shown = f"{where}{printable(entry)[:80]}"
     if entry.startswith("["):
         host, bracket, rest = entry[1:].partition("]")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The runs of hping3 in its output.
+"""Parse the output of hping3 into its runs.
 
-If standard output goes to a file it is buffered, and standard error, which has the statistics, is not: the
-statistics come before the header, after the answers or in the middle of one. So an answer belongs to the run
-whose address it names, statistics belong to the run whose host they name, and both must agree."""
+If the output goes to a file, standard output is buffered. Standard error, which has the statistics, is
+not. So statistics may come before the header, after the answers, or in the middle of an answer. An answer
+is therefore assigned to the run with its address, and statistics to the run with their host. Answers and
+statistics of a run must agree.
+"""
 
 import re
 from collections import defaultdict
@@ -14,14 +16,14 @@ from typing import NoReturn
 from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run, Statistics
 from tcplearn.collect.probe import Answer
 
-#: HPING example.com (eth0 93.184.216.34): S set, 40 headers + 0 data bytes
+#: A header, such as "HPING example.com (eth0 93.184.216.34): S set, 40 headers + 0 data bytes".
 _HEADER = re.compile(
     r"HPING (\S+) \((?:\S+ )?(\S+)\): (raw IP mode|icmp mode|udp mode|NO FLAGS are|[A-Z]+) set, "
     r"\d+ headers \+ \d+ data bytes"
 )
-#: len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9 ms
-#: With -V the line ends in "tos=0 iplen=44" and continues in the next line, followed by a third with seq= and
-#: ack=.
+#: An answer, such as "len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9
+#: ms". With -V the line ends in "tos=0 iplen=44" and continues in the next line. A third line with seq=
+#: and ack= follows.
 _TAIL = (
     r"(?:sport=(?P<port>\d{1,5}) flags=(?P<flags>[A-Za-z]+) seq=(?P<seq>\d{1,9}) win=\d+|(?:icmp_)?seq=\d+)"
     rf" rtt=(?P<rtt>{NUMBER}) ms"
@@ -37,7 +39,7 @@ _EXPIRED = re.compile(r"TTL 0 during \w+ from ip=(\S+?)(?: ?name=.*)?")
 _UNREACHABLE = re.compile(r"ICMP (.+) from ip=(\S+?)(?: ?name=.*)?")
 _FLOOD = "hping in flood mode"
 _SECOND_US, _NEAR_US = 1_000_000, 10_000
-#: The remains of torn lines.
+#: Parts of lines that another line has interrupted.
 _TORN = re.compile(
     r"HPING \S+ \(|hping statistic ---|\d packets (?:transmitted|tramitted), \d+ packets received, -?\d+% "
     r"|round-trip min/avg/max = |\blen=\d+ |\bip=[0-9]|\brtt=|hoprtt|\bsport=|\bwin=|\bTTL 0 during"
@@ -49,7 +51,7 @@ _MIXED = f"the output of several runs is mixed; {_BOTH}, or each run into a file
 
 @dataclass(slots=True)
 class _Ping:
-    """A run whose lines are being read."""
+    """A run of hping3 while its lines are being read."""
 
     printed: Printed
     at: int
@@ -57,22 +59,23 @@ class _Ping:
     address: str
     mode: str
     statistics: Statistics | None = None
-    rtts_us: list[int] = field(default_factory=list)  # of answers without duplicates
+    rtts_us: list[int] = field(default_factory=list)  # of answers, without duplicates
     timed_us: list[int] = field(default_factory=list)  # of all answers with an RTT
     answers: int = 0
-    again: int = 0  # duplicates
+    again: int = 0  # number of duplicates
     untimed: int = 0
     ports: set[int] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
     ttl: int | None = None
-    first: int | None = None  # the number of the first request that was answered
+    first: int | None = None  # number of the first request that was answered
     hops: list[tuple[int, str]] = field(default_factory=list)  # routers' answers: hop and address
-    hops_before: int | None = None  # the number of hops known when the host first answered
+    hops_before: int | None = None  # number of hops known when the host first answered
     expired: int = 0
-    unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and sender
+    unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and its sender
 
     def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
-        """Take an answer of the host; `tail` is its second line, or the same one."""
+        """Take an answer of the host. `tail` matches its second line, or the same line as `found` if the
+        answer has only one."""
         rtt_us = self.printed.microseconds(tail["rtt"], self.at)
         self.answers += 1
         self.ttl = int(found["ttl"])
@@ -95,11 +98,11 @@ class _Ping:
         self.timed_us.append(rtt_us)
 
     def lines(self) -> int:
-        """Return the number of packets with a printed line."""
+        """Return the number of packets for which hping3 printed a line in this run."""
         return self.answers + len(self.hops) + self.expired + len(self.unreachable)
 
     def disagrees(self) -> str:
-        """Return the reason why the statistics are not of these answers, or ''."""
+        """Return the reason why the statistics cannot belong to these answers, or ''."""
         total = self.statistics
         if not total or self._quiet():
             return ""
@@ -115,12 +118,12 @@ class _Ping:
         return ""
 
     def _quiet(self) -> bool:
-        """Return whether hping3 counted answers and printed none."""
+        """Return whether hping3 counted answers but printed none of them."""
         return bool(self.statistics and self.statistics.received and not self.lines())
 
     def may_be_quiet_trace(self) -> bool:
-        """Return whether more answers were counted than printed: a router's second answer, or the host's with
-        -q."""
+        """Return whether a traceroute counted more answers than it printed. The others may be a router's
+        second answer, or with -q the host's answers."""
         counted = self.statistics.received if self.statistics else 0
         return bool(self.hops and not self.answers and counted > self.lines())
 
@@ -141,8 +144,9 @@ class _Ping:
         return run
 
     def _round_trips_us(self) -> list[int]:
-        """Return the RTTs without those that are a second longer than others: hping3 takes the seconds of a
-        time from a coarser clock than its microseconds, and a lost SYN-ACK is sent again after a second."""
+        """Return the RTTs without those that are about a second longer than the others. Such an RTT may be
+        wrong: hping3 takes the seconds of a time from a coarser clock than the microseconds, and a host
+        retransmits its SYN-ACK after a second."""
         others = [rtt_us for rtt_us in self.rtts_us if rtt_us < _SECOND_US]
         if not others:
             return self.rtts_us
@@ -151,22 +155,22 @@ class _Ping:
         return [rtt_us for rtt_us in self.rtts_us if not least <= rtt_us <= most]
 
     def _port_unreachable(self) -> bool:
-        """Return whether the host itself reports its port as unreachable, as it does for UDP."""
+        """Return whether the host itself reports its UDP port as unreachable, which is an answer."""
         return self.mode == "udp mode" and set(self.unreachable) == {("Port Unreachable", self.address)}
 
     def _traced(self, run: Run) -> None:
-        """Fill in the hops if each router has one number, rising from the first."""
+        """Fill in the hops of `run` if each router has one number and the numbers increase by one."""
         numbers, routers = [hop for hop, _ in self.hops], {router for _, router in self.hops}
         rises = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
         if self.answers and rises and self.hops_before == len(numbers) == len(routers):
             run.hops = numbers[-1]
         total = self.statistics
-        # Each request before the first one answered by the host had a router's answer, so none was lost.
+        # A router answered each request before the first one that the host answered, so none was lost.
         counted = total and not self.expired and not self.unreachable and not self.untimed
         run.sent = total.sent - len(self.hops) if total and counted and self.first == len(self.hops) else None
 
     def _summed_up(self, run: Run, total: Statistics) -> None:
-        """Fill in the row from the statistics alone: `hping3 -q`, or UDP."""
+        """Fill in `run` from the statistics alone, as for `hping3 -q` or UDP."""
         if total.received > total.sent:
             self.refuse("more answers than requests: duplicates are in its RTTs; run it without -q")
         if not total.most_us:  # ICMP errors have no RTT
@@ -177,12 +181,12 @@ class _Ping:
             run.summary_us = (total.least_us, total.mean_us, total.most_us)
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise UserError with the reason `why` and the place of the run's header."""
+        """Raise UserError with the reason `why` and the line number of the run's header."""
         self.printed.refuse(self.at, f"HPING {self.host}: {why}")
 
 
 class HpingFile:
-    """The runs of one file."""
+    """The runs of hping3 in one file."""
 
     def __init__(self, printed: Printed, headers: Iterable[tuple[int, str]]) -> None:
         self._printed = printed
@@ -193,10 +197,11 @@ class HpingFile:
             self._begin(at, line)
         self._current: _Ping | None = None
         self._begun = 0
-        self._first: re.Match[str] | None = None  # the first line of an answer that spans lines
+        # the first line of an answer that continues in the next line
+        self._first: re.Match[str] | None = None
         self._expect_third = False
         self._mixed = False  # whether there were answers of a run other than the last one begun
-        self._without_address: int | None = None  # the place of the first line without a host
+        self._without_address: int | None = None  # the offset of the first line that names no host
         self._at = 0
 
     @staticmethod
@@ -211,7 +216,7 @@ class HpingFile:
         self._by_address[run.address].append(run)
 
     def line(self, at: int, line: str) -> bool:
-        """Read a line and return whether it is hping3's."""
+        """Read a line and return whether it is from hping3."""
         if self._first or self._expect_third:
             self._go_on(at, line)
         elif self.is_header(line):
@@ -224,7 +229,8 @@ class HpingFile:
         elif not self._of_a_router(at, line):
             if line.startswith(_FLOOD):
                 self._printed.refuse(at, "hping3 --flood shows no answers; leave this run out")
-            if _TORN.search(line) and not line.startswith("\t"):  # -j and -J print packets so
+            # hping3's options -j and -J print packets in this form
+            if _TORN.search(line) and not line.startswith("\t"):
                 self._printed.refuse(at, f"a line of hping3 that is torn or unknown: {_MIXED}")
             return False
         return True
@@ -239,7 +245,7 @@ class HpingFile:
             self._printed.refuse(at, f"this line should go on with an answer of hping3 -V: {_MIXED}")
 
     def _of(self, found: re.Match[str], at: int) -> _Ping:
-        """Return the run of an answer: the last one with its address."""
+        """Return the run to which an answer belongs: the last run with its address."""
         address = self._printed.address(found["ip"], at)
         if self._current and self._current.address == address:
             return self._current
@@ -268,7 +274,7 @@ class HpingFile:
         return True
 
     def finish(self) -> None:
-        """Raise UserError for errors that only the end of the file shows."""
+        """Check the file after its last line. Raise UserError for errors that are known only then."""
         if self._first or self._expect_third:
             self._printed.refuse_all("ends in the middle of an answer of hping3 -V; delete it")
         if self._mixed and self._without_address is not None:
@@ -276,8 +282,8 @@ class HpingFile:
         self._pair()
 
     def _pair(self) -> None:
-        """Assign the statistics of each host to its runs in order; runs and statistics without a partner
-        remain."""
+        """Assign the statistics of each host to its runs, in order. Statistics of hosts without a run stay
+        in `self.statistics`."""
         left = []
         for host in dict.fromkeys(total.host for total in self.statistics):
             totals = [total for total in self.statistics if total.host == host]
@@ -295,7 +301,8 @@ class HpingFile:
 
 
 def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
-    """Return the runs of all `files`, each with its statistics, which may be in another file."""
+    """Return the results of all runs of hping3 in `files`. The statistics of a run may be in another file
+    than its answers."""
     _pair_across(files)
     runs = [run for _, file in files for run in file.runs]
     for run in runs:
@@ -314,7 +321,7 @@ def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
 
 
 def _pair_across(files: Sequence[tuple[Printed, HpingFile]]) -> None:
-    """Assign statistics from files that contain only standard error."""
+    """Assign statistics in files that contain only standard error to the runs in other files."""
     totals: dict[str, list[tuple[Printed, Statistics]]] = defaultdict(list)
     for printed, file in files:
         for total in file.statistics:

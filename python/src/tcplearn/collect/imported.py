@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows from the output of hping3, traceroute and tcptraceroute; baddam2018 used two of them."""
+"""Make rows from the output of hping3, traceroute and tcptraceroute. baddam2018 used two of these tools."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,8 @@ from tcplearn.collect.traceroute import TraceFile
 
 
 def read(paths: Sequence[Path]) -> list[Row]:
-    """Return a row for each address and port, from all files with output about it; raise UserError."""
+    """Return a row for each address and port, from all output about it in the files `paths`. Raise
+    UserError."""
     pings: list[tuple[Printed, HpingFile]] = []
     traces: list[TraceFile] = []
     for path in paths:
@@ -41,13 +42,14 @@ def _rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def _of_address(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each port. Runs that do not state their port are assigned the only known one."""
+    """Return a row for each port of an address. If the port of a run is unknown and only one port is
+    known, the run is assigned to it."""
     ports = list(dict.fromkeys(run.port for run in runs if run.port))
     other = ports[0] if len(ports) == 1 else 0
     by_port: dict[int, list[Run]] = defaultdict(list)
     for run in runs:
         by_port[run.port or other].append(run)
-    hops = _first(run.hops for run in runs)  # the path is the same to each port
+    hops = _first(run.hops for run in runs)  # the path is the same for all ports
     return [_row(port, of_port, hops) for port, of_port in by_port.items()]
 
 
@@ -56,7 +58,8 @@ def _first(values: Iterable[int | None]) -> int | None:
 
 
 def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
-    """Return the row of all `runs` that measured one port of one address."""
+    """Return the row with the results of all `runs` of tools, which measured the same port of the same
+    address."""
     whole = Run(runs[0].host, runs[0].address, "")
     for run in runs:
         whole.found(run.state)

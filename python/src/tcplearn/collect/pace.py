@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The pace of all probes: two are never closer together than the rate allows."""
+"""Pace all probes: the time between two probes is never shorter than the configured rate allows."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ Sent = TypeVar("Sent")
 
 
 class Pacer:
-    """Keeps the pace of probes without bursts: lost time is not made up for."""
+    """Paces probes without bursts: after a delay, it does not catch up."""
 
     def __init__(self, per_second: float) -> None:
         self.gap_s = 1 / per_second
@@ -17,7 +17,7 @@ class Pacer:
         self._lock = asyncio.Lock()
 
     async def send(self, action: Callable[[], Sent]) -> Sent:
-        """Call `action`, which sends one probe, at its time, and return its result."""
+        """Call `action`, which sends one probe, when its turn has come, and return its result."""
         loop = asyncio.get_running_loop()
         async with self._lock:
             while (wait_s := self._next_s - loop.time()) > 0:

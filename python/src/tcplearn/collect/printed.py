@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The output of a tool in one file, the results of one of its runs, and errors with a place in the file."""
+"""Read a file with the output of hping3 or traceroute, hold the results of the tool's runs, and report
+errors with their line number."""
 
 import ipaddress
 import re
@@ -13,17 +14,18 @@ from tcplearn import documents
 from tcplearn.collect.probe import Answer
 from tcplearn.errors import UserError, printable
 
-#: The host answered, and the output does not show whether the port is open: `hping3 -q`, ICMP, UDP.
+#: The state of a host that answered if the output does not show whether the port is open: `hping3 -q`,
+#: ICMP, UDP.
 ANSWERED = "answered"
-#: States, the most informative first.
+#: All states, the most informative first.
 STATES = (Answer.open.value, Answer.closed.value, ANSWERED, Answer.unreachable.value, Answer.silent.value)
 NUMBER = r"\d{1,12}(?:\.\d{1,9})?"
-#: The longest round trip: an hour.
+#: The longest accepted round trip, an hour.
 _RTT_MAX_MS = 3.6e6
 _MOST_BYTES = 256 << 20
 
-#: hping3 writes this to standard error, from its first line feed on. Its answers printed by then may end
-#: anywhere in a line.
+#: hping3's statistics on standard error, from their first line feed on. They may begin anywhere in a line
+#: of its answers.
 _STATISTICS = re.compile(
     r"(?:\n|\A)--- (?P<host>\S+) hping statistic ---\n"
     r"(?P<sent>\d{1,12}) packets (?:transmitted|tramitted), (?P<received>\d{1,12}) packets received, "
@@ -31,7 +33,7 @@ _STATISTICS = re.compile(
     r"(?:\d+ out of sequence packets received\n)?"
     rf"round-trip min/avg/max = (?P<least>{NUMBER})/(?P<mean>{NUMBER})/(?P<most>{NUMBER}) ms(?:\n|\Z)"
 )
-#: Backspaces overwrite "get hostname..." once the name is known.
+#: hping3's message while it looks up a name. Backspaces overwrite it when the name is known.
 _LOOKING_UP = re.compile(r"get hostname\.\.\.(?:\x08+ *\x08+)?|\x08+ *\x08+")
 
 
@@ -40,7 +42,7 @@ class Statistics:
     """The statistics that hping3 prints at its end."""
 
     host: str
-    at: int  # place in the text of its file
+    at: int  # offset in the text of its file
     sent: int
     received: int
     least_us: int
@@ -50,35 +52,37 @@ class Statistics:
 
 @dataclass(slots=True)
 class Run:
-    """The results of one run of a tool for one address."""
+    """The results of one run of a tool (hping3 or traceroute) for one address."""
 
     host: str
     address: str
     method: str
-    port: int = 0  # 0: not stated
+    port: int = 0  # 0: unknown
     hops: int | None = None
     ttl: int | None = None
     state: str = Answer.silent.value
     rtts_us: list[int] = field(default_factory=list)
-    samples: int = 0  # answers; some may have no RTT
-    sent: int | None = None  # None: not stated
-    summary_us: tuple[int, int, int] | None = None  # min, mean, max of answers without their own RTTs
+    samples: int = 0  # number of answers; some may have no RTT
+    sent: int | None = None  # None: unknown
+    summary_us: tuple[int, int, int] | None = None  # min, mean and max RTT of answers without their own RTTs
 
     def found(self, state: str) -> None:
-        """Keep the more informative state."""
+        """Set the host's state to `state` ("open", "closed" and so on) if it is more informative than the
+        present one."""
         self.state = min(self.state, state, key=STATES.index)
 
 
 class Printed:
-    """The text of a file: `lines` are the joined lines of standard output, without the `statistics`."""
+    """The text of a file, split into the lines of standard output (`lines`) and hping3's statistics
+    (`statistics`)."""
 
     def __init__(self, path: Path) -> None:
         self._where = printable(path)
         text = documents.content(path, _MOST_BYTES).decode(errors="replace")
         self._text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.statistics: list[Statistics] = []
-        self._starts: list[int] = []  # beginnings of the remaining pieces in `rest`
-        self._offsets: list[int] = []  # and in the text
+        self._starts: list[int] = []  # where each piece between statistics begins in `_rest`
+        self._offsets: list[int] = []  # and where it begins in the file's text
         rest, end = "", 0
         for found in _STATISTICS.finditer(self._text):
             self._piece(len(rest), end)
@@ -100,7 +104,7 @@ class Printed:
         return Statistics(found["host"], at, int(found["sent"]), int(found["received"]), *rtts_us)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the place and the text of each line, without messages about looking up names."""
+        """Yield the offset and the text of each line, without messages about name look-ups."""
         start = 0
         for line in self._rest.split("\n"):
             piece = bisect_right(self._starts, start) - 1
@@ -113,14 +117,14 @@ class Printed:
         return round(float(text) * 1000)
 
     def address(self, text: str, at: int) -> str:
-        """Return the address in `text` in its usual form; raise UserError."""
+        """Return the address in `text` in canonical form. Raise UserError."""
         address = address_of(text)
         if not address:
             self.refuse(at, f"{printable(text)[:40]!r} is not one host's address; leave this run out")
         return address
 
     def refuse(self, at: int, why: str) -> NoReturn:
-        """Raise UserError with the reason `why` and the place in the file."""
+        """Raise UserError with the reason `why` and the line number of the offset `at`."""
         number = self._text.count("\n", 0, at) + 1
         raise UserError(f"{self._where}:{number}: {why}")
 
@@ -129,7 +133,7 @@ class Printed:
 
 
 def address_of(text: str) -> str:
-    """Return the address in `text` in its usual form, or ''."""
+    """Return the address in `text` in canonical form, or '' if it is none."""
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:

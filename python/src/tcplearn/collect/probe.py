@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One probe of a host and its reply."""
+"""Define a probe of a host (a SYN) and its reply."""
 
 import enum
 import socket
 from dataclasses import dataclass
 from typing import Protocol
 
-#: Errors of send and connect that mean that there is no route to the host.
+#: Errors of send() and connect() that mean that there is no route to the host.
 NO_ROUTE = frozenset({"ENETUNREACH", "EHOSTUNREACH", "EHOSTDOWN", "ENETDOWN", "EACCES", "EPERM", "EINVAL"})
 HOP_LIMIT = 64
 
@@ -14,8 +14,8 @@ HOP_LIMIT = 64
 class Answer(enum.StrEnum):
     open = "open"  # SYN-ACK
     closed = "closed"  # RST
-    expired = "expired"  # from a router on the way: the TTL was used up
-    unreachable = "unreachable"  # from a router or this machine: no route
+    expired = "expired"  # from a router on the path: the TTL has expired
+    unreachable = "unreachable"  # from a router or this machine: no route to the host
     silent = "silent"
 
 
@@ -23,11 +23,11 @@ class Answer(enum.StrEnum):
 class Reply:
     answer: Answer
     rtt_us: int | None = None
-    ttl: int | None = None  # TTL of the answer when it arrived
+    ttl: int | None = None  # TTL of the answer on arrival
 
     @property
     def by_host(self) -> bool:
-        """Whether the reply is from the host itself, not from a router."""
+        """Whether the reply is from the host itself and not from a router."""
         return self.answer in (Answer.open, Answer.closed)
 
 
@@ -47,7 +47,7 @@ class Destination:
 
 
 class Prober(Protocol):
-    """Sends SYNs at a given pace."""
+    """Sends SYNs at a limited rate."""
 
     name: str
 

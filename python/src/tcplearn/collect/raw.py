@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Probes with privilege: SYNs and their answers through raw sockets, built and read by scapy, timed by the
-kernel's time of arrival.
+"""Probe hosts with privilege, through raw sockets. scapy builds and parses SYNs and answers, and the
+kernel timestamps arrivals.
 
-The kernel has no such connection and answers the SYN-ACK with an RST, so no connection stays half open."""
+The kernel does not know of these connections. It answers a SYN-ACK with an RST, so no connection stays
+half open.
+"""
 
 import asyncio
 import contextlib
@@ -19,7 +21,7 @@ from typing import Any
 from tcplearn.collect.pace import Pacer
 from tcplearn.collect.probe import NO_ROUTE, SILENT, UNREACHABLE, Answer, Destination, Reply
 
-#: Ports above those that Linux assigns to connections by default.
+#: Source ports: above those that Linux assigns to connections by default.
 PORTS = range(61000, 65536)
 _SO_TIMESTAMPNS = 35
 _IPV6_RECVHOPLIMIT, _IPV6_HOPLIMIT = 51, 52
@@ -37,8 +39,8 @@ def allowed() -> bool:
 
 
 def packets() -> Any:
-    """Return scapy's layers, or raise ImportError. The import takes most of a second, so it is done only when
-    needed."""
+    """Return scapy's modules inet and inet6, or raise ImportError. The import takes most of a second, so
+    it happens only when needed."""
     logging.getLogger("scapy").setLevel(logging.ERROR)
     from scapy.layers import inet, inet6
 
@@ -68,12 +70,13 @@ class RawProber:
         for family, icmp in ((socket.AF_INET, socket.IPPROTO_ICMP), (socket.AF_INET6, socket.IPPROTO_ICMPV6)):
             try:
                 self._open(family, icmp)
-            except OSError as error:  # a machine without IPv6
+            except OSError as error:  # this machine has no IPv6
                 if error.errno != errno.EAFNOSUPPORT or family == socket.AF_INET:
                     raise
 
     def _open(self, family: socket.AddressFamily, icmp: int) -> None:
-        sender = socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_RAW)  # packets have their IP header
+        # packets are written with their IP header
+        sender = socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_RAW)
         self._senders[family] = sender
         self._sockets.append(sender)
         for protocol in (socket.IPPROTO_TCP, icmp):
@@ -97,7 +100,7 @@ class RawProber:
         key = (port, sequence)
         try:
             packet = self._packet(to, hop_limit, port, sequence)
-        except OSError:  # no local address has a route there
+        except OSError:  # no local address has a route to the host
             return UNREACHABLE
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
@@ -118,7 +121,7 @@ class RawProber:
     def _packet(self, to: Destination, hop_limit: int, port: int, sequence: int) -> bytes:
         if to.address not in self._sources:
             with socket.socket(to.family, socket.SOCK_DGRAM) as sock:
-                sock.connect(to.sockaddr)  # sends nothing; it finds the route
+                sock.connect(to.sockaddr)  # sends nothing; it only finds the route
                 self._sources[to.address] = sock.getsockname()[0]
         ends = {"src": self._sources[to.address], "dst": to.address}
         if to.family == socket.AF_INET:
@@ -132,7 +135,7 @@ class RawProber:
         return bytes(head / syn)
 
     def _read(self, sock: socket.socket, family: socket.AddressFamily, read: Any) -> None:
-        """Read all packets that have arrived."""
+        """Read all packets that have arrived on `sock`. `read` parses a packet."""
         while True:
             try:
                 data, ancillary, _, address = sock.recvmsg(2048, 256)
@@ -160,18 +163,19 @@ class RawProber:
             return
         elapsed_us = (came_ns - waiting.sent_ns) // 1000
         most_us = (now_ns - waiting.sent_monotonic_ns) // 1000
-        if not 0 < elapsed_us <= most_us:  # the clock was set meanwhile
+        if not 0 < elapsed_us <= most_us:  # the clock was changed meanwhile
             elapsed_us = most_us
-        late = elapsed_us > waiting.limit_us  # this process is even later
+        # the answer arrived after the time limit, although this process has not noticed yet
+        late = elapsed_us > waiting.limit_us
         waiting.future.set_result(SILENT if late else Reply(answer, max(1, elapsed_us), ttl))
 
     def _read_tcp(
         self, data: bytes, family: socket.AddressFamily, sender: str
     ) -> tuple[tuple[int, int], Answer, int | None] | None:
-        """Return the probe, answer and TTL of a TCP packet, or None. The kernel includes the header of IPv4
-        but not that of IPv6."""
+        """Return the probe that a TCP packet answers, the answer and its TTL, or None. A raw IPv4 socket
+        delivers the IP header, a raw IPv6 socket does not."""
         at = (data[0] & 15) * 4 if family == socket.AF_INET else 0
-        if int.from_bytes(data[at + 2 : at + 4], "big") not in PORTS:  # another connection's
+        if int.from_bytes(data[at + 2 : at + 4], "big") not in PORTS:  # a packet of another connection
             return None
         tcp = self._inet.TCP(data[at:])
         key = (int(tcp.dport), (int(tcp.ack) - 1) & 0xFFFFFFFF)
@@ -186,8 +190,8 @@ class RawProber:
     def _read_icmp(
         self, data: bytes, family: socket.AddressFamily, _sender: str
     ) -> tuple[tuple[int, int], Answer, int | None] | None:
-        """Return the probe and answer of an ICMP error, which quotes at least 8 bytes of our TCP header (RFC
-        792): ports and sequence number."""
+        """Return the probe that an ICMP error is about, and the answer, or None. An ICMP error quotes at
+        least 8 bytes of the TCP header (RFC 792), which have the ports and the sequence number."""
         if family == socket.AF_INET:
             at = (data[0] & 15) * 4
             kinds = {11: Answer.expired, 3: Answer.unreachable}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows of hosts, and files of them."""
+"""Define the row of a measured host, and write files of rows."""
 
 import csv
 import io
@@ -14,7 +14,8 @@ from tcplearn.output.files import write_atomically
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """The row of a host; docs/collect.md says what its columns mean."""
+    """The results for a measured host, a row of the file that `tcplearn collect` writes. docs/collect.md
+    describes its columns."""
 
     host: str
     address: str = ""
@@ -34,7 +35,8 @@ class Row:
     rtts_us: str = ""
 
     def measured(self, rtts_us: Sequence[int], sent: int) -> None:
-        """Fill in the columns computed from the RTTs and the number of SYNs sent."""
+        """Fill in the columns that follow from the RTTs and from the number of SYNs sent: counts, loss,
+        and minimum, mean and maximum RTT."""
         self.samples, self.sent = len(rtts_us), sent
         self.loss = round(1 - len(rtts_us) / sent, 6) if sent else None
         if rtts_us:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures all hosts, several at once; finished rows are stored, so that the same command continues an
-interrupted one."""
+"""Measure all hosts, several at once. Finished rows are stored, so that the same command continues after
+an interruption."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Say = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class Options:
     settings: Settings = field(default_factory=Settings)
-    rate: float = 50.0  # SYNs in a second, to all hosts together
-    concurrency: int = 32  # hosts at once
-    connect: bool = False  # without raw sockets, even if they are allowed
+    rate: float = 50.0  # SYNs per second, to all hosts together
+    concurrency: int = 32  # number of hosts measured at once
+    connect: bool = False  # use connect() even if raw sockets are allowed
     fresh: bool = False
 
 
@@ -45,8 +45,8 @@ def collect(
     progress: Progress | None = None,
     say: Say | None = None,
 ) -> list[Row]:
-    """Measure `targets`, write their rows to `output` and return them. After UserError and InterruptedWork
-    the finished rows are in the journal."""
+    """Measure `targets`, write their rows to `output` and return them. If UserError or InterruptedWork is
+    raised, the finished rows stay in the journal, a file beside `output`."""
     rows.check_name(output)
     check_writable(output)
     if output.exists() and not options.fresh:
@@ -78,7 +78,7 @@ def collect(
 
 
 class _Shown:
-    """The progress bar."""
+    """The progress bar: it shows how many hosts are done, and the last one's result."""
 
     def __init__(self, progress: Progress | None, count: int, done: int) -> None:
         self._progress, self._count, self._done = progress, count, done
@@ -108,7 +108,7 @@ async def _all(
         async with asyncio.TaskGroup() as group:
             for _ in range(min(options.concurrency, len(targets))):
                 group.create_task(work())
-    except* UserError as errors:  # a full disk fails all workers alike
+    except* UserError as errors:  # a full disk causes the same error in all workers
         raise errors.exceptions[0] from None
     finally:
         prober.close()
@@ -135,7 +135,7 @@ def _prober(options: Options, say: Say | None) -> Prober:
 
 
 class _Journal:
-    """The file of finished rows, each a line of JSON, beside the output file."""
+    """The file of finished rows beside the output file, with one line of JSON for each row."""
 
     def __init__(self, output: Path, options: Options, *, fresh: bool) -> None:
         self.path = output.with_name(f"{output.name}.part")
@@ -152,7 +152,7 @@ class _Journal:
             self._write(self._head)
 
     def _read(self) -> int:
-        """Read the rows and return the bytes of whole lines; the last line may be torn."""
+        """Read the rows and return the number of bytes in complete lines. The last line may be incomplete."""
         with mending(self.path):
             content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1
@@ -185,7 +185,7 @@ class _Journal:
         self.done[target] = row
 
     def finish(self) -> None:
-        """Remove the journal, whose rows are in the output file."""
+        """Remove the journal (the file of finished rows), because the output file has its rows."""
         self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> _Journal:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The runs of traceroute and tcptraceroute in their output.
+"""Parse the output of traceroute and tcptraceroute into traces.
 
-traceroute prints a header and the hops to standard output; tcptraceroute prints its header to standard error,
-so it may be missing or in another file. The address in the line of the last hop shows to which host the hops
-lead."""
+traceroute prints a header and the hops to standard output. tcptraceroute prints its header to standard
+error, so the header may be missing or in another file. The address in the line of the last hop shows to
+which host the hops lead.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,19 +13,21 @@ from dataclasses import dataclass, field
 from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run, address_of
 from tcplearn.collect.probe import Answer
 
-#: traceroute to example.com (93.184.216.34), 30 hops max, 60 byte packets
+#: A header of traceroute, such as "traceroute to example.com (93.184.216.34), 30 hops max, 60 byte
+#: packets".
 _TRACEROUTE = re.compile(
     r"traceroute6? to (\S+) \((\S+)\)(?: from \S+)?, (\d{1,3}) hops max(, \d+ byte packets)?"
 )
-#: Tracing the path to example.com (93.184.216.34) on TCP port 80 (http), 30 hops max
+#: A header of tcptraceroute, such as "Tracing the path to example.com (93.184.216.34) on TCP port 80
+#: (http), 30 hops max".
 _TRACING = re.compile(
     r"Tracing the path to (\S+)(?: \((\S+)\))? on TCP port (\d{1,5})(?: \(\S+\))?, (\d{1,3}) hops max"
     r"(?:, \d+ byte packets)?"
 )
-#: The line that traceroute's wrapper named tcptraceroute prints before its header.
+#: The line that traceroute's wrapper script named tcptraceroute prints before its header.
 _WRAPPER = re.compile(r"\ttraceroute -T .*")
 _WRAPPER_PORT = re.compile(r" -p (\d{1,5})\b")
-#:  9  93.184.216.34 [open]  10.123 ms  *  10.2 ms !X
+#: A hop, such as " 9  93.184.216.34 [open]  10.123 ms  *  10.2 ms !X".
 _HOP = re.compile(r" {0,3}(\d{1,3}) +(\S.*)")
 _ADDRESS = r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*(?:%\w+)?"
 _TOKEN = re.compile(
@@ -55,8 +58,8 @@ class _Hop:
     probes: list[tuple[str, float | None]] = field(
         default_factory=list
     )  # sender and RTT in ms; None: no answer
-    states: dict[str, str] = field(default_factory=dict)  # states of the port by address
-    failed: bool = False  # !H and similar marks
+    states: dict[str, str] = field(default_factory=dict)  # state of the port by address
+    failed: bool = False  # whether the line has !H or a similar mark
 
     def addresses(self) -> set[str]:
         return {address for address, rtt_ms in self.probes if rtt_ms is not None}
@@ -73,7 +76,7 @@ class _Trace:
         return address in self.hops[-1].addresses()
 
     def run(self) -> Run:
-        """Return the results for the host of the trace's header."""
+        """Return the results (hops, state and RTTs) for the host in the trace's header."""
         header = self.header
         assert header
         run = Run(header.host, header.address, header.method, header.port)
@@ -88,7 +91,8 @@ class _Trace:
                 )
             return run
         first = next(hop for hop in self.hops if header.address in hop.addresses())
-        if first.number == 1 or first is not self.hops[0]:  # traceroute -f may begin beyond the host
+        # with traceroute -f the first hop printed may already be the host, whose distance is then unknown
+        if first.number == 1 or first is not self.hops[0]:
             run.hops = first.number - 1
         run.state = last.states.get(header.address, ANSWERED)
         for address, rtt_ms in last.probes:
@@ -102,11 +106,11 @@ class _Trace:
 
 
 class TraceFile:
-    """The traces of one file."""
+    """The traces in one file with the output of traceroute or tcptraceroute."""
 
     def __init__(self, printed: Printed) -> None:
         self._printed = printed
-        self.headers: list[_Header] = []  # headers without hops so far
+        self.headers: list[_Header] = []  # headers to which no hops have been assigned yet
         self.traces: list[_Trace] = []
         self._open: _Trace | None = None
         self._wrapper_port = 0
@@ -116,7 +120,7 @@ class TraceFile:
         return bool(self.headers or self.traces)
 
     def line(self, at: int, line: str) -> bool:
-        """Read a line and return whether it is traceroute's."""
+        """Read a line and return whether it is from traceroute or tcptraceroute."""
         hop = self._hop(line)
         if hop:
             self._add(at, hop)
@@ -147,7 +151,7 @@ class TraceFile:
         )
 
     def _hop(self, line: str) -> _Hop | None:
-        """Return the hop in `line`, or None if the whole line is not of that form."""
+        """Return the hop in `line`, or None if the line does not have the form of a hop."""
         found = _HOP.fullmatch(line)
         if not found:
             return None
@@ -186,7 +190,7 @@ class TraceFile:
         self._open = _Trace(self._printed, at, [hop])
 
     def _end(self) -> None:
-        """Assign the hops that were read to their header, if only one is possible."""
+        """Assign the hops read since the last header to their header, if only one header is possible."""
         trace, self._open = self._open, None
         if not trace:
             return
@@ -203,7 +207,8 @@ class TraceFile:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str] | None]:
-    """Yield each token of `text`; None for anything else."""
+    """Yield each token (address, RTT or mark) of `text`, a part of a hop's line. Yield None and stop at
+    text that is no token."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -217,7 +222,7 @@ def _tokens(text: str) -> Iterator[re.Match[str] | None]:
 
 
 def runs_of(files: Sequence[TraceFile]) -> list[Run]:
-    """Return the runs of all `files`; a trace and its header may be in two of them."""
+    """Return the results of all traces in `files`. A trace and its header may be in different files."""
     _join(files)
     headers = [header for file in files for header in file.headers]
     traces = [trace for file in files for trace in file.traces]
@@ -231,8 +236,8 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """Assign the headers of one file to the hops of another if both have the same order: all hops that
-    reached a host reached that of the header with the same number."""
+    """Assign the headers of a file without hops to the hops of another file if their order agrees: hops
+    that reached a host must have reached the host of the header with the same number."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]
@@ -248,7 +253,8 @@ def _join(files: Sequence[TraceFile]) -> None:
 
 
 def _find(trace: _Trace, headers: list[_Header]) -> None:
-    """Find the header of a trace whose last hop is its host, which tcptraceroute itself reports."""
+    """Find the header of `trace` by the host that its last hop reached. tcptraceroute marks this hop as
+    the host."""
     fit = [header for header in headers if trace.reached(header.address)]
     if len({(header.address, header.port) for header in fit}) > 1:
         trace.printed.refuse(trace.at, f"hops of one of several traces: {_MIXED}")
@@ -262,8 +268,9 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign the traces that did not reach their host to the remaining headers, in any order if all these
-    traces have the same result; refuse the import otherwise, or if their numbers differ."""
+    """Assign the traces that did not reach their host to the remaining headers. If all these traces have
+    the same result, it does not matter which trace gets which header. Otherwise, or if their numbers
+    differ, raise UserError."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

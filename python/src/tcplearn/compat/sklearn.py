@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""An estimator of RTTs as a scikit-learn regressor with ``partial_fit``."""
+"""Offer the RTT estimators as a scikit-learn regressor with ``partial_fit``."""
 
 from typing import Self
 
@@ -21,11 +21,13 @@ def _rows(x: ArrayLike) -> list[dict[str, int]]:
 
 
 class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A regressor; `name` is a spec as in ``tcplearn algorithms estimator``, such as ``"experts:n=50"``.
+    """A scikit-learn regressor around an RTT estimator. `name` is the estimator's spec, such as
+    ``"experts:n=50"`` (``tcplearn algorithms estimator`` lists them).
 
-    X: shape (n, 2 to 4), integer columns `COLUMNS`; y: shape (n,), RTTs in microseconds.
-    A fit learns its rows in order. ``predict`` learns nothing: it returns for each row the prediction of the
-    next RTT after the fitted rows, in microseconds."""
+    X has shape (n, 2 to 4) and the integer columns `COLUMNS`. y has shape (n,) and holds RTTs in
+    microseconds. ``fit`` and ``partial_fit`` learn the rows in order. ``predict`` learns nothing: for each
+    row it returns the prediction of the RTT that follows the fitted rows, in microseconds.
+    """
 
     def __init__(self, name: str = "jacobson", arithmetic: str = "double") -> None:
         self.name = name

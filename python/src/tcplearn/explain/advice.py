@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What to set, what it should gain and cost, how it is undone; or that nothing is to be gained, and why."""
+"""Advise which setting of the retransmission timer to make, with its gain, its cost and how to undo it; or
+say why no setting helps."""
 
 from __future__ import annotations
 
@@ -15,20 +16,22 @@ from tcplearn.output.numbers import capitalized, counted, milliseconds, two_digi
 if TYPE_CHECKING:
     from tcplearn.explain.model import Explained, Part, Summary
 
-#: A gain below this is none: share of the mean of the slowest requests, or of the 99th percentile.
+#: The least gain that counts: this share of the mean of the slowest requests, or of the 99th percentile of
+#: response times.
 LEAST_GAIN = 0.1
-#: Resends for nothing that a setting may add, in 1,000 segments.
+#: The most spurious retransmissions that a setting may add, in 1,000 segments.
 MOST_SPURIOUS = 10.0
-#: What is left of stock's times may be larger by this share and counts as alike: the careful setting is
-#: advised. Counts of resends for nothing this near, in 1,000 segments, are alike too.
+#: Settings whose scores differ by at most this share count as equal; the setting with fewer spurious
+#: retransmissions is then advised. Rates of spurious retransmissions count as equal if they differ by at
+#: most ALIKE_SPURIOUS, in 1,000 segments.
 ALIKE = 0.05
 ALIKE_SPURIOUS = 1.0
-#: Below this a forecast is not made: so many stalls that a timer ended.
+#: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
 
-#: Of losses whose repair is as quick as a timer makes it.
+#: The advice if losses are already repaired as quickly as any timer can.
 _FEWER = "what would help is fewer losses"
-#: Why a timer gains nothing, by the cause that the slowest requests' time went to.
+#: Why a timer gains nothing, by the cause of most of the slowest requests' time.
 _WHY = {
     "server": "the server itself takes that long; look at its program",
     "client": "the client itself takes that long; look at its program",
@@ -45,15 +48,16 @@ _WHY = {
 }
 
 
-#: Of losses that a timer repaired, where no candidate could be run on them.
+#: The reason given if a timer repaired losses but the candidate settings could not be run on them.
 _UNSEEN = (
     "what was lost and sent again did not come here, so a setting cannot be judged; capture at the sender"
 )
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Returns the first forecast by which a setting gains, and its advice; where none does, the first that
-    has enough stalls to judge by, or else the first."""
+    """Return the first of `forecasts` in which a setting shortens the slowest requests enough, with its
+    advice. If there is none, return the first forecast with enough stalls to judge, or else the first
+    forecast. Without forecasts, return None and the advice."""
     others = []
     for forecast in forecasts:
         said = of(found, forecast)
@@ -66,7 +70,8 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
-    """The advice for the requests of captures."""
+    """Return the advice on the retransmission timer for the requests in `found`, from `forecast` (None: no
+    timer held a request up)."""
     why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
@@ -86,7 +91,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         return Advice(None, why=_no_gain(forecast, others, why))
     best = min(_score(one, now) for one in able)
     alike = [one for one in able if _score(one, now) <= best * (1 + ALIKE)]
-    # what a stock kernel has before what needs a module, then the fewest resends for nothing
+    # prefer settings that a stock kernel has to those that need a module, then the fewest spurious
+    # retransmissions
     plain = [one for one in alike if not one.candidate.needs] or alike
     fewest = min(one.spurious_permille for one in plain)
     frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
@@ -97,7 +103,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
-    """The advice for handshakes; None where none was held up."""
+    """Return the advice on the first RTO for handshakes. Return None if `forecast` is None: no handshake
+    was held up."""
     if forecast is None:
         return None
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
@@ -118,7 +125,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
         )
         return Advice(None, why=why, handshakes=True)
     told = _shorter(learned, now)
-    key = "p99_first_answer_ms"  # of connections that were answered
+    key = "p99_first_answer_ms"  # only connections that were answered have this figure
     if key in now.figures:
         before, after = (milliseconds(one.figures[key].value) for one in (now, learned))
         told += f". 99 of 100 connections would have their first answer after {after} ms, now {before}"
@@ -143,7 +150,9 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _score(one: Outlook, now: Outlook) -> float:
-    """The mean of two shares that are left of what was seen: below 1 is a gain."""
+    """Return a score of the forecast `one`; a smaller score is a larger gain. It is the mean of two ratios
+    to the measured times `now`, each limited to 1: of the mean of the slowest 2 %, and of the 99th
+    percentile."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 
@@ -166,7 +175,7 @@ def _shorter(one: Outlook, now: Outlook) -> str:
 
 
 def _cost(more: float, forecast: Forecast) -> str:
-    """What it costs: `more` resends for nothing."""
+    """Return a sentence with the cost of a setting: `more` spurious retransmissions, or SYNs, in 1,000."""
     thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:
@@ -176,8 +185,9 @@ def _cost(more: float, forecast: Forecast) -> str:
 
 
 def most_of_all(total: Summary) -> Part | None:
-    """Returns the cause that more than half of the time of all requests went to, other than round trips and
-    transfer, if it is not the first of the slowest requests' too."""
+    """Return the cause that took more than half of the time of all requests. Return None if there is no
+    such cause, if it is round trips and transfer, or if it is also the first cause of the slowest
+    requests."""
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     most = next((part for part in parts[1:] if part.share > 0.5), None)
     return most if most and most.cause != TRANSFER else None

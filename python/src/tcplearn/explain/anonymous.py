@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Replaces what names hosts and files in explained captures, so that a report or rows can be shared."""
+"""Replace the names of hosts and files in explained captures, so that a report or rows can be shared."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ COMMAND = "tcplearn explain --anonymize"
 
 
 def replace_names(found: Explained, files: Iterable[str]) -> None:
-    """Replaces each address by host-1, host-2, ... in the order of the connections, and each of `files` and
-    of the sources by capture-1, ...; ports stay, as a service is known by its port."""
+    """Replace each address in `found` by host-1, host-2, ... in the order of the connections. Replace each
+    name in `files`, and each source, by capture-1, capture-2, ... Port numbers stay, because they identify
+    services."""
     hosts: dict[str, str] = {}
     names: dict[str, str] = {}
     for name in found.connections.select("client", "server").iter_rows():
@@ -29,7 +30,8 @@ def replace_names(found: Explained, files: Iterable[str]) -> None:
         setattr(found, table, _renamed(getattr(found, table), names))
     captures = {name: f"capture-{n}" for n, name in enumerate(dict.fromkeys([*found.sources, *files]), 1)}
     found.sources = [captures[name] for name in found.sources]
-    # of warnings only these are a part; the longest first, as one may be a part of another
+    # in warnings only file names need replacement; the longest name first, because it may contain another
+    # name
     for old, new in sorted(captures.items(), key=lambda pair: -len(pair[0])):
         word = re.compile(rf"(?<![\w.-]){re.escape(old)}(?!\w)")
         found.warnings = [word.sub(new, line) if old != "-" else line for line in found.warnings]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecasts of candidates and the advice drawn from them, as data; forecast.py and advice.py make them."""
+"""The data classes of forecasts and of the advice drawn from them. forecast.py and advice.py create the
+instances."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from tcplearn.explain.candidates import STOCK, Candidate
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A forecast with its 95 % interval."""
+    """A forecast value, such as a percentile of response times, with its 95 % interval."""
 
     value: float
     low: float
@@ -21,64 +22,67 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A candidate's forecast."""
+    """The forecast for one candidate, a setting of the retransmission timer."""
 
     candidate: Candidate
-    figures: dict[str, Figure]  # percentiles of response times, and the mean of the slowest, by their metrics
-    spurious_permille: float  # resends for nothing in 1,000 segments of the sides it is for, or handshakes
-    curve: list[tuple[float, float, float, float]]  # share of requests that are slower, than ms, its interval
-    what: str = "response"  # or "handshake": what takes these times
+    figures: dict[str, Figure]  # percentiles, and the mean of the slowest 2 %, by metric name
+    spurious_permille: float  # spurious retransmissions in 1,000 segments, or SYNs in 1,000 handshakes
+    # (share of requests that take longer than t, t in ms, its interval)
+    curve: list[tuple[float, float, float, float]]
+    what: str = "response"  # what the times are of: "response" or "handshake"
 
     def figure(self, name: str) -> Figure:
-        """A percentile or mean of these times, as "p99"."""
+        """Return the figure called `name`, such as "p99", of the response or handshake times."""
         return self.figures[f"{name}_{self.what}_ms"]
 
     @property
     def slowest_ms(self) -> float:
-        """The mean of the slowest 2 %."""
+        """The mean of the slowest 2 % of the times, in ms."""
         return self.figure("slowest").value
 
 
-#: Where a setting can be made.
+#: The ends of a connection; a setting can be made at either.
 SIDES = ("client", "server")
 
 
 @dataclass(slots=True)
 class Forecast:
-    """Of the data that the sides `by` send, or of handshakes."""
+    """The forecasts of all candidates for the data that the ends `by` send, or for handshakes. A stall is
+    a wait in which no data moved."""
 
-    hosts: dict[str, list[str]]  # addresses of each side
-    by: Sequence[str]  # of SIDES
-    stalls: int  # that a timer ended, with a forecast
-    untold: int  # and without one
-    segments: int  # of these sides, or handshakes
-    seen: Outlook  # as it was
-    outlooks: list[Outlook] = field(default_factory=list)  # stock first
-    in_force: str = STOCK  # the candidate that waits as the sender did
-    fit: float = math.nan  # its first wait over the sender's own: the middle of the stalls
-    fit_error: float = math.nan  # middle distance of that from 1
-    stock_fit: float = math.nan  # stock's first wait over the sender's own
+    hosts: dict[str, list[str]]  # addresses of the hosts at each end
+    by: Sequence[str]  # the ends that have the setting, of SIDES
+    stalls: int  # stalls that a timer ended, with a forecast
+    untold: int  # stalls that a timer ended, without a forecast
+    segments: int  # segments that these ends sent, or handshakes
+    seen: Outlook  # the measured times
+    outlooks: list[Outlook] = field(default_factory=list)  # one for each candidate, stock Linux first
+    in_force: str = STOCK  # the candidate whose waits match the sender's
+    fit: float = math.nan  # median over stalls of in_force's first wait divided by the sender's
+    fit_error: float = math.nan  # median distance of these ratios from 1
+    stock_fit: float = math.nan  # the median ratio for stock Linux
 
     def of(self, name: str) -> Outlook:
-        """That of a candidate."""
+        """Return the forecast for the candidate called `name`."""
         return next(one for one in self.outlooks if one.candidate.name == name)
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`chosen` None: nothing to gain by a setting, for the reason in `why`."""
+    """The advice to make the setting `chosen`. If `chosen` is None, no setting helps, for the reason in
+    `why`."""
 
     chosen: Outlook | None
-    line: str = ""  # what to type; one for each side, where they differ
+    line: str = ""  # commands to type; one line for each end if they differ
     undo: str = ""
     needs: str = ""
-    where: str = ""  # on which host
+    where: str = ""  # the hosts to type them on
     why: str = ""
-    handshakes: bool = False  # not of the timer of data
+    handshakes: bool = False  # True: the first RTO of handshakes, not the RTO of data
 
     @property
     def sentences(self) -> list[str]:
-        """As they are shown."""
+        """The advice as the lines of text that users see."""
         if self.chosen is None:
             what = "Nothing is advised for handshakes"
             if not self.handshakes:

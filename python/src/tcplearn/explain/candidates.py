@@ -1,29 +1,30 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The settings of the retransmission timer that advice chooses from: for each, the resend policy of the core
-that models it, and the shell command that sets it."""
+"""The settings of the retransmission timer that advice chooses from. Each has the resend policy of the
+core that models it, and the shell command that makes the setting."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: What the kernel does by itself.
+#: The name of the unchanged Linux kernel among the candidates.
 STOCK = "stock"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """`spec` is of the core. What is in braces in its lines is of the destination, or of all."""
+    """A setting of the retransmission timer. `spec` is the core's resend policy that models it. The
+    placeholders {set} and {undo} in `line` and `undo` stand for a route, to one destination or to all."""
 
     name: str
     spec: str
-    line: str = ""  # to type, on the host that sends
+    line: str = ""  # the command to type on the sending host
     undo: str = ""
-    needs: str = ""  # what a stock kernel lacks
-    also: str = ""  # what else it does, a sentence
+    needs: str = ""  # what the setting needs beyond a stock kernel
+    also: str = ""  # a sentence on the setting's other effects
 
 
 def _route(ms: int) -> Candidate:
-    # a route of its own to one host; the route that is there to all
+    # for one destination host a new route is added; for all destinations the default route is changed
     return Candidate(
         f"rto_min {ms} ms",
         f"stock:rto_min_us={ms * 1000}",
@@ -59,9 +60,9 @@ ALL = (
     _policy("priced/spaced"),
 )
 SPECS = tuple(candidate.spec for candidate in ALL)
-#: No candidate: what was seen.
+#: The row of the measured times, which is no candidate.
 SEEN = Candidate("as it was", "")
-#: Of a SYN's timer; a model that is shipped.
+#: The first RTO, for SYNs, from the shipped model `rfc6298`.
 FIRST_RTO = Candidate(
     "learned first RTO",
     "rfc6298",
@@ -72,8 +73,11 @@ FIRST_RTO = Candidate(
 
 
 def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]:
-    """What to type, and what undoes it. `to`: the host that the data goes to, or "" for all. `before`: the
-    candidate that was in force; a `rto_min` of its route is in force again after the undoing."""
+    """Return the command that makes the setting `candidate`, and the command that undoes it.
+
+    `to` is the host that the data goes to, or "" for all hosts. `before` is the candidate that was in
+    force: if it was a `rto_min` of the route, undoing restores this `rto_min`.
+    """
     own = before.replace(" ms", "ms") if before.startswith("rto_min") else ""
     if to:
         six = "-6 " if ":" in to else ""
@@ -81,7 +85,7 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
         words = {"set": f"replace {to} {via}", "undo": f"replace {to} {via} {own}" if own else f"del {to}"}
     else:
         default = "ip -o route show default | head -1"
-        bare = f"{default} | sed 's/ rto_min .*ms//'"  # ip does not read what it shows of rto_min
+        bare = f"{default} | sed 's/ rto_min .*ms//'"  # ip cannot parse the rto_min that it prints
         words = {
             "set": f"change $({bare if own else default})",
             "undo": f"change $({bare}) {own}".strip(),

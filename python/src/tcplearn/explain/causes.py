@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where the time of a request goes: the names of causes, for machines and for people."""
+"""The causes of a request's waits: their keys in the code, and their names in tables, sentences and
+pictures."""
 
 from __future__ import annotations
 
@@ -7,32 +8,34 @@ from dataclasses import dataclass
 
 from tcplearn import _native
 
-#: Keys and meanings, in the order of their numbers in rows of native code.
+#: Keys and meanings of the causes, in the order of their numbers in the native code.
 _CAUSES, _ENDS = _native.explain_names()
 MEANINGS: dict[str, str] = dict(_CAUSES)
 CAUSES: tuple[str, ...] = tuple(MEANINGS)
 ENDS: tuple[str, ...] = tuple(key for key, _ in _ENDS)
 
-#: Round trips and transfer: no stall.
+#: The time of round trips and transfer, which is no stall.
 TRANSFER = "transfer"
-#: Of a lone connection it is one of `RESENT`.
+#: The whole path was silent: several connections stalled at once. A connection that stalls alone has
+#: another cause of `RESENT`.
 PATH_SILENT = "path_silent"
-#: Of handshakes, which are apart from requests.
+#: Causes of slow handshakes. Handshakes are not part of response times.
 HANDSHAKE = ("syn_lost", "syn_ack_lost", "handshake_lost")
-#: Stalls that another timer would have ended sooner.
+#: Causes whose stalls another timer might have ended sooner.
 RESENT = ("tail_timer", "tail_probe", "resend_lost", PATH_SILENT)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a cause is named."""
+    """The words and the colour that stand for a cause."""
 
     label: str  # in tables and pictures
-    spent: str  # after "... of their time went to"
+    spent: str  # completes the sentence "... of their time went to"
     colour: str
 
 
-#: Hues of Okabe and Ito and of Tol's muted set: reds for losses, blues for waits of hosts.
+#: Colours of the palettes of Okabe and Ito and of Tol (muted): reds for losses, blues for waits for a
+#: receiver or a server.
 WORDS = {
     "syn_lost": Words("SYN lost", "lost SYNs", "#661100"),
     "syn_ack_lost": Words("SYN-ACK lost", "lost SYN-ACKs", "#882255"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Several captures: a job for each file, whose tables are kept as Parquet."""
+"""Explain several captures: each file is a job of its own, and the resulting tables are stored as Parquet."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ def several(
     watch: Watch | None,
     where: Where | None,
 ) -> dict[Path | Interface, Capture]:
-    """Return what each source has. A file that cannot be read is a line in `problems`; of folders, files
-    that are no captures are only counted, and copies are left out."""
+    """Return the tables of each source in `named`.
+
+    A file that cannot be read adds a line to `problems`. Copies are left out. Files in `below`, those
+    found in folders, are only counted if they are not captures.
+    """
     found: dict[Path | Interface, Job | Capture] = {}
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
@@ -76,12 +79,13 @@ def several(
 
 
 def job(file: Seen) -> Job:
-    """Return the job that reads a file; raise TraceError, OSError."""
+    """Return the job that reads the capture `file` and explains its requests. Raise TraceError or OSError."""
     return trace_jobs.job(kept, file, {}, (), max(1, file.bytes), _check)
 
 
 def kept(document: Json) -> Json:
-    """Return what a file has as plain JSON: of the tables it is Parquet in base64."""
+    """Run inside a job: read the capture that `document` names, and return its tables as JSON (each table
+    as Parquet in base64)."""
 
     def work(file: Seen) -> Json:
         found = read.capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)
@@ -98,7 +102,8 @@ def _packed(table: pl.DataFrame) -> str:
 
 
 def of_kept(plain: Json) -> Capture:
-    """Return what `kept` has packed; raise ValueError if it is wrong."""
+    """Return the capture whose tables the function `kept` has packed in `plain`. Raise ValueError if
+    `plain` is malformed."""
     import polars as pl
 
     try:
@@ -111,6 +116,6 @@ def of_kept(plain: Json) -> Capture:
 
 
 def _check(plain: Json) -> None:
-    """Raise ValueError if `plain` does not have the form that `of_kept` and its users need."""
+    """Raise ValueError if `plain` does not have the form that `of_kept` and its callers need."""
     shape.check(plain, {"tables": dict.fromkeys(read.TABLES, str), "packets": int, "warnings": [str]})
     of_kept(plain)

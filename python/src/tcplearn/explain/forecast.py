@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What response times would have been under each candidate, on the very requests and losses of captures."""
+"""Forecast the response times under each candidate setting, with the requests and losses that the captures
+show.
+
+A stall is a wait in which no data moved. For each stall and each candidate number k, the native code gives
+two durations since the lost transmission. `same_k` lasts until the candidate has sent as many
+retransmissions as the sender needed. `repaired_k` lasts until the candidate's first retransmission after
+the path works again.
+"""
 
 from __future__ import annotations
 
@@ -20,30 +27,33 @@ if TYPE_CHECKING:
 
     from tcplearn.explain.model import Explained
 
-#: Draws of what cannot be known, and of the bootstrap for each of them.
+#: The number of draws of what a capture cannot show, and of bootstrap samples for each draw.
 DRAWS, BOOTSTRAP = 16, 64
-#: Points of a curve.
+#: Points of the curve of response times.
 CURVE = 60
-#: Of the slowest requests whose mean is given.
+#: The share of requests whose mean is the figure "slowest".
 SLOWEST = 0.02
-#: Figures with an interval: percentiles.
+#: The percentiles that have an interval.
 PERCENTILES = {"median": 0.5, "p99": 0.99, "p999": 0.999}
 
-#: So near one is the sender's first wait to that of the setting that it has.
+#: A candidate is taken to be in force if its first wait is within this share of the sender's.
 NEAR = 0.1
 
-#: Causes whose stalls a timer may end sooner; a probe's and a fast retransmit's among them.
+#: Causes whose stalls a timer may end sooner, including stalls that ended with a tail loss probe or a fast
+#: retransmit.
 _TIMED = (*RESENT, "lost_fast")
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Returns the forecast for the side whose stalls cost requests most; None where no timer held one up."""
+    """Return the forecast of response times for a setting at the end (client or server) whose stalls cost
+    requests the most time. Return None if no timer held a request up. `seed` is the seed of all random
+    draws."""
     return next(of_each(found, seed), None)
 
 
 def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
-    """Yields forecasts for the side whose stalls cost requests most, for the other one, and for a setting on
-    both; nothing where no timer held a request up."""
+    """Yield the forecast for a setting at the end (client or server) whose stalls cost requests the most
+    time, then at the other end, then at both. Yield nothing if no timer held a request up."""
     if not found.requests.height:
         return
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
@@ -86,7 +96,7 @@ def _forecast(
     _fit(out, timed)
     alone = independent(timed, stalls, segments)
     waited = found.requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in _TIMED)).to_series()
-    # both ends may hold up the same request at the same time
+    # both ends may hold up the same request at once, so the gain is at most the time in stalls
     most_ms = waited.to_numpy() if len(by) > 1 else np.inf
     for k, candidate in enumerate(ALL):
         saved = (_saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS))
@@ -101,8 +111,9 @@ def _address(names: pl.Series) -> list[str]:
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Adds how near the model is to when the sender did send again, in the middle and in its spread; and what
-    the sender has set, where that of stock is not near."""
+    """Store in `out` how closely the model matches the sender: the median ratio of the model's first wait
+    to the sender's, and its spread. If stock Linux does not match, store the candidate that does as
+    `in_force`."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -117,8 +128,11 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """The odds that a retransmission which was lost too was lost by chance of its own. Where more of them are
-    lost than chance explains, by their standard deviation at least, the path was down."""
+    """Return the probability that a retransmission that was lost was lost independently of the first loss.
+
+    If more retransmissions are lost than chance explains, even after subtracting one standard deviation of
+    their number, the path was down for some of them.
+    """
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # each stall is a loss, and each retransmission follows one
@@ -129,7 +143,9 @@ def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> flo
 def _saved(
     pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Milliseconds of each request; less than none where the candidate waits longer."""
+    """Return by how many milliseconds candidate number `k` would have shortened each request, in one
+    random draw. A number is negative if the candidate waits longer. `alone` is the probability from
+    `independent`."""
     out = np.zeros(requests)
     if not pairs.height:
         return out
@@ -138,10 +154,10 @@ def _saved(
     own, overlap = pairs["head_ms"].to_numpy(), pairs["overlap_ms"].to_numpy()
     several = pairs["resends"].to_numpy() > 1
     silent = (pairs["cause"].cast(pl.String) == PATH_SILENT).to_numpy()
-    # one draw for all requests that a stall holds up
+    # all requests that a stall holds up share one draw
     by_chance = rng.random(int(stall.max()) + 1)[stall] < alone
     wait = np.where(several & ~silent & by_chance, same, repaired)
-    # what came after the oldest segment's repair goes on as it did
+    # the time after the oldest segment's repair stays as it was
     np.add.at(out, pairs["request"].to_numpy(), np.minimum(own - wait, overlap))
     return out
 
@@ -154,9 +170,13 @@ def outlook(
     rng: np.random.Generator,
     what: str = "response",
 ) -> Outlook:
-    """Returns the figures over all draws; `spurious` are of `segments`, or of as many handshakes. The
-    intervals are those of what as many requests would have, when measured: a bootstrap of a bootstrap. Of its
-    n requests the k-th is at a place that a beta distribution gives, so that none need be drawn."""
+    """Return the forecast for `candidate` over all draws. `drawn` has a row of times for each draw;
+    `spurious` retransmissions are of `segments` segments (or SYNs of as many handshakes).
+
+    The intervals are those of a new measurement of as many requests: a bootstrap of a bootstrap. The
+    samples themselves need not be drawn, because the rank of the k-th of n resampled times follows a beta
+    distribution.
+    """
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
@@ -168,7 +188,8 @@ def outlook(
 
 
 def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
-    """Returns the quantile `q` over all draws, each of which is a row of times, the shortest first."""
+    """Return the quantile `q` over all draws, with its interval. Each row of `ordered` is one draw's
+    times, in ascending order."""
     n = ordered.shape[1]
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)
@@ -179,7 +200,8 @@ def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator)
 
 
 def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.float64]:
-    """Returns the quantile `q` along the last axis, as numpy.quantile does, of times that are in order."""
+    """Return the quantile `q` along the last axis of `ordered`, whose times are in ascending order, as
+    numpy.quantile does."""
     n = ordered.shape[-1]
     below, part = divmod(q * (n - 1), 1)
     above = ordered[..., min(int(below) + 1, n - 1)]
@@ -187,7 +209,8 @@ def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.floa
 
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
-    """Returns the mean of the slowest. A sample has each request as often as Poisson's law gives."""
+    """Return the mean of the slowest 2 % of times, with its interval. The bootstrap counts each request as
+    often as a Poisson distribution says."""
     tail = max(1, math.ceil(ordered.shape[1] * SLOWEST))
     means = []
     for times in ordered:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What handshakes would have taken under a first RTO that is learned from those before them."""
+"""Forecast how long handshakes would have taken if the first RTO was learned from earlier handshakes of
+the same two hosts."""
 
 from __future__ import annotations
 
@@ -23,20 +24,22 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-#: Stock's first RTO, above which no learned one is (RFC 6298, 2.1).
+#: The first RTO of stock Linux in µs (RFC 6298, section 2.1). No learned first RTO is larger.
 _STOCK_US = 1_000_000
-#: Linux answers a SYN that comes again only once in this time (tcp_oow_rate_limited).
+#: Linux answers retransmissions of a SYN at most once in this time (tcp_oow_rate_limited).
 _ANSWERED_EVERY_MS = 500.0
-#: Of a SYN that are looked at.
+#: The largest number of retransmissions of a SYN that are considered.
 _COPIES = 12
-#: Timeouts of a SYN that are not doubled, from Linux 6.5 on (tcp_syn_linear_timeouts), and the first.
+#: The number of equal waits before the wait for a SYN-ACK begins to double, from Linux 6.5 on: the first
+#: wait and tcp_syn_linear_timeouts (4) more.
 _LINEAR = 5
-#: Flags of a connection: it has timestamps, its first SYN was captured.
+#: Flags of a connection: it uses TCP timestamps; its first SYN was captured.
 _STAMPED, _FROM_SYN = 2, 4
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """The forecast of all handshakes; None where none was held up."""
+    """Return the forecast of the duration of all handshakes in `found`, or None if no handshake was held
+    up. `seed` is the seed of all random draws."""
     held = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     if not held.height:
         return None
@@ -55,7 +58,7 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
     answered = ~np.isnan(firsts_ms)
 
     def outlook(candidate: Candidate, less: list[Floats], waits: npt.NDArray[np.int64]) -> Outlook:
-        spurious = int(np.log2(rtts_us / waits + 1).astype(int).sum())  # each wait is twice the one before
+        spurious = int(np.log2(rtts_us / waits + 1).astype(int).sum())  # each wait is twice the previous wait
         drawn = _shorter(times_ms, rows, less)
         out = forecast.outlook(candidate, drawn, spurious, all_.height, rng, "handshake")
         if answered.any():
@@ -77,8 +80,8 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
-    """The handshakes that were seen from the first SYN to the last ACK, those of two hosts together in the
-    order of time. A handshake whose ACK was lost has no stall here: it waits for the server's timer."""
+    """Return the handshakes whose first SYN and last ACK were captured, grouped by pair of hosts, in order
+    of time. A handshake whose ACK was lost has no stall here, because it waits for the server's timer."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
     stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")
@@ -95,7 +98,8 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The first RTO of each, by the handshakes of these two hosts that were over when it began."""
+    """Return the first RTO of each handshake in µs. It is learned from the handshakes of the same two
+    hosts that ended before the handshake began."""
     out = np.full(all_.height, _STOCK_US)
     pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
     ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
@@ -115,9 +119,12 @@ def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray
 def _learned_us(
     starts_us: list[int], rtts_us: list[int], lost: list[bool], answers: list[bool], stamped: list[bool]
 ) -> list[int]:
-    """The first RTO of each handshake of two hosts. `answers`: what was lost is the SYN-ACK."""
+    """Return the first RTO in µs of each handshake between two hosts. For each handshake, `lost` says
+    whether a packet of the handshake was lost, `answers` whether the lost packet was the SYN-ACK, and
+    `stamped` whether the connection uses TCP timestamps."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
-    ended: list[tuple[int, int, int, bool]] = []  # when, its round trip as the kernel knows it, its wait
+    # (end of the handshake, RTT as the kernel knows it, wait, resent)
+    ended: list[tuple[int, int, int, bool]] = []
     out = []
     for start_us, rtt_us, is_lost, answer, has_time in zip(
         starts_us, rtts_us, lost, answers, stamped, strict=True
@@ -131,14 +138,15 @@ def _learned_us(
         wait_us = place.rto_us(nothing, start_us)
         out.append(wait_us)
         again = is_lost or rtt_us > wait_us
-        # a SYN-ACK that was lost answered the first SYN, whose timestamp comes back
+        # a lost SYN-ACK answered the first SYN, so the timestamp of the first SYN comes back
         known_us = rtt_us + (wait_us if answer else 0) if has_time or not again else 0
         heapq.heappush(ended, (start_us + rtt_us + (wait_us if is_lost else 0), known_us, wait_us, again))
     return out
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """All times, once for each draw of how much those in `rows` are shorter."""
+    """Return `times_ms` as one row for each draw in `less`. In each row, the times with the indices `rows`
+    are reduced by the milliseconds of the draw."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one
@@ -146,7 +154,9 @@ def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) 
 
 
 def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random.Generator) -> Floats:
-    """How much sooner each handshake that was held up would have been over: one draw of what is not known."""
+    """Return by how many milliseconds each handshake that was held up would have been shorter, in one
+    random draw. `waits_ms` are the first RTOs; `alone` is the probability that a lost retransmission was
+    lost independently of the first loss."""
     took_ms, resends = held["duration_ms"].to_numpy(), held["resends"].to_numpy().astype(int)
     copies = np.array(
         [
@@ -167,14 +177,19 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
     same = np.minimum(resends, _COPIES) - 1
     chosen = np.where(rng.random(len(took_ms)) < alone, same, first)
     after_ms = copies[np.arange(len(took_ms)), chosen]
-    # the server sent its SYN-ACK again by itself; where nothing is known all is as it was
+    # the server may send its SYN-ACK again by itself; without a learned RTO nothing changes
     after_ms = np.where(held["by"] == "server", np.minimum(after_ms, took_ms), after_ms)
     return np.where(waits_ms * 1e3 < _STOCK_US, took_ms - after_ms, 0.0)
 
 
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
-    """When the SYN would come again, since the first: waits are doubled, or not at first, as the sender's own
-    were, which took `waits` times the first. `answers`: only those that the server answers."""
+    """Return the times of a SYN's retransmissions in ms after the first SYN, if the first wait is
+    `wait_ms`.
+
+    Each wait is twice the previous one. The first waits are constant instead if the sender's own were: the
+    sender sent `resends` retransmissions in `waits` times its first wait. With `answers`, return only the
+    retransmissions that a Linux server answers.
+    """
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []
     at = wait = wait_ms

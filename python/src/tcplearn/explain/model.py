@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is known of explained captures: one model for terminal, rows, report and Python."""
+"""The results of explaining captures, from which the terminal's tables, the rows, the report and Python
+users read."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-#: The columns that name a connection in each table.
+#: The columns that identify a connection in each table.
 KEY = ("source", "connection")
-#: The slowest requests, whose time is looked at: this share of all, one at least.
+#: The slowest requests are this share of all requests, and at least one request.
 SLOWEST = 0.01
-#: Percentiles of response times that are given, and their keys.
+#: The percentiles of response times that are reported, by metric.
 PERCENTILES = {
     "median_response_ms": 50.0,
     "p90_response_ms": 90.0,
@@ -35,62 +36,65 @@ PERCENTILES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A cause's part of the requests of a destination, or of all."""
+    """The share of one cause in the time of the requests of a destination, of a capture, or of all
+    requests. A stall is a wait in which no data moved."""
 
     cause: str
     stalls: int
-    stalled_ms: float  # in all stalls
+    stalled_ms: float  # in all stalls of this cause
     longest_ms: float
-    share: float  # of the time of all requests
-    slow_share: float  # of that of the slowest
+    share: float  # share of the time of all requests
+    slow_share: float  # share of the time of the slowest requests
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The requests of one destination, of one capture, or of all: how long they took, and why."""
+    """How long the requests to one destination, of one capture, or of all captures took, and why."""
 
-    destination: str  # or the capture; "" for all
+    destination: str  # or the capture's name; "" for all requests
     requests: int
     connections: int
     pipelined: int
-    response_ms: dict[str, float]  # by the keys of metrics
-    slowest: int  # requests whose time is looked at
-    parts: list[Part]  # those with time in them, the largest of the slowest first
+    response_ms: dict[str, float]  # percentiles and maximum, by metric
+    slowest: int  # the number of slowest requests
+    parts: list[Part]  # causes that took time, by their share in the slowest requests
 
     def slow_share(self, cause: str) -> float:
-        """Returns the share of the time of the slowest requests that went to `cause`."""
+        """Return the share of the slowest requests' time that went to `cause`."""
         return next((part.slow_share for part in self.parts if part.cause == cause), 0.0)
 
 
 @dataclass
 class Explained:
-    """`requests`, `stalls` and `connections` are tables; docs/explain.md has their columns."""
+    """The requests, stalls and connections of captures, with forecasts and advice. `requests`, `stalls`
+    and `connections` are Polars tables; docs/explain.md describes their columns."""
 
     requests: pl.DataFrame
     stalls: pl.DataFrame
     connections: pl.DataFrame
     sources: list[str]
-    paths: list[Path | None] = field(default_factory=list)  # of the sources, where they can be read again
+    # paths of the sources; None if a source cannot be read again
+    paths: list[Path | None] = field(default_factory=list)
     packets: int = 0
-    named: str = ""  # what the user gave
+    named: str = ""  # what the user named on the command line
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)
-    forecast: Forecast | None = None  # None: no timer held a request up
-    advice: Advice | None = None  # once it was made
-    handshakes: Forecast | None = None  # None: no handshake was held up
+    forecast: Forecast | None = None  # None if no timer held a request up
+    advice: Advice | None = None  # None until it has been made
+    handshakes: Forecast | None = None  # None if no handshake was held up
     handshake_advice: Advice | None = None
 
     @cached_property
     def total(self) -> Summary:
-        """All requests together."""
+        """The summary of the requests of all captures."""
         return summary("", self.requests, self.stalls)
 
     @cached_property
     def destinations(self) -> list[Summary]:
-        """Return a summary of each server that had requests, that with the slowest ones first."""
+        """The summaries of the servers that had requests, the server with the slowest requests first."""
         stalls = self.stalls.partition_by("server", as_dict=True)
         servers = self.requests["server"].unique()
-        # one, as in a capture taken at it, needs no copy of all
+        # a single server, as in a capture taken at the server, needs no copy of the table
         alone = [((server,), self.requests) for server in servers] if len(servers) == 1 else None
         groups = alone or self.requests.group_by(["server"], maintain_order=True)
         out = [summary(str(key[0]), of, stalls.get(key, self.stalls.clear())) for key, of in groups]
@@ -98,7 +102,7 @@ class Explained:
 
     @cached_property
     def unanswered(self) -> pl.DataFrame:
-        """The connections whose SYN was sent again, and that nobody answered."""
+        """The connections whose SYN was retransmitted and never answered."""
         import polars as pl
 
         alone = pl.col("handshake_ms", "to_server_ms").is_null(), pl.col("client_segments") == 0
@@ -107,7 +111,7 @@ class Explained:
 
     @cached_property
     def captures(self) -> list[Summary]:
-        """Each of several captures, in the order of `sources`; none where there is one."""
+        """The summary of each capture, in the order of `sources`; empty if there is only one capture."""
         if len(self.sources) < 2:
             return []
         requests, stalls = (of.partition_by("source", as_dict=True) for of in (self.requests, self.stalls))
@@ -118,18 +122,19 @@ class Explained:
 
 
 def slowest_first(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The places of all, the slowest first."""
+    """Return the indices of all `times_ms`, the slowest first."""
     return np.argsort(-times_ms, kind="stable")
 
 
 def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The places of the slowest, the slowest first."""
+    """Return the indices of the slowest 1 % of `times_ms`, at least one, the slowest first."""
     count = max(1, math.ceil(len(times_ms) * SLOWEST)) if len(times_ms) else 0
     return slowest_first(times_ms)[:count]
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Return that of the requests of a destination, or a capture, and the stalls of their connections."""
+    """Return the summary of `requests` of a destination or a capture. `stalls` are the stalls of their
+    connections, `destination` is the name of either."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}
@@ -137,7 +142,8 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
         found = np.percentile(times_ms, list(PERCENTILES.values()))
         response = dict(zip(PERCENTILES, found.tolist(), strict=True))
         response["longest_response_ms"] = float(times_ms.max())
-    groups = stalls.group_by(["cause"]) if stalls.height else ()  # there may be 100,000 servers
+    # this function may be called for 100,000 servers
+    groups = stalls.group_by(["cause"]) if stalls.height else ()
     connections = requests["source"].to_numpy().astype(np.uint64) << np.uint64(32)
     connections |= requests["connection"].to_numpy()
     durations = {str(cause): of["duration_ms"].to_numpy() for (cause,), of in groups}
@@ -171,7 +177,8 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Each stall beside the requests of its connection that it overlaps with in time, by their places."""
+    """Return each stall beside each request of its connection that overlaps with it in time. The columns
+    "stall" and "request" are row indices."""
     import polars as pl
 
     left = requests.with_row_index("request").select(

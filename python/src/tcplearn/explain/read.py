@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A capture to tables of requests, stalls and connections."""
+"""Read a capture into tables of requests, stalls and connections."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from tcplearn.traces.base import ByteStream, TraceFile
 if TYPE_CHECKING:
     import polars as pl
 
-#: Called while a source is read; may stop it.
+#: A function called while a source is read; it may stop the reading.
 Watch = Callable[[CaptureTrace], None]
 
-#: Numbers of native code that stand for words, and those that are no duration.
+#: Columns of the native code whose numbers stand for words, and the names of such columns here.
 _WORDS = {"cause": CAUSES, "ended_by": ENDS, "by_server": ("client", "server")}
 _NAMES = {"by_server": "by"}
 NOT_A_CAPTURE = "not a capture (pcap, pcapng); explain needs the packets themselves"
-#: Of native tables, as columns of tables here.
+#: The tables that the native code returns.
 TABLES = ("requests", "stalls", "connections")
 
 
 @dataclass(slots=True)
 class Capture:
-    """What one source has; the tables by their names."""
+    """The tables of one source by name, with the number of packets and the warnings."""
 
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     packets: int = 0
-    warnings: list[str] = field(default_factory=list)  # without its name
+    warnings: list[str] = field(default_factory=list)  # without the source's name
 
 
 def capture(
@@ -45,8 +45,8 @@ def capture(
     name: str = "",
     policies: tuple[str, ...] = SPECS,
 ) -> Capture:
-    """Return what `source` has, with forecasts of `policies`; raise TraceError, OSError. `name` is for
-    messages."""
+    """Return the tables of `source`, with a forecast for each of the resend `policies`. Raise TraceError
+    or OSError. `name` is the source's name in messages."""
     import polars as pl
 
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
@@ -63,12 +63,12 @@ def capture(
         if watch:
             watch(trace)
     packets, warnings = trace.packets, list(trace.warnings)
-    del trace  # frees its state before the tables are joined
+    del trace  # free the trace's state before the tables are joined
     return Capture(_named({name: pl.concat(parts.pop(name)) for name in TABLES}), packets, warnings)
 
 
 def may_be_capture(source: Path | Interface) -> bool:
-    """Return False for a file that can be read, and is no capture."""
+    """Return False for a file that can be read and is not a capture, otherwise True."""
     if not isinstance(source, Path) or not source.is_file():
         return True
     with contextlib.suppress(TraceError):
@@ -78,10 +78,11 @@ def may_be_capture(source: Path | Interface) -> bool:
 
 
 def _table(columns: dict[str, Any]) -> pl.DataFrame:
-    """Words for numbers, milliseconds for microseconds; what is not known is -1 there and null here."""
+    """Return a table of the native code's `columns`, with words for numbers and milliseconds for
+    microseconds. Unknown values, -1 in the native code, are null."""
     import polars as pl
 
-    # lists are of names
+    # a list holds names, and an array numbers
     frame = pl.DataFrame(
         [pl.Series(n, v, pl.String) if isinstance(v, list) else pl.Series(n, v) for n, v in columns.items()]
     )
@@ -110,7 +111,7 @@ def _column(name: str) -> pl.Expr:
 
 
 def _named(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Return the tables with who talked to whom beside each request and stall."""
+    """Return the tables with the addresses of client and server beside each request and stall."""
     import numpy as np
     import polars as pl
 
@@ -118,7 +119,7 @@ def _named(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     numbers = connections["connection"].to_numpy()
     rows = np.zeros(int(numbers.max(initial=0)) + 1, np.uint32)
     rows[numbers] = np.arange(len(numbers))
-    # a service is an address and a port; its clients' ports come and go
+    # a server is an address with a port; a client only an address, because its ports change
     clients = connections.select(pl.col("client").str.replace(r":\d+$", "").cast(pl.Categorical))["client"]
     out = {"connections": connections}
     for name in ("requests", "stalls"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Explained captures as rows: a summary by destination, requests, stalls, connections."""
+"""Return explained captures as rows: summaries by destination, requests, stalls and connections."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def summaries(found: Explained) -> list[Record]:
-    """Return a row of all, one for each destination, one for each of several captures, and one for each
-    setting that is forecast."""
+    """Return a row for all requests, one for each destination, one for each capture if there are several,
+    and one for each setting with a forecast."""
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]
@@ -41,7 +41,7 @@ def summaries(found: Explained) -> list[Record]:
 
 
 def measured(summary: Summary) -> Record:
-    """The metrics of a summary, by their keys."""
+    """Return the metrics of `summary` by name."""
     out: Record = {"requests": summary.requests, **summary.response_ms}
     for part in summary.parts:
         out[f"slow_share_{part.cause}"] = part.slow_share
@@ -51,7 +51,7 @@ def measured(summary: Summary) -> Record:
 
 
 def foretold(one: Outlook) -> Record:
-    """The metrics of a forecast, by their keys."""
+    """Return the metrics of the forecast `one` by name."""
     out: Record = {}
     for key, figure in one.figures.items():
         stem = key.removesuffix("_ms")
@@ -61,7 +61,7 @@ def foretold(one: Outlook) -> Record:
 
 
 def tidied(found: Explained) -> Iterator[Record]:
-    """The summaries, a row for each metric."""
+    """Yield the summaries of response times and causes, with one row for each metric."""
     for record in summaries(found):
         name = str(record.pop("destination"))
         setting, source = str(record.pop("setting", "")), str(record.pop("source", found.named))
@@ -72,14 +72,15 @@ def tidied(found: Explained) -> Iterator[Record]:
 
 
 def table(found: Explained, which: str) -> pl.DataFrame:
-    """Return the requests, stalls or connections, with sources and causes in words."""
+    """Return the table `which` ("requests", "stalls" or "connections") of `found`. Numbers of sources and
+    causes are replaced by their names."""
     import polars as pl
 
     chosen: pl.DataFrame = getattr(found, which)
     names = pl.Series("source", found.sources, pl.String).gather(chosen["source"])
     coded = (pl.Enum, pl.Categorical)
     words = [pl.col(name).cast(pl.String) for name, kind in chosen.schema.items() if isinstance(kind, coded)]
-    # what each candidate would have done is the forecast's
+    # columns that end in a digit are for the forecast: one for each candidate
     own = [name for name in chosen.columns if not name[-1].isdigit()]
     named = chosen.with_columns(names, *words).select(own)
     first = ["source", "client", "server"]

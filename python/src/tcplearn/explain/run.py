@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures, explained: a job for each file of several, and the answer for all together."""
+"""Explain captures: read each file, as a job of its own if there are several, and combine the results."""
 
 from __future__ import annotations
 
@@ -29,10 +29,15 @@ def run(
     watch: Watch | None = None,
     where: Where | None = None,
 ) -> Explained:
-    """Explain captures and folders of them together. `host`: only connections whose names contain it.
-    `seed`: of the draws behind forecasts. `anonymize`: addresses and files have other names in all that
-    results. `watch` is called while a source that is alone, or no file, is read. `where`: the place of the
-    work on several files. Raises UserError, and TraceError for what cannot be read."""
+    """Explain captures, and folders of captures, together. Raise UserError, and TraceError for a source
+    that cannot be read.
+
+    - `host`: keep only connections with this text in an address or port.
+    - `seed`: the seed of the random draws behind forecasts.
+    - `anonymize`: replace addresses and file names in all results.
+    - `watch`: a function called while a single source, or a source that is not a file, is read.
+    - `where`: where the jobs of several files run.
+    """
     named, below, problems = _files(sources)
     if len(named) == 1 and not below:
         captures = {named[0]: _alone(named[0], progress, watch)}
@@ -58,8 +63,8 @@ def run(
 
 
 def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
-    """Return each source once, with the files below folders in their place; these files; problems of
-    folders."""
+    """Return each source once, with folders replaced by the files below them; the set of the files found
+    in folders; and a line for each problem found in folders."""
     named: list[Path | Interface] = []
     lenient: set[Path] = set()
     problems: list[str] = []
@@ -93,7 +98,7 @@ def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | N
 
 
 def _together(captures: dict[Path | Interface, Capture]) -> Explained:
-    """Return the tables of all, with the numbers of their sources."""
+    """Return the tables of all captures joined, with the number of its source in each row."""
     import polars as pl
 
     def table(name: str) -> pl.DataFrame:

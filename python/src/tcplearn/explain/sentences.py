@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where the time went, in sentences."""
+"""Say in sentences where the time of requests went."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
 from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
 from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, two_digits
 
-#: A cause with less of the slowest requests' time is not named.
+#: A cause is named only if it took at least this share of the slowest requests' time.
 _NAMED_SHARE = 0.1
-#: Nor more causes than this.
+#: The largest number of causes that are named.
 _MOST_NAMED = 3
-#: A share that is shown as 100 %.
+#: The least share that is shown as 100 %.
 _ALL = 0.995
 
 
 def of(found: Explained) -> list[str]:
-    """The first lines: how long requests took, where the slowest spent their time, what else was seen."""
+    """Return the first lines of the answer: how long requests took, where the slowest spent their time,
+    and which losses were seen."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_handshakes(found)]
 
 
 def advice(found: Explained) -> list[list[str]]:
-    """What to do about data and about handshakes, a list of lines for each; what can be set is first."""
+    """Return the advice on data and on handshakes, a list of lines for each. Advice to make a setting
+    comes first."""
     given = [one for one in (found.advice, found.handshake_advice) if one]
     return [one.sentences for one in sorted(given, key=lambda one: one.chosen is None)]
 
@@ -74,7 +76,7 @@ def _slowest(total: Summary) -> str:
 
 
 def _moved(found: Explained) -> str:
-    """Returns how much the slowest requests moved, how fast, and their connections' shortest round trip."""
+    """Return a sentence with the median bytes, rate and shortest round trip of the slowest requests."""
     import polars as pl
 
     slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
@@ -85,7 +87,8 @@ def _moved(found: Explained) -> str:
     parts = [byte_count(float(np.median(moved)))]
     rtts_ms = slow["rtt_ms"].drop_nulls()
     rtt_ms = float(np.median(rtts_ms)) if len(rtts_ms) else 0.0
-    if float(np.median(slow["response_ms"])) > 2 * rtt_ms:  # of less, a rate says nothing
+    # for a request of one or two round trips a rate says nothing
+    if float(np.median(slow["response_ms"])) > 2 * rtt_ms:
         parts.append(f"{two_digits(float(np.median(mbps)))} Mbit/s")
     if slow.height == 1:
         rtt = f"; the shortest round trip of its connection took {milliseconds(rtt_ms)} ms" if rtt_ms else ""

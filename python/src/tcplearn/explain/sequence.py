@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The packets of the slowest requests, read a second time."""
+"""Read a capture a second time, to show the packets of the slowest requests."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from tcplearn.traces import CaptureTrace, TraceOptions, open_trace
 if TYPE_CHECKING:
     from tcplearn.explain.model import Explained
 
-#: Requests that are shown, and points of each.
+#: The number of requests whose packets are shown, and the largest number of points of each.
 WORST, MOST_POINTS = 10, 600
-#: Shown before a request, in ms.
+#: The time before a request whose packets are shown too, in ms.
 _BEFORE_MS = 5.0
 
 
 @dataclass
 class Sequence:
-    """`points`: ms since the request, byte of the stream, whose it is, whether it was sent before."""
+    """The packets of one request. Each of `points` has the time in ms since the request began, the byte of
+    the stream, the sender ("client", "server", or with ", ACK"), and whether the segment is a
+    retransmission."""
 
     title: str
     points: list[tuple[float, float, str, bool]] = field(default_factory=list)
 
 
 def of(found: Explained) -> list[Sequence]:
-    """The slowest first, where the file is there still; what came from a pipe cannot be read again."""
+    """Return the packets of the slowest requests, the slowest request first. A request is left out if its
+    file is gone or it came from a pipe."""
     times = found.requests["response_ms"].to_numpy()
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stalls of several connections at once while nothing came from the other host: the path was silent."""
+"""Find stalls of several connections at once during which nothing came from the other host: the path was
+silent."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def name_silence(found: Explained) -> None:
-    """Gives the stalls that overlap with another connection's of the same hosts the cause `path_silent`."""
+    """Give the cause `path_silent` to each stall that overlaps with a stall of another connection between
+    the same two hosts."""
     import polars as pl
 
     stalls = found.stalls.with_row_index("row").with_columns(
@@ -38,7 +40,8 @@ def name_silence(found: Explained) -> None:
 
 
 def _overlapping(silent: pl.DataFrame) -> list[int]:
-    """Rows of stalls that overlap with one of another connection."""
+    """Return the row numbers of the stalls that overlap with a stall of another connection between the
+    same two hosts."""
     rows: list[int] = []
     for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
         names = ("start_s", "end_s", "connection", "row")
@@ -50,15 +53,16 @@ def _overlapping(silent: pl.DataFrame) -> list[int]:
 def _meets(
     start_s: npt.NDArray[np.float64], end_s: npt.NDArray[np.float64], connection: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.bool_]:
-    """Return which spans, in the order of their starts, overlap with one of another connection."""
+    """Return for each stall whether it overlaps with a stall of another connection. The stalls are ordered
+    by `start_s`."""
     import numpy as np
 
     count = len(start_s)
-    # one that begins later: the next of another connection is the first to begin
+    # stalls that begin later: the next stall of another connection is the first to begin
     changes = np.flatnonzero(np.diff(connection)) + 1
     next_ = np.append(changes, count)[np.searchsorted(changes, np.arange(count), side="right")]
     out: npt.NDArray[np.bool_] = np.append(start_s, np.inf)[next_] < end_s
-    # one that began before: of two connections the last to end are enough
+    # stalls that began earlier: for two connections, keep the latest end of any stall so far
     latest, other, whose = -np.inf, -np.inf, -1
     for k, (start, end, number) in enumerate(
         zip(start_s.tolist(), end_s.tolist(), connection.tolist(), strict=True)
@@ -74,7 +78,8 @@ def _meets(
 
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
-    """The time of these stalls, in the requests that had it, under its new name."""
+    """Return `requests` with the time of the stalls `moved` counted under `path_silent` instead of their
+    former cause."""
     import polars as pl
 
     spent = held_up(requests, moved)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The tables of explained captures."""
+"""Build the tables of explained captures for the terminal."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from tcplearn.explain.answers import Forecast
 
-#: Destinations that a table has room for, unless all are wanted.
+#: The most destinations in a table, unless all are requested.
 SHOWN = 12
 
 
 def causes(summary: Summary) -> Table:
-    """Where the time of the slowest requests went, and that of all."""
+    """Return the table of causes of delay: their share in the time of the slowest requests and in that of
+    all requests."""
     out = Table(
         [
             Column("where the time went", words=True),
@@ -40,7 +41,7 @@ def causes(summary: Summary) -> Table:
     )
     for part in summary.parts:
         mean_ms = part.stalled_ms / part.stalls if part.stalls else None
-        # handshakes are in no response time
+        # response times do not include handshakes
         shares = [Cell()] * 2 if part.cause in HANDSHAKE else [share(part.slow_share), share(part.share)]
         out.rows.append(
             [
@@ -55,12 +56,12 @@ def causes(summary: Summary) -> Table:
 
 
 def destinations(found: Explained, everything: bool) -> Table:
-    """Response times by server, and what held up its slowest requests."""
+    """Return the table of response times by server, with the main cause of its slowest requests."""
     return _each("server", found.destinations, everything)
 
 
 def files(found: Explained, everything: bool) -> Table:
-    """The same by capture, of those with requests."""
+    """Return the table of response times by capture; captures without requests are left out."""
     return _each("capture", [one for one in found.captures if one.requests], everything)
 
 
@@ -89,7 +90,8 @@ def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
 
 
 def forecasts(forecast: Forecast) -> Table:
-    """What each setting would have given, beside what was."""
+    """Return the table of the response times that each setting of the timer would have given, with the
+    measured times first."""
     of_handshakes = forecast.seen.what == "handshake"
     stalls = counted(forecast.stalls, "stall")
     out = Table(
@@ -118,7 +120,7 @@ def forecasts(forecast: Forecast) -> Table:
 
 def _how_well(forecast: Forecast) -> str:
     parts = []
-    if forecast.fit == forecast.fit:  # a number
+    if forecast.fit == forecast.fit:  # it is not NaN
         parts.append(
             f"The model of {forecast.in_force} waits {forecast.fit:.2f} times what the sender did, within "
             f"{forecast.fit_error * 100:.0f} % in half of the stalls."
@@ -146,7 +148,7 @@ def _how_learned(forecast: Forecast) -> str:
 
 
 def document(found: Explained, console: Console, *, everything: bool) -> RenderableType:
-    """The first screen: what to know, then the tables behind it."""
+    """Return what `tcplearn explain` shows: sentences with the answer, then the tables."""
     from rich.console import Group
     from rich.text import Text
 

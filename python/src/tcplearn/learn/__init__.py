@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Training of the core's models, and their export into the core."""
+"""Train models of the C core (classifiers of losses, and models of the first RTO), and export them into
+its C headers."""

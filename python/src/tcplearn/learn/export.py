@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Exports core/models/loss_*.json to core/include/tcplearn/loss/mlp_models.h and rtt_*.json to
-first_rto_models.h: `python -m tcplearn.learn.export --write`; --check compares the headers with the files."""
+"""Export the trained models of the core as C headers.
+
+core/models/loss_*.json becomes core/include/tcplearn/loss/mlp_models.h, and rtt_*.json becomes
+first_rto_models.h. `python -m tcplearn.learn.export --write` writes the headers; `--check` compares them
+with the model files.
+"""
 
 import sys
 from collections.abc import Sequence

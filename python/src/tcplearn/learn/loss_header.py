@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""core/models/loss_*.json as core/include/tcplearn/loss/mlp_models.h."""
+"""Generate core/include/tcplearn/loss/mlp_models.h from core/models/loss_*.json."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from tcplearn.learn import header as shared
 from tcplearn.learn import model as models
 from tcplearn.learn.model import Model
 
-#: The models in the order of the parameter `model`, whose values are positions.
+#: The models in the order of the core's parameter `model`, whose values are positions in this list.
 NAMES = ("wide", "hwang2018")
 
 _TOP = """\
@@ -86,7 +86,8 @@ def _function(model: Model) -> str:
 
 
 def header(trained: Sequence[Model]) -> str:
-    """Return the C header of these models; an unknown number gives the first one."""
+    """Return the C header with the weights of the perceptrons `trained`. In the core, an unknown model
+    number selects the first one."""
     names = [m.name for m in trained]
     return (
         _TOP

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A perceptron of the core as JSON: every range is checked on reading, and a written file reads the same.
+"""Read and write a perceptron of the core as JSON. Every range is checked on reading, and a written file
+reads as the same model.
 
-The core holds weights with 24 fractional bits and scales with 30. A model file has exactly these numbers, so
-the file, the header made from it and both arithmetics are one model."""
+The core stores weights with 24 fractional bits and scales with 30. A model file has exactly these numbers.
+So the file, the header generated from it, and the core's double and fixed-point arithmetic all use the
+same model.
+"""
 
 import json
 import math
@@ -14,7 +17,7 @@ from typing import Any
 from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
-#: The limits for which the sums in core/include/tcplearn/loss/mlp_fixed.h have room.
+#: Limits that keep the sums in core/include/tcplearn/loss/mlp_fixed.h from overflowing.
 WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64
 WEIGHT_BITS, SCALE_BITS = 24, 30
 _KEYS = ("name", "inputs", "mean", "gain", "hidden", "hidden_bias", "output", "output_bias")
@@ -22,8 +25,11 @@ _KEYS = ("name", "inputs", "mean", "gain", "hidden", "hidden_bias", "output", "o
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """P(congestion) = s(output . s(hidden . z + hidden_bias) + output_bias), s(x) = 1 / (1 + e^-x),
-    z = (feature - mean) gain within [-5, 5]."""
+    """A perceptron with one hidden layer that gives the probability that a loss is due to congestion.
+
+    P(congestion) = s(output . s(hidden . z + hidden_bias) + output_bias), where s(x) = 1 / (1 + e^-x) and
+    z = (feature - mean) gain, limited to [-5, 5].
+    """
 
     name: str
     inputs: tuple[str, ...]
@@ -33,21 +39,23 @@ class Model:
     hidden_bias: tuple[float, ...]
     output: tuple[float, ...]
     output_bias: float
-    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained, for people
+    about: Mapping[str, Any] = field(default_factory=dict)  # how the model was trained, for human readers
 
 
 def rounded(value: float, bits: int = WEIGHT_BITS) -> float:
-    """Return the nearest number with `bits` fractional bits."""
+    """Return the number with `bits` fractional bits that is nearest to `value`."""
     return math.ldexp(float(round(math.ldexp(value, bits))), -bits)
 
 
 def fixed(value: float, bits: int) -> int:
-    """Return the integer that the core holds for `value`, which has no more than `bits` fractional bits."""
+    """Return the fixed-point integer that the core stores for `value`, which has at most `bits` fractional
+    bits."""
     return round(math.ldexp(value, bits))
 
 
 class Reader:
-    """Reads a document that must have given keys."""
+    """Reads the numbers of a model from the JSON object `document`, which must have the given `keys`.
+    `where` names the file in errors."""
 
     def __init__(self, where: str, document: object, keys: Sequence[str]) -> None:
         self.where = where
@@ -70,8 +78,8 @@ class Reader:
         return rounded(given, bits)
 
     def float_of(self, what: str, value: object) -> float:
-        """Return `value` as a float; an integer beyond all floats is infinite. Raise UserError if it is no
-        number."""
+        """Return `value` as a float. An integer too large for a float becomes infinite. Raise UserError,
+        which calls the value `what`, if it is not a number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         try:
@@ -88,7 +96,8 @@ class Reader:
 
 
 def from_document(document: object, where: str, features: Sequence[str]) -> Model:
-    """Return the model in the content of a JSON file; raise UserError with one line."""
+    """Return the perceptron in `document`, the content of a JSON file. `features` are the names of the
+    features that the core computes. Raise UserError with a one-line message."""
     reader = Reader(where, document, _KEYS)
     name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
@@ -124,13 +133,14 @@ def read(path: Path, features: Sequence[str]) -> Model:
 
 
 def text(model: Model) -> str:
-    """Return the file of a model: one line for each list, so that a changed weight is a changed line."""
+    """Return the JSON text of the perceptron `model`. Each list has a line of its own, so that a diff
+    shows which weights changed."""
     return document_text(asdict(model), "hidden")
 
 
 def document_text(document: Mapping[str, Any], nested: str) -> str:
-    """Return `document` as JSON with a line for each entry, and for each entry of its value `nested`, a list
-    or an object."""
+    """Return `document` as JSON with a line for each entry. The value of the key `nested`, a list or an
+    object, has a line for each of its entries too."""
     lines = []
     for key, value in document.items():
         text = json.dumps(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Training of the core's perceptron with scikit-learn, and the answers of a trained one."""
+"""Train the core's perceptron with scikit-learn, and compute the probabilities that a trained one gives."""
 
 import warnings
 from collections.abc import Sequence
@@ -18,21 +18,23 @@ CLIP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices that the paper does not state."""
+    """The hyperparameters of the perceptron that classifies losses. The paper hwang2018 does not state
+    them."""
 
     inputs: tuple[str, ...]
     hidden: int = 64
-    starts: int = 2  # networks that share the hidden units
-    penalty: float = 0.1  # on squared weights
+    starts: int = 2  # number of networks that share the hidden units
+    penalty: float = 0.1  # penalty on squared weights
     epochs: int = 40
     rate: float = 0.003
     batch: int = 256
     seed: int = 1
-    scaled: bool = True  # whether inputs are z-scores
+    scaled: bool = True  # whether inputs are scaled to z-scores
 
 
 def sklearn(module: str) -> Any:
-    """Return a module of scikit-learn, which only training needs; raise UserError if it is missing."""
+    """Return the module `module` of scikit-learn, which only training needs. Raise UserError if it is
+    missing."""
     import importlib
 
     try:
@@ -42,7 +44,8 @@ def sklearn(module: str) -> Any:
 
 
 def _scales(x: Floats) -> tuple[Floats, Floats]:
-    """Return mean and gain of each input, as the core holds them."""
+    """Return the mean of each input and its gain (the inverse of the standard deviation), rounded as the
+    core stores them."""
     deviation = x.std(0)
     gain = np.where(deviation > 0, 1 / np.maximum(deviation, 1e-12), 1.0)
     bits = models.SCALE_BITS
@@ -56,9 +59,14 @@ def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
 
 
 def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
-    """Return one model of several networks from different starts: the mean of their outputs before the last
-    sigmoid is a network with all their hidden units. Each is trained by Adam on the log loss with tanh, which
-    learns faster, and written with the paper's sigmoids: tanh a = 2 s(2 a) - 1."""
+    """Train and return a perceptron that classifies losses. `x` has a row of features for each loss;
+    `congested` is 1 for congestion, 0 for random.
+
+    Several networks are trained from different starts and combined: the mean of their outputs before the
+    last sigmoid is a single network with all their hidden units. Each network is trained by Adam on the
+    log loss with tanh units, which learn faster. The model is written with the paper's sigmoids, by tanh a
+    = 2 s(2 a) - 1.
+    """
     if choices.hidden % choices.starts:
         raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
     mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))
@@ -86,7 +94,8 @@ def _network(z: Floats, congested: Ints, choices: Choices, seed: int) -> Any:
         n_iter_no_change=choices.epochs,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the warning that training reached the last epoch, which is intended
+        # the warning that training stopped at the last epoch, which is intended
+        warnings.simplefilter("ignore")
         return network.fit(z, congested)
 
 
@@ -117,7 +126,8 @@ def _model(
 
 
 def probability(model: Model, x: Floats) -> Floats:
-    """Return P(congestion) of rows of the model's inputs, as the core computes it in double."""
+    """Return the probability that each loss is due to congestion, as the core computes it in double
+    arithmetic. `x` has a row of the model's inputs for each loss."""
     z = scores(x, np.array(model.mean), np.array(model.gain))
     units = logistic(z @ np.array(model.hidden).T + np.array(model.hidden_bias))
     return logistic(units @ np.array(model.output) + model.output_bias)
@@ -129,7 +139,8 @@ def logistic(x: Floats) -> Floats:
     return out
 
 
-#: Features of a path's scale, not of its state: a network with these inputs memorises the scenarios.
+#: Features that show the scale of a path (its RTT, its rate) and not its state. A network with these
+#: inputs memorises the scenarios.
 SCALES = (
     "rtt_min_per_packet",
     "rtt_per_packet",
@@ -141,7 +152,7 @@ SCALES = (
     "log_cwnd",
     "past_log_packets",
 )
-#: The inputs of hwang2018.
+#: The inputs that hwang2018 uses.
 PAPER = ("rtt_min_per_packet", "rtt_per_packet")
 
 

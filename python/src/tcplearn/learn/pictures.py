@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pictures of a model's calibration and of the importance of its features."""
+"""Draw a loss classifier's calibration and the importance of its features."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,8 +20,8 @@ def _chart(rows: Sequence[Mapping[str, object]]) -> alt.Chart:
 
 
 def calibration(outcome: Outcome) -> Spec:
-    """Return the chart of the share of congestion among losses of similar probability against that
-    probability."""
+    """Return the calibration chart: for losses of similar predicted probability of congestion, the share
+    that was congestion."""
     found = scores.bins(outcome.data.congested, outcome.score)
     points = [{"p": p, "share": share, "rows": rows} for p, share, rows in found]
     line = _chart([{"p": 0, "share": 0}, {"p": 1, "share": 1}]).mark_line(color=SAMPLE)

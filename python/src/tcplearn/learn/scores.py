@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scores of a loss classifier, from congested (1 or 0), P(congestion), and the losses called congestion."""
+"""Score a loss classifier. `congested` is 1 for each loss by congestion and 0 for a random one, `called`
+is the classifier's decision, and a score or probability says how likely congestion is."""
 
 import numpy as np
 
@@ -10,7 +11,7 @@ BINS = 10
 
 
 def balanced_accuracy(congested: Ints, called: Ints) -> float:
-    """Return the mean of the two recalls; nan if a cause does not occur."""
+    """Return the mean of the recalls of both causes, or nan if a cause does not occur."""
     recalls = [
         float((called[congested == c] == c).mean()) if (congested == c).any() else np.nan for c in (0, 1)
     ]
@@ -23,8 +24,8 @@ def recall(congested: Ints, called: Ints, cause: int) -> float:
 
 
 def auc(congested: Ints, score: Floats) -> float:
-    """Return the probability that a congestion loss scores above a random one; ties count a half (Mann and
-    Whitney)."""
+    """Return the probability that a congestion loss has a larger score than a random loss. A tie counts as
+    one half (Mann and Whitney)."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     rank = (np.cumsum(counts) - (counts - 1) / 2)[place]
     ones = int(congested.sum())
@@ -37,7 +38,8 @@ def auc(congested: Ints, score: Floats) -> float:
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
-    """Return the calibration: mean probability, share of congestion and rows of each tenth with rows."""
+    """Return the calibration of predicted probabilities of congestion. For each tenth of the range 0 to 1
+    that has losses, it has the mean probability, the share of congestion and the number of losses."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
         (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
@@ -47,18 +49,19 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Return the expected calibration error over bins of equal width."""
+    """Return the expected calibration error of the predicted probabilities of congestion, over bins of
+    equal width."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 
 def best_threshold(congested: Ints, score: Floats) -> float:
-    """Return the limit with the best balanced accuracy, from which on a score is congestion."""
+    """Return the threshold with the best balanced accuracy. A score at or above it counts as congestion."""
     order = np.argsort(score, kind="stable")
     sorted_score, is_one = score[order], congested[order] == 1
     below = np.concatenate(([0], np.cumsum(~is_one))) / max(1, int((~is_one).sum()))
     above = 1 - np.concatenate(([0], np.cumsum(is_one))) / max(1, int(is_one.sum()))
     value = below + above
-    value[1:-1][sorted_score[1:] == sorted_score[:-1]] = -1  # a limit cannot lie between equal scores
+    value[1:-1][sorted_score[1:] == sorted_score[:-1]] = -1  # a threshold cannot separate equal scores
     k = int(np.argmax(value))
     if k == 0 or k == len(order):
         return float(sorted_score[0]) if k == 0 else float(np.nextafter(sorted_score[-1], np.inf))
@@ -66,15 +69,16 @@ def best_threshold(congested: Ints, score: Floats) -> float:
 
 
 def interval(congested: Ints, called: Ints, group: Ints, seed: int = 1) -> tuple[float, float]:
-    """Return the interval of the balanced accuracy, by a bootstrap over scenarios."""
+    """Return the bootstrap interval of the balanced accuracy of decisions `called`; whole scenarios
+    (`group`) are resampled."""
     of_cause = [congested == c for c in (0, 1)]
     sums = np.array([np.where(of, called == k, 0.0) for k, of in enumerate(of_cause)])
     return bootstrap(group, sums, np.array(of_cause, np.float64), seed)
 
 
 def bootstrap(group: Ints, values: Floats, rows: Floats, seed: int = 1) -> tuple[float, float]:
-    """Return the interval, by a bootstrap over groups, of a mean of ratios: each is the sum of a line of
-    `values` over that of the same line of `rows`."""
+    """Return the bootstrap interval of a mean of ratios; whole groups (such as scenarios) are resampled.
+    Each ratio is the sum of a line of `values` divided by the sum of the same line of `rows`."""
     groups, place = np.unique(group, return_inverse=True)
     above, below = (np.array([np.bincount(place, line) for line in of]) for of in (values, rows))
     drawn = np.random.default_rng(seed).integers(0, len(groups), (RESAMPLES, len(groups)))

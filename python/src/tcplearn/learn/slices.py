@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The results of a loss classifier on parts of its scenarios, by the scenarios' parameters."""
+"""Split the results of a loss classifier by parameters of the scenarios, such as the queue or the
+bandwidth-delay product."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,14 +9,14 @@ import numpy as np
 
 from tcplearn.learn.trials import Outcome
 
-#: The approximate size of a packet on the wire.
+#: The approximate size of a packet on the wire, in bits.
 PACKET_BITS = 12_000
-About = Mapping[str, Any]  # a scenario's values by dotted keys
+About = Mapping[str, Any]  # a scenario's parameters by dotted keys, such as "topology.queue"
 
 
 def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
-    """Yield the name of each slice and the outcome on it; nothing if the data have no parameters of
-    scenarios."""
+    """Yield the name of each slice of the scenarios (such as all with a certain queue), and the
+    classifier's outcome on it. Yield nothing if the data have no parameters of scenarios."""
     about = outcome.data.about
     labels: dict[str, list[str]] = {}
     for scenario in about:
@@ -33,7 +34,8 @@ def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
 
 
 def _labels(s: About) -> Iterator[tuple[str, str]]:
-    """Yield the slices of a scenario as pairs (kind, value), by which they are sorted."""
+    """Yield the slices that a scenario belongs to, as pairs (kind, value). A value may begin with a number
+    and "|", by which slices are sorted."""
     queue = s.get("topology.queue")
     if queue:
         yield "queue", str(queue)

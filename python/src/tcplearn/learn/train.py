@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train loss`: makes a model, its card and its pictures from labelled losses."""
+"""Do the work of `tcplearn train loss`: from labelled losses, train a classifier and test it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
 
-#: Shares of the scenarios used in training, to show the effect of more data.
+#: Shares of the scenarios that are used in training, to show the effect of more data.
 SHARES = (0.25, 0.5)
 Say = Callable[[float, str], None]
 
@@ -22,13 +22,14 @@ Say = Callable[[float, str], None]
 @dataclass(frozen=True, slots=True)
 class Options:
     name: str = "wide"
-    choices: Choices = field(default_factory=lambda: Choices(()))  # no inputs: all scale-free ones
+    # no inputs: all that do not depend on a path's scale
+    choices: Choices = field(default_factory=lambda: Choices(()))
     folds: int = trials.FOLDS
     most: int = 120  # most rows of a scenario
-    events: int = 0  # events for training in each resampling, as in the paper
-    tests: int = 125  # events for the test
-    times: int = 30  # resamplings
-    vary: bool = False  # whether the effect of each choice is shown
+    events: int = 0  # losses for training in each resampling, as in hwang2018
+    tests: int = 125  # losses for the test
+    times: int = 30  # number of resamplings
+    vary: bool = False  # whether the effect of each hyperparameter is tested
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Result:
     data: Dataset
     options: Options
     model: Model
-    outcomes: list[Outcome]  # ours first, then the ceiling
+    outcomes: list[Outcome]  # the trained perceptron first, then gradient boosting
     rows_split: list[Outcome]
     falls: dict[str, float]
     resampled: Resampled | None = None
@@ -44,8 +45,8 @@ class Result:
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the inputs named by `words`, by default all that do not depend on a path's scale; raise
-    UserError for an unknown one."""
+    """Return the features named by `words`, which the classifier takes as inputs. By default they are all
+    of `known` that do not depend on a path's scale. Raise UserError for an unknown name."""
     for word in words:
         if word not in known:
             raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")
@@ -53,8 +54,8 @@ def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train on the losses in `paths` and return the result; raise UserError for other data, FailedError if no
-    model results."""
+    """Train and test on the losses in the files `paths`, and return the result. `say` is told the
+    progress. Raise UserError if the data do not fit, and FailedError if training gives no valid model."""
     steps = _Steps(say, options)
     steps.next("reading")
     whole = dataset.read(paths)
@@ -91,7 +92,7 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
 
 
 def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, Outcome]]:
-    """Return the outcomes with one choice varied after another, in five folds."""
+    """Return the outcomes of five-fold cross-validations in which one hyperparameter at a time is varied."""
     base = options.choices
     folds = list(trials.by_scenario(data, 5, base.seed))
     out = []

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tests of loss classifiers on scenarios that they were not trained on: ours, a large model on the same
-features (the ceiling), Veno's rule, and each feature with one limit."""
+"""Test loss classifiers on scenarios that were held out in training. Compared are the perceptron, gradient
+boosting on the same features as the upper limit (the ceiling), Veno's rule, and each single feature with a
+threshold."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from tcplearn.learn.perceptron import Choices
 
 BETAS = (3, 5, 10, 15, 20, 25)
 FOLDS = 10
-#: Returns scores of rows, learned from other rows; a larger score makes congestion more likely.
+#: A Scorer returns scores of rows; a larger score makes congestion more likely. A Learner learns a Scorer
+#: from other rows.
 Scorer = Callable[[Dataset], Floats]
 Learner = Callable[[Dataset], Scorer]
 Progress = Callable[[float, str], None]
@@ -24,8 +26,12 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The scores of all rows, each by a model trained without it. called: decisions by limits from other
-    folds' scores; calibrated: the score is a probability."""
+    """A loss classifier's scores of all rows (losses), each by a model that was trained without the row's
+    fold.
+
+    `called` are the decisions, with thresholds chosen on the scores of other folds. `calibrated` says
+    whether the score is a probability.
+    """
 
     name: str
     data: Dataset
@@ -50,22 +56,24 @@ class Outcome:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return the recalls of congestion and of random losses at `threshold`."""
+        """Return the recalls of congestion and of random losses if each loss with a score of at least
+        `threshold` is called congestion."""
         called = (self.score >= threshold).astype(np.int64)
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def of_both_causes(self) -> Outcome:
-        """Return the outcome on the scenarios with both causes."""
+        """Return the outcome on the scenarios in which both causes of losses, congestion and random,
+        occur."""
         return self.of(np.isin(self.data.group, self.data.both_causes().group))
 
     def of(self, keep: NDArray[np.bool_]) -> Outcome:
-        """Return the outcome on the rows `keep`."""
+        """Return the outcome on the rows selected by `keep`."""
         return Outcome(self.name, self.data.rows(keep), self.score[keep], self.called[keep], self.calibrated)
 
 
 def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the rows of each fold, made of whole scenarios; the folds differ in size by at most a
-    scenario."""
+    """Yield the row indices of each fold. A fold consists of whole scenarios, and the sizes of folds
+    differ by at most one scenario."""
     rows = np.bincount(data.group, minlength=int(data.group.max()) + 1)
     there = np.flatnonzero(rows)
     order = np.random.default_rng(seed).permutation(there)
@@ -79,16 +87,19 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the rows that each fold keeps for testing. Rows of one run may be in training and in testing, as
-    in the papers."""
+    """Yield the row indices that each fold holds out. Rows of the same run may be in training and in
+    testing, as in the papers."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])
 
 
 def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
-    """Return which rows are called congestion: in each fold by the limit that is best for the scores of the
-    other folds, so that neither its own rows nor scores of training rows choose it."""
+    """Decide which rows (losses) to call congestion: return 1 for congestion, 0 for random.
+
+    The threshold of a fold is the best one for the scores of the other folds (`limits_of`, by default
+    `score`). So neither the fold's own rows nor scores of training rows determine it.
+    """
     out = np.zeros(len(score), np.int64)
     for held_out in folds:
         rest = np.setdiff1d(np.arange(len(score)), held_out)
@@ -110,8 +121,9 @@ def try_out(
 def try_ours(
     name: str, choices: Choices, data: Dataset, folds: Sequence[Ints]
 ) -> tuple[Outcome, dict[str, float]]:
-    """Return the outcome as try_out() does, and the fall of the balanced accuracy when a feature is shuffled
-    in a fold."""
+    """Test the perceptron by cross-validation over `folds`. Return its outcome (scores and decisions for
+    all rows), and for each feature by how much the balanced accuracy falls when the feature is shuffled
+    within a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
     shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}
@@ -142,7 +154,8 @@ def ours(choices: Choices) -> Learner:
 
 
 def of_some(choices: Choices, share: float) -> Learner:
-    """Return a learner that trains on a share of the scenarios."""
+    """Return a learner (a function that trains on a dataset) that trains the perceptron on the share
+    `share` of the scenarios."""
 
     def learn(data: Dataset) -> Scorer:
         there = np.unique(data.group)
@@ -153,7 +166,7 @@ def of_some(choices: Choices, share: float) -> Learner:
 
 
 def ceiling(seed: int) -> Learner:
-    """Return a learner: gradient boosting on every feature."""
+    """Return a learner (a function that trains on a dataset): gradient boosting on all features."""
 
     def learn(data: Dataset) -> Scorer:
         trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
@@ -171,7 +184,8 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """Return a learner of one feature, whose sign and limit are trained."""
+    """Return a learner (a function that trains on a dataset) that uses one feature as the score and learns
+    its sign."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
@@ -187,7 +201,8 @@ def veno(data: Dataset, beta: float) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """Accuracies over resamplings: the mean and the middle 95 %."""
+    """The perceptron's accuracies over repeated random splits into training and test: the mean, and the
+    ends of the middle 95 %."""
 
     training: tuple[float, float, float]
     test: tuple[float, float, float]
@@ -195,8 +210,8 @@ class Resampled:
 
 
 def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
-    """Return the accuracies of hwang2018's protocol: `events` random events for training and `tests` others
-    for the test, repeated `times` times."""
+    """Return the perceptron's accuracies by hwang2018's protocol: train on `events` random losses and test
+    on `tests` others, `times` times."""
     found = []
     for k in range(times):
         order = np.random.default_rng(choices.seed + k).permutation(len(data))

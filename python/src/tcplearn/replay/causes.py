@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The decision of each loss classifier at each fast retransmit of a capture."""
+"""Run each loss classifier at each fast retransmit of a capture. A loss classifier decides whether the
+loss was due to congestion or random."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ from tcplearn.replay.truths import Truths
 from tcplearn.traces import TraceOptions, open_trace
 
 DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive", "history")
-#: Fast retransmits that a table shows by default.
+#: The number of fast retransmits that the table shows by default.
 SHOWN = 40
-#: The features that a table shows, and their headings.
+#: The classifiers' input features that the table shows, and their headings.
 TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}
 
 _FAST, _TIMEOUT = 1, 2
@@ -32,7 +33,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Retransmit:
-    """A fast retransmit, and P(congestion) and cause by each classifier."""
+    """A fast retransmit, with the probability of congestion and the cause that each classifier gives."""
 
     source: str
     flow: str
@@ -40,10 +41,10 @@ class Retransmit:
     flight_segments: int
     features: Mapping[str, float]
     answers: Mapping[str, tuple[float, str]]
-    truth: str | None = None  # if a table of truths has it
+    truth: str | None = None  # the true cause, if the user's table has it
 
     def records(self, *, with_truth: bool) -> list[Record]:
-        """Return a row for each classifier; `with_truth` adds the true cause."""
+        """Return a row for each classifier. `with_truth` adds the true cause."""
         where: Record = {"source": self.source, "flow": self.flow, "time_us": self.time_us}
         if with_truth:
             where["truth"] = self.truth
@@ -72,8 +73,8 @@ def run(
     truth: Path | None = None,
     progress: Progress | None = None,
 ) -> Causes:
-    """Return the decisions for the captures `paths`; `truth` is a table of the true causes. Raise UserError
-    or TraceError."""
+    """Return every fast retransmit of the captures `paths` with each classifier's decision. `sender` and
+    `flow` select the flows; `truth` is a table of the true causes. Raise UserError or TraceError."""
     out = Causes(DEFAULTS, truths=truths.read(truth) if truth else None)
     for path in paths:
         source = printable(path)
@@ -96,7 +97,7 @@ def run(
 
 
 def _hold(events: Mapping[str, Any], held: dict[int, list[dict[str, Any]]]) -> None:
-    """Add a batch's events to `held` by flow."""
+    """Append the events of a batch to `held`, a list for each flow number."""
     flows = events["flow"]
     for number in np.unique(flows).tolist():
         mine = flows == number
@@ -133,7 +134,8 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """Return a table of how often each classifier decided for each cause, and was right."""
+    """Return a table of how often each classifier decided for each cause, and of how often it was right if
+    the true causes are known."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()
@@ -158,7 +160,8 @@ def summary(causes: Causes) -> Table:
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
-    """Return the recalls of (truth, decision) `pairs`, and their mean if both causes occur."""
+    """Return cells with the recall of congestion, the recall of random, and their mean, from `pairs` of
+    (true cause, decision). The mean is empty unless both causes occur."""
     both = truths.recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None
@@ -166,7 +169,8 @@ def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
 
 
 def table(causes: Causes, everything: bool) -> Table:
-    """Return a table of fast retransmits (all if `everything`) and each classifier's decision."""
+    """Return a table of fast retransmits with each classifier's decision: all of them if `everything`,
+    otherwise the first `SHOWN`."""
     columns = [
         Column("flow", words=True),
         Column("time,\ns"),

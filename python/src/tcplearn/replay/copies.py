@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Series that several files have: each counts once, for the first file that has it."""
+"""Find series that occur in several files. A series is the RTT samples of one flow. Each counts once, for
+the first file that has it."""
 
 from __future__ import annotations
 
@@ -12,35 +13,40 @@ from tcplearn.output.numbers import counted
 from tcplearn.replay.names import Names
 from tcplearn.replay.results import TOO_SHORT
 
-#: Copies that a line names.
+#: The number of copies that a warning names.
 NAMED = 3
 
 
 def key_of(digest: int, samples: int, name: str, title: str, first_us: int) -> str:
-    """Return a key that a series has in common with its copies in any file, from the `digest` of its samples
-    and times since the first. Fewer than 30 samples may agree by chance, so there the name and the start
-    count too (`title`: the name of a flow without one)."""
+    """Return a key that identifies a series (the RTT samples of one flow). Copies in other files have the
+    same key.
+
+    `digest` is a hash of the samples and of their times since the first sample. Series of fewer than 30
+    samples may agree by chance. Their keys also contain the start time `first_us` and the flow's `name`,
+    unless this name is only the file's `title`.
+    """
     if samples >= TOO_SHORT:
         return f"{digest:016x}"
     return f"{digest:016x} {first_us} {'' if name == title else name}"
 
 
 class Seen:
-    """The series of earlier files."""
+    """The series of the files read so far."""
 
     def __init__(self) -> None:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """Return file and name of the series of which `name` is a copy, or None. Flows of one file are no
-        copies."""
+        """Return file number and name of the series that the series `name` of file number `file` copies,
+        or None if it is no copy. Two equal series of one file are not copies."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A series that is left out, or a whole file, and the series or file with the same samples."""
+    """A series or a whole file (`name`) that is left out, because the series or file `of` has the same
+    samples."""
 
     name: str
     of: str
@@ -53,9 +59,9 @@ class Copied:
 def of_file(
     title: str, names: Sequence[str], firsts: Sequence[tuple[int, str] | None], titles: Sequence[str]
 ) -> list[Copied]:
-    """Return what is left out of the file `title`: its series are `names`, `firsts` is the result of
-    `Seen.first` for each, and `titles` names the files by number. If another file has all of it, the file is
-    one entry."""
+    """Return what is left out of the file `title`. `names` are its series, `firsts` the result of
+    `Seen.first` for each, and `titles` the files' names by number. If one other file contains all series,
+    the result is a single entry for the whole file."""
     files = {first[0] if first else None for first in firsts}
     if len(files) == 1 and (file := files.pop()) is not None:
         return [Copied(title, titles[file], len(firsts))]
@@ -63,7 +69,8 @@ def of_file(
 
 
 def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
-    """Return a sentence on `left_out` that names the first `most`, or nothing."""
+    """Return a list with a sentence on `left_out` that names the first `most` copies. The list is empty if
+    nothing is left out."""
     if not left_out:
         return []
     series, others = sum(c.series for c in left_out), len(left_out) - most
@@ -73,13 +80,15 @@ def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
 
 
 class Flows:
-    """Finds copies among a replay's flows as they end; a short flow takes a few bytes."""
+    """Finds copies among the flows of a replay as the flows end. A flow too short to be judged takes only
+    a few bytes of memory."""
 
     def __init__(self) -> None:
         self._source = 0
         self._judged = Seen()
         self._short = Names()
-        self._copies: Counter[str] = Counter()  # copies in this source, by the source of the first
+        # number of copies in this source, by the source of the original
+        self._copies: Counter[str] = Counter()
 
     def __copy__(self) -> Flows:
         out = Flows()
@@ -88,7 +97,7 @@ class Flows:
         return out
 
     def begin(self) -> None:
-        """Begin the next source."""
+        """Begin the next source (a file or an interface)."""
         self._source += 1
         self._copies.clear()
 
@@ -103,7 +112,7 @@ class Flows:
         return bool(of)
 
     def warnings(self, source: str) -> list[str]:
-        """Return a line for each earlier source that has flows of `source`."""
+        """Return a line for each earlier source that has flows of `source` too."""
         return [
             f"{source}: {counted(n, 'flow')} left out: the same samples as in {first}, and each counts once"
             for first, n in self._copies.items()

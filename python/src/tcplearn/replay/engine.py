@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The engine of replay, suite and study: it takes rows and returns the figures of each estimator.
+"""Run estimators over the rows of traces, for the verbs replay, suite and study, and return their figures:
+sums of errors and of RTOs.
 
-The core's estimators run in native code; the user's run in Python and are measured by the same code.
+The core's estimators run in native code. The user's estimators run in Python; the native code measures
+both.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from tcplearn.traces import Columns, schema
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Sums of a timer over one flow; times in microseconds."""
+    """The sums over one flow that describe an estimator's RTO: misses, RTO and excess wait. Times are in
+    microseconds."""
 
     timed: int
     misses: int
@@ -43,14 +46,15 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Sums over one flow; times in microseconds."""
+    """The sums over one flow that describe an estimator's prediction errors and RTO. Times are in
+    microseconds."""
 
     scored: int
     error_us: float
     sent: int
     at_send_us: float
-    send: Timer  # the RTO in force when the sample's segment was sent
-    before: Timer  # the RTO in force just before the sample
+    send: Timer  # with the RTO in force when the sample's segment was sent
+    before: Timer  # with the RTO in force just before the sample
 
     @property
     def error(self) -> float | None:
@@ -65,9 +69,9 @@ class Figures:
 
 
 class _Users:
-    """The user's estimators in Python, a new one of each for every flow."""
+    """The user's estimators, which run in Python. Each flow has new instances."""
 
-    #: The columns of a row that an estimator gets.
+    #: The columns of a row that an estimator receives.
     KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)
 
     def __init__(self, specs: Sequence[estimators.Spec], arithmetic: str) -> None:
@@ -75,7 +79,8 @@ class _Users:
         self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
 
     def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
-        """Return predictions and RTOs in force just before each row of `batch`, at [row * estimators + e]."""
+        """Return the predictions and the RTOs in force just before each row of `batch`, in µs. Both are
+        flat arrays, indexed row * number of estimators + estimator."""
         if not self.specs:
             return None, None
         rows = len(batch["time_us"])
@@ -106,8 +111,8 @@ class _Users:
 
 
 class Engine:
-    """Runs estimators, a new one for every flow. Results are in the order of `self.specs`, the core's
-    first."""
+    """Runs estimators over flows, with new instances for each flow. Results are in the order of
+    `self.specs`: the core's estimators, then the user's."""
 
     def __init__(
         self,
@@ -117,8 +122,8 @@ class Engine:
         *,
         sums_only: bool = False,
     ) -> None:
-        """Create the engine; `sums_only` computes only figures. Raise UserError if the core refuses a
-        parameter."""
+        """Create the engine for the estimators `specs`. Every RTO is at least `min_rto_us`. With
+        `sums_only`, compute only the figures. Raise UserError if the core refuses a parameter."""
         core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
         self.specs = (*core, *users)
         self._users = _Users(users, arithmetic)
@@ -137,25 +142,26 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return the figures of a flow so far; it must have had a row."""
+        """Return the figures (sums of errors and RTOs) of flow number `flow` so far, one for each
+        estimator. The flow must have had a row."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
 
     def so_far(self, flow: int) -> _native.ReplayedFlow | None:
-        """Return the result that `finish` would give now; the flow continues."""
+        """Return the result that `finish` would return now. The flow continues."""
         return self._native.so_far(flow)
 
     def finish(self, flow: int) -> _native.ReplayedFlow | None:
-        """Remove a flow and return its result, or None if it had no row."""
+        """Remove flow number `flow` and return its result, or None if it had no row."""
         self._users.finish(flow)
         return self._native.finish(flow)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Measures many parameter sets over complete flows. Each call has its own engine, so threads can share
-    it."""
+    """Measures the estimators `specs` over complete flows. Each call uses an engine of its own, so threads
+    can share an instance."""
 
     specs: Sequence[estimators.Spec]
     arithmetic: str = "double"
@@ -165,12 +171,13 @@ class Measure:
         return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=sums_only)
 
     def _figures(self, engine: Engine, flow: int) -> list[Figures]:
-        """Return the figures in the order of `specs`."""
+        """Return the figures (sums of errors and RTOs) of flow number `flow` in the order of `specs`."""
         found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
         return [found[id(s)] for s in self.specs]
 
     def timed(self, rows: Columns) -> list[tuple[Figures, Mapping[str, Any]]]:
-        """Return the figures of a flow and each timer's metrics."""
+        """Return each estimator's figures (sums of errors and RTOs) over the flow in `rows`, and its
+        metrics."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)
@@ -184,7 +191,8 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return the figures of the first half of the scored samples, and of all."""
+        """Return each estimator's figures (sums of errors and RTOs) over the first half of the scored
+        samples, and over all of them."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)
@@ -192,8 +200,8 @@ class Measure:
         return list(zip(first, self._figures(engine, flow), strict=True))
 
     def restarts(self, rows: Columns, starts: Sequence[int], length: int) -> list[float]:
-        """Return the mean |prediction - sample| over windows of `length` samples that each begin with a new
-        estimator; all `rows` are samples."""
+        """Return each estimator's mean |prediction - sample| over windows of `length` samples that begin
+        at `starts`. A new estimator is used for each window. All `rows` are samples."""
         engine = self._engine()
         engine.feed(windowed(rows, starts, length))
         windows = [self._figures(engine, window) for window in range(len(starts))]
@@ -202,7 +210,7 @@ class Measure:
 
 
 def series(source: str, flow_name: str, labels: Sequence[str], flow: _native.ReplayedFlow) -> Series:
-    """Return a replayed flow over time, for pictures."""
+    """Return a replayed flow as a time series, for pictures. `labels` are the estimators' names."""
     s = flow.series()
     return Series(
         source=source,

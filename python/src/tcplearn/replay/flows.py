@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Flows held in memory as columns, for work that runs many parameter sets over the same samples."""
+"""Hold flows in memory as columns, for studies that run many parameter sets over the same samples."""
 
 from __future__ import annotations
 
@@ -16,32 +16,34 @@ from tcplearn.traces import Columns, TraceOptions, open_trace, schema
 
 BATCH_ROWS = 65_536
 
-#: An array of rows with all their columns.
+#: A structured array: rows with all their columns.
 Records = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One flow, complete, its rows in order of arrival."""
+    """A complete flow, with its rows in order of arrival."""
 
     name: str
     rows: Columns
     samples: int
-    copies_key: str  # `copies.key_of` this flow
+    copies_key: str  # the result of `copies.key_of`, equal for copies in other files
 
 
 class Reader:
-    """Yields the flows of a trace whose sender is the chosen side, each when it is complete."""
+    """An iterator over the flows of a trace whose sender was chosen (option --sender). A flow is one
+    direction of a connection, and is yielded when it is complete."""
 
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
-        """Open the trace at `path`, called `name` in messages; raise TraceError."""
+        """Open the trace at `path`, which messages call `name`. Yield only flows whose names contain
+        `flow`. Raise TraceError."""
         self._trace = open_trace(path, options=options, name=name)
         self._title = (name or str(path)).rpartition("/")[2]
-        self._flow = flow  # only flows whose names contain it
+        self._flow = flow  # only flows whose names contain this text
 
     @property
     def warnings(self) -> list[str]:
-        """The trace's warnings, complete after the last flow."""
+        """The trace's warnings; complete after the last flow."""
         return list(self._trace.warnings)
 
     @property
@@ -69,8 +71,8 @@ class Reader:
 
 
 def _by_flow(batch: Columns) -> Iterator[tuple[int, Records]]:
-    """Yield each flow's rows as one array: with many flows an array for each column would take too much
-    memory."""
+    """Yield each flow's number with its rows in `batch` as one structured array. With many flows, one
+    array for each column would take too much memory."""
     flow = batch["flow"]
     if not len(flow):
         return
@@ -89,20 +91,22 @@ def samples_only(rows: Columns) -> Columns:
 
 
 def windows(samples: int, length: int, most: int) -> range:
-    """Return the starts of at most `most` windows, spread evenly; they overlap if the series is short."""
+    """Return the start indices of at most `most` windows of `length` samples, spread evenly over `samples`
+    samples. Windows overlap if the series is short."""
     room = samples - length + 1
     return range(0, room, -(-room // most)) if room > 0 else range(0)
 
 
 def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
-    """Return each window of `length` rows from `starts` as its own flow, 0, 1, ..., one after the other."""
+    """Return the windows of `length` rows that begin at `starts`, one after the other. Each window becomes
+    a flow of its own, with number 0, 1, ..."""
     at = np.asarray(starts)[:, None] + np.arange(length)
     flow = np.repeat(np.arange(len(starts), dtype=np.uint32), length)
     return schema.taken(rows, at.ravel()) | {"flow": flow}
 
 
 def middle_of(rows: Columns) -> int:
-    """Return the row at which the second half of the scored samples begins; the first sample is not
-    scored."""
+    """Return the row index at which the second half of the scored samples begins. The first sample of a
+    flow is not scored."""
     scored = np.flatnonzero(rows["rtt_us"] >= 0)[1:]
     return int(scored[len(scored) // 2]) if len(scored) else len(rows["rtt_us"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A count of each flow's name in a few bytes per name: there are many, and nearly all occur once."""
+"""Count how often each flow name occurs, in a few bytes for each name. There are many names, and nearly
+all occur once."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ import numpy as np
 
 
 class Names:
-    """Counts names by their hashes of 64 bits, which are sorted except for the newest."""
+    """A counter of names that stores only their 64-bit hashes: a sorted array, and a set of the newest
+    hashes."""
 
     MOST_NEW = 4096
 
     def __init__(self) -> None:
         self._known = np.empty(0, np.int64)
         self._new: set[int] = set()
-        self._again: dict[int, int] = {}  # names that occurred more than once
+        self._again: dict[int, int] = {}  # counts of names that occurred more than once
 
     def __copy__(self) -> Names:
         out = Names()
@@ -22,7 +24,7 @@ class Names:
         return out
 
     def times(self, *name: str) -> int:
-        """Count `name` and return how often it has occurred."""
+        """Count `name` once more and return how often it has occurred."""
         key = hash(name)
         at = int(np.searchsorted(self._known, key))
         if key in self._new or (at < len(self._known) and self._known[at] == key):

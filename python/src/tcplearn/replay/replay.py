@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Replays traces under every estimator: traces -> samples -> estimators -> rows."""
+"""Replay traces: read RTT samples from traces, feed them to every estimator, and return rows of metrics."""
 
 from __future__ import annotations
 
@@ -27,50 +27,51 @@ from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Ser
 from tcplearn.replay.row import Row
 from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
-#: The number of flows with pictures, those with the most samples.
+#: The number of flows with pictures: the flows with the most samples.
 PICTURED = 8
-#: Flows of each file that are too short to be judged and whose rows are kept if not all are.
+#: The number of flows in each file that are too short to be judged and whose rows are kept anyway.
 SHORT_KEPT = 4
-#: Senders of a file that its notes name.
+#: The number of senders that the notes on a file name.
 SIDES_NAMED = 3
 
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
-#: Takes the rows of one flow.
+#: A function that takes the rows of one flow.
 Sink = Callable[[list[Row]], None]
-#: Called several times a second while a live capture is read, with its trace, which it may stop, and a
-#: function that returns the result so far, or None.
+#: A function called several times a second while a live capture is read. Its arguments are the trace,
+#: which it may stop, and a function that returns the result so far, or None.
 Watch = Callable[[CaptureTrace, Callable[[], "Replay | None"]], None]
 Source = Path | Interface
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    estimators: tuple[str, ...] = ()  # empty: estimators.DEFAULTS
+    estimators: tuple[str, ...] = ()  # specs; empty: estimators.DEFAULTS
     arithmetic: str = "double"  # or "fixed"
     sender: str = "auto"  # near, far, client, server, both, or an address
     every_ack: bool = False
-    unit: str = ""  # unit of numbers without one
+    unit: str = ""  # unit of bare numbers in tables of samples
     min_samples: int = TOO_SHORT
     min_rto_us: int = 0
-    flow: str = ""  # only flows whose names contain it
-    miss: float | None = None  # miss rate for every timer with such a parameter
+    flow: str = ""  # only flows whose names contain this text
+    miss: float | None = None  # the miss rate of every timer that has this parameter
     seed: int = 0  # seed of the intervals' bootstrap
 
 
 def _host(flow_name: str) -> str:
-    """Return the sender's address in a name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
+    """Return the address of the sender in a flow's name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
 @dataclass
 class Sides:
-    """The senders of a source's data."""
+    """Counts the flows of a source by their sender, for the notes on which side was replayed."""
 
     source: str
-    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # flows by (host, reason)
-    skipped: int = 0  # flows of the other side
+    # number of flows by (sender's address, why it was chosen)
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)
+    skipped: int = 0  # flows that the other side sends
 
     def notes(self) -> list[str]:
         out = [
@@ -86,8 +87,8 @@ class Sides:
 
 
 def made_by(options: Options) -> dict[str, str]:
-    """Return version, commit, seed and options of a replay; raise UserError for an unknown estimator or a bad
-    parameter."""
+    """Return version, commit, seed and options of a replay. Raise UserError for an unknown estimator or a
+    bad parameter."""
     return _made_by(options, _engine(options).labels)
 
 
@@ -110,7 +111,7 @@ def _engine(options: Options) -> Engine:
 
 
 class _Run:
-    """The state of one call of `run`."""
+    """The state of one call of `run`, which replays several sources."""
 
     def __init__(self, options: Options, sink: Sink | None, *, all_rows: bool) -> None:
         self.options, self.sink, self.all_rows = options, sink, all_rows
@@ -127,14 +128,16 @@ class _Run:
         self.part = False
         self.alone: list[verdict.Alone] = []
         self.out = Replay()
-        self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by samples
+        # a heap ordered by number of samples
+        self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []
         self._flows = 0
         self._short_kept: Counter[str] = Counter()
         self._names = Names()
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Return a row for each estimator over a flow or the totals; `lossy`: the trace shows losses."""
+        """Return a row of metrics for each estimator over `of`, which is a flow or all flows together.
+        `lossy` says whether the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
@@ -166,7 +169,8 @@ class _Run:
         self._picture(source, name, flow)
 
     def _numbered(self, source: str, name: str) -> str:
-        """Return `name`, numbered if it occurred before: ports may be reused, or a file given twice."""
+        """Return `name`, with a number appended if it occurred before. A name occurs again if ports are
+        reused."""
         again = self._names.times(source, name)
         return name if again == 1 else f"{name} #{again}"
 
@@ -183,7 +187,8 @@ class _Run:
             self.out.unlisted.add(flow.samples)
 
     def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
-        """Return the rows of a judged flow with regret and intervals."""
+        """Return `rows` of a flow that has enough samples to be judged, with regret and bootstrap
+        intervals added."""
         rows = row_values.with_regret(rows, flow.hindsight())
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
@@ -197,8 +202,8 @@ class _Run:
         return rows
 
     def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
-        """Keep the flow for pictures if it is among those with the most samples; of equal ones the first is
-        kept."""
+        """Keep the flow for pictures if it is among the flows with the most samples. Of flows with equally
+        many samples, the first is kept."""
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
         drawn = series(source, name, self.labels, flow)
@@ -279,7 +284,7 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """Return the result as if the trace ended now; the trace continues."""
+        """Return the result of the replay as if the trace ended now. The trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
@@ -298,7 +303,9 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return, by estimator, the bounded intervals of its mean RTO over the base's."""
+        """Return for each estimator the interval of its mean RTO divided by that of a base estimator.
+        `bounds` has the low and high ends of all ratios to this base. Estimators whose interval is not
+        bounded are left out."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
@@ -342,10 +349,15 @@ def run(
     *,
     all_rows: bool = True,
 ) -> Replay:
-    """Replay every source in `paths`, files or interfaces, and return rows, totals and the verdict. `watch`
-    is called while a live capture is read; `sink` takes the rows of each flow as it ends; without `all_rows`
-    only the first few rows of flows too short to be judged are kept. Raise UserError or TraceError with one
-    line that says what to do."""
+    """Replay every source in `paths`, files or interfaces. Return rows of metrics for each flow and for
+    all flows together, and the verdict on which timer suits the traffic best. Raise UserError or
+    TraceError with one line that says what to do.
+
+    - `watch` is called while a live capture is read.
+    - `sink` receives the rows of each flow when the flow ends.
+    - Without `all_rows`, the result keeps the rows of only a few of the flows that have too few samples to
+      be judged.
+    """
     this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
         this.add(path, progress, watch)

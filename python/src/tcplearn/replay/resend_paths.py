@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Recorded RTTs as a path for thin requests, and the loss processes on it."""
+"""Use recorded RTTs as a network path for requests of one segment, and simulate losses on the path.
+
+A fade is a period in which the path loses all or most packets.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,15 @@ from tcplearn.errors import UserError, did_you_mean, printable
 from tcplearn.traces import TraceOptions, open_trace
 
 Ints = NDArray[np.int64]
-#: A flow needs this many samples to be a path.
+#: The number of samples that a flow needs to be used as a path.
 LEAST_SAMPLES = 100
-#: A gap in a record is no longer than this, or twenty median steps.
+#: A longer gap between samples is shortened to this, or to twenty median steps if that is more.
 _GAP_US = 2_000_000
-#: Coarser records are played faster, so that their median step is half a second.
+#: If the median step between samples exceeds _COARSE_US, the record is played faster so that it is
+#: _COARSE_STEP_US.
 _COARSE_US, _COARSE_STEP_US = 2_000_000, 500_000
 
-#: The loss processes, and their meanings.
+#: The loss processes by name, with their meanings.
 PROCESSES = {
     "none": "nothing is lost",
     "iid0.1": "0.1 % at random",
@@ -34,7 +38,7 @@ PROCESSES = {
     "outage": "outages of 0.3 to 8 s, 60 s apart; 0.1 % at random",
     "overflow": "10 % where the RTT is in its upper 8 %; 0.1 % at random",
 }
-_FADES = {  # mean gap, shortest, longest in ms; loss in a fade, random loss
+_FADES = {  # mean gap, shortest and longest fade in ms; share lost in a fade; share lost at random
     "fade_short": (15e3, 50, 500, 0.9, 0.001),
     "fade_long": (30e3, 200, 2000, 0.9, 0.003),
     "outage": (60e3, 300, 8000, 1.0, 0.001),
@@ -43,7 +47,7 @@ _FADES = {  # mean gap, shortest, longest in ms; loss in a fade, random loss
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """RTTs at increasing times, from 0."""
+    """A recorded series of RTTs. Its times increase from 0."""
 
     source: str
     flow: str
@@ -62,8 +66,8 @@ class Losses:
 
 
 def processes(text: str) -> tuple[str, ...]:
-    """Return the loss processes named in `text`, separated by commas, or all if it is empty; raise
-    UserError."""
+    """Return the loss processes named in `text`, separated by commas, or all of them if `text` is empty.
+    Raise UserError."""
     names = tuple(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
     for name in names:
         if name not in PROCESSES:
@@ -73,7 +77,8 @@ def processes(text: str) -> tuple[str, ...]:
 
 
 def records(path: Path, options: TraceOptions, flow: str) -> Iterator[Record]:
-    """Yield each flow of the trace at `path` with enough samples, if its name contains `flow`."""
+    """Yield a record for each flow of the trace at `path` that has enough samples and whose name contains
+    `flow`."""
     source, trace = printable(path), open_trace(path, options=options)
     held: dict[int, list[tuple[Any, Any]]] = {}
     for batch in trace.batches():
@@ -104,7 +109,8 @@ def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:
 
 
 def wanted(count: int, seed: int) -> Ints:
-    """Return the intended beginnings of `count` requests: exponential pauses of 500 ms, 100 ms to 2 s."""
+    """Return the intended start times of `count` requests in µs. The pauses between them are exponential
+    with mean 500 ms, limited to 100 ms to 2 s."""
     pauses = np.clip(np.random.default_rng(100 + seed).exponential(500.0, count), 100, 2000)
     return np.rint(1000 * np.cumsum(pauses)).astype(np.int64)
 
@@ -116,7 +122,7 @@ def losses(name: str, record: Record, length_us: int, seed: int) -> Losses:
         gap, low, high, inside, anywhere = _FADES[name]
         begin = np.cumsum(dice.exponential(gap, int(3 * length_us / 1000 / gap) + 20))
         end = begin + np.exp(dice.uniform(math.log(low), math.log(high), len(begin)))
-        # a fade that would begin within another begins at its end
+        # a fade that would begin within an earlier fade begins at its end
         begin = np.maximum(begin, np.concatenate([[0.0], np.maximum.accumulate(end)[:-1]]))
         real = end > begin
         found = [np.rint(1000 * edge[real]).astype(np.int64) for edge in (begin, end)]

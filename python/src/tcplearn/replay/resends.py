@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The results of each resend policy for thin requests over recorded RTTs, in an open loop."""
+"""Simulate requests of one segment, one at a time, over recorded RTTs under each resend policy. The
+simulation is open loop: the policy does not change the RTTs.
+
+A resend policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux, with
+`rto_min` as its only setting. `linear` does not double the wait at the first six timeouts. `priced` learns
+its first wait by weighing the wait for lost segments against the price of a spurious retransmission;
+`priced/spaced` learns the later waits too instead of doubling them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +26,9 @@ from tcplearn.output.table import Cell, Table, headed, milliseconds, ratio, text
 from tcplearn.replay import resend_paths as paths
 from tcplearn.traces import TraceOptions
 
-#: Settings of an administrator; the best one in hindsight, for each cell and figure, is compared with.
+#: The values of Linux's `rto_min`, in ms, that an administrator might set. Each policy is compared with
+#: the value that is best in hindsight, separately for each cell (a path and a loss process) and each
+#: figure.
 FLOORS_MS = (1, 5, 10, 20, 50, 100)
 STOCK = "stock"
 Policy = tuple[str, Mapping[str, float]]
@@ -37,32 +46,33 @@ POLICIES: dict[str, Policy] = {
     "priced/spaced": ("priced/spaced", {}),
     "priced/spaced, 300 ms": ("priced/spaced", {"price_us": 300_000.0}),
 }
-#: Requests at the beginning, which are not counted.
+#: The number of first requests that are not counted.
 WARM_UP = 100
-#: A floor may have this many more spurious retransmissions in 1,000 than the policy that it is compared with.
+#: An `rto_min` setting may have this many more spurious retransmissions in 1,000 requests than the policy
+#: that it is compared with.
 SLACK = 0.5
 TIMES = ("p99_response_ms", "p999_response_ms", "slowest_response_ms")
 NEEDLESS = "needless_resends_permille"
-_REPEATS = (0, 1)  # floors are chosen on the last repeat; everything is judged on the first
+_REPEATS = (0, 1)  # rto_min settings are chosen on repeat 1; all policies are judged on repeat 0
 Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The requests and losses that are played over each path."""
+    """The requests and loss processes that are simulated over each path."""
 
     processes: Sequence[str]
     requests: int
     seed: int
-    clear: bool = True  # timestamps: an ACK shows which transmission it answers
+    clear: bool = True  # TCP timestamps: an ACK shows which transmission it answers
     arithmetic: str = "double"
-    flow: str = ""  # only flows whose names contain it
+    flow: str = ""  # only flows whose names contain this text
     trace: TraceOptions = field(default_factory=TraceOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The figures of a policy over a path and a loss process."""
+    """The results of one resend policy over one path and one loss process."""
 
     source: str
     flow: str
@@ -85,7 +95,8 @@ class Resends:
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Return the figures of the requests after the warm-up."""
+    """Return the percentiles of response times and the rates of retransmissions, from the arrays `found`
+    that `played` returns. The requests of the warm-up are left out."""
     response = np.sort(found["response_us"][WARM_UP:]) / 1000
     needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
     p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()
@@ -105,8 +116,9 @@ def figures(found: Mapping[str, Any]) -> dict[str, float]:
 def played(
     record: paths.Record, process: str, policy: Policy, setup: Setup, repeat: int = 0
 ) -> dict[str, Any]:
-    """Return arrays over the requests: `response_us`, `resends`, `needless` (spurious ones) and `answered`,
-    the answered transmission."""
+    """Simulate the requests over the path `record` under `policy` with the loss process `process`. Return
+    arrays over the requests: `response_us`, `resends` (retransmissions), `needless` (spurious ones) and
+    `answered` (the number of the transmission that was answered). `repeat` is added to the seed."""
     seed = setup.seed + repeat
     wanted_us = paths.wanted(setup.requests, seed)
     process_us = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
@@ -132,7 +144,8 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Return the runs of all policies over the paths in `files`; raise UserError or TraceError."""
+    """Return the results of all resend policies over all flows in `files` that can serve as a path. Raise
+    UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -151,8 +164,8 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """Return the runs of all policies in one cell, each compared with stock and the best floor in
-    hindsight."""
+    """Return the runs of all policies in one cell (a path and a loss process). Each is compared with stock
+    Linux and with the `rto_min` setting that is best in hindsight."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
@@ -177,13 +190,14 @@ def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the geometric mean."""
+    """Return the geometric mean of `values`."""
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A policy over all cells: geometric means, and the mean of spurious retransmissions in 1,000."""
+    """The results of a resend policy over all cells (a path and a loss process): geometric means, and the
+    arithmetic mean of spurious retransmissions in 1,000."""
 
     policy: str
     figures: Mapping[str, float]

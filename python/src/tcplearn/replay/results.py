@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The result of a replay: rows, series and distributions for pictures, and the verdict."""
+"""The data classes for the result of a replay: rows, time series and distributions for pictures, and the
+verdict."""
 
 from __future__ import annotations
 
@@ -18,29 +19,32 @@ Floats = NDArray[np.float64]
 
 #: Flows with fewer samples are measured but not judged.
 TOO_SHORT = 30
-#: Fewer misses are no rate to match, and fewer expected misses are no rate to judge.
+#: A miss is a sample above the RTO. A miss rate is matched only if at least this many misses were
+#: observed, and judged only if at least this many are expected.
 MISSES_LEAST = 20
-#: An achieved miss rate over the requested one within these bounds is called kept.
+#: A requested miss rate counts as kept if the achieved rate divided by it is within these bounds.
 KEPT = (0.7, 1.3)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A flow over time, thinned to at most a few thousand points (`per_point` samples each)."""
+    """A flow as a time series, thinned to at most a few thousand points. Each point stands for `per_point`
+    samples."""
 
     source: str
     flow: str
     per_point: int
     time_s: Floats
-    rtt_low_ms: Floats  # smallest and largest sample of each point
+    rtt_low_ms: Floats  # smallest sample of each point; rtt_high_ms has the largest
     rtt_high_ms: Floats
-    prediction_ms: dict[str, Floats]  # by estimator: just before the point's last sample
+    prediction_ms: dict[str, Floats]  # by estimator, just before the point's last sample
     rto_ms: dict[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """|prediction - sample| of one flow (or of all, flow "total") under one estimator."""
+    """The distribution of |prediction - sample| of one estimator over one flow, or over all flows (flow
+    "total")."""
 
     source: str
     flow: str
@@ -51,11 +55,11 @@ class Distribution:
 
 @dataclass(slots=True)
 class Unlisted:
-    """Flows too short to be judged whose rows are not kept."""
+    """A summary of the flows that are too short to be judged and whose rows are not kept."""
 
     flows: int = 0
     samples: int = 0
-    least: int = 0  # samples of the shortest flow
+    least: int = 0  # samples of the shortest flow; `most`: of the longest
     most: int = 0
 
     def add(self, samples: int) -> None:
@@ -68,22 +72,24 @@ class Unlisted:
 @dataclass(slots=True)
 class Replay:
     rows: list[Row] = field(default_factory=list)
-    totals: list[Row] = field(default_factory=list)  # flow "total", one per estimator
+    totals: list[Row] = field(default_factory=list)  # over all flows, one for each estimator
     series: list[Series] = field(default_factory=list)  # the flows with the most samples
     distributions: list[Distribution] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # sides found, flows left out
+    # which senders were replayed, and which flows were left out
+    notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
-    verdict: Verdict | None = None  # which timer, over all flows
-    unlisted: Unlisted = field(default_factory=Unlisted)  # flows that were measured and have no rows
+    verdict: Verdict | None = None  # which timer is best over all flows
+    unlisted: Unlisted = field(default_factory=Unlisted)  # measured flows without rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """Yield a row for each metric of `rows`; the source of totals is that of all flows."""
+        """Yield a row for each metric of `rows`. The `source` of rows over all flows lists the sources of
+        all flows."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict: that of the replay, or one without intervals if the rows were made
-        otherwise."""
+        """Return the verdict on which timer suits the traffic best. If the replay has none, compute one
+        without intervals."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

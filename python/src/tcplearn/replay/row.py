@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A row of a replay: the metrics of one flow under one estimator."""
+"""A row of a replay's results: the metrics of one estimator over one flow."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from tcplearn import metrics
 from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
 
-#: The columns of a row that are not metrics.
+#: The columns that are not metrics.
 IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
-#: The metrics of a row, in their order.
+#: The metrics, in their order.
 KEYS = metrics.of_replay()
 _KNOWN = frozenset(KEYS)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One flow under one estimator: `row[key]` is a metric by its key in `metrics`, None if it was not
-    measured."""
+    """The result of one estimator over one flow. `row[key]` is the metric called `key` in
+    `tcplearn.metrics`, or None if it was not measured."""
 
     source: str
     flow: str
@@ -40,16 +40,16 @@ class Row:
         return replace(self, values={**self.values, **values})
 
     def measured(self) -> Record:
-        """Return every metric by its key."""
+        """Return every metric of the row by its key."""
         return {key: plain(self.values.get(key)) for key in KEYS}
 
     def record(self) -> Record:
-        """Return the row with all its metrics, wide."""
+        """Return the identity columns and all metrics as one dict."""
         return {name: plain(getattr(self, name)) for name in IDENTITY} | self.measured()
 
 
 def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
-    """Yield a row for each metric of `rows`; `everything` is the source of totals."""
+    """Yield a row for each metric of `rows`. `everything` is the `source` of rows over all flows."""
     for row in rows:
         made = {**made_by, "arithmetic": row.arithmetic}
         source = everything if row.flow == TOTAL else row.source

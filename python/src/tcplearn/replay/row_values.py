@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The values of rows from the engine's figures: units, ratios to other estimators, intervals, regret."""
+"""Convert the engine's figures to the values of rows: units, ratios to other estimators, bootstrap
+intervals and regret."""
 
 from __future__ import annotations
 
@@ -23,18 +24,19 @@ def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
 
 
-#: For each metric: its key, the counters whose ratio it is, and its name in the engine, which uses
+#: For each metric: its key, the counters whose ratio it is, and its name in the engine, whose unit is
 #: microseconds.
 _SOURCES = tuple(
     (m.key, m.share_of, f"{metrics.without_unit(m.key)}_us" if m.unit == "ms" else "")
     for m in metrics.METRICS
 )
-#: Keys of the metrics that have a ratio, and of the ratios.
+#: For each metric that has a ratio to `jacobson` (RFC 6298 without its minimum RTO): its key, and the
+#: ratio's key.
 _RATIOS = tuple((m.key, m.ratio_key) for m in metrics.with_ratio())
 
 
 def values_of(measured: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the engine's figures under the keys of `metrics`, with microseconds converted to
+    """Return the engine's figures `measured` under the keys of `tcplearn.metrics`. Microseconds become
     milliseconds."""
     out: dict[str, float | None] = {}
     for key, counters, us in _SOURCES:
@@ -51,7 +53,8 @@ Bounds = tuple[Floats, Floats]
 
 
 def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with low and high of each ratio, except where an end is not bounded."""
+    """Return `rows` with the low and the high end of each ratio's interval. An end that is not bounded is
+    None."""
     if bounds is None:
         return rows
     out = []
@@ -66,8 +69,8 @@ def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
 
 
 def with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    """Return `rows` with regrets; `hindsight` has the errors of the best in hindsight, such as
-    `best_ewma_us`."""
+    """Return `rows` with regret: the mean error divided by that of the best in hindsight. `hindsight` has
+    these best errors in µs, under names such as `best_ewma_us`."""
     best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
     return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 
@@ -84,7 +87,7 @@ def with_ratios(rows: list[Row]) -> list[Row]:
 
 
 def with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with the interval of each mean RTO over that of Linux's timer."""
+    """Return `rows` with the interval of each mean RTO divided by that of Linux's timer."""
     if bounds is None:
         return rows
     low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)

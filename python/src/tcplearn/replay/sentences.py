@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verdict in sentences, for the terminal and the report."""
+"""Say in sentences which timer suits the traffic best, for the terminal and the report."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from tcplearn.output.numbers import counted, listed, milliseconds, percent
 from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, probes, spurious
 
-#: No event in N samples still allows one in N/3, at 95 %; stated if that is more than one in a thousand.
+#: If N samples have no event, the rate may still be 3/N (95 % bound). The sentence states this rate if N
+#: is below 3,000.
 _NONE_ALLOWS, _STATED_BELOW = 3, 3000
 
-#: RFC 6298, 2.4: a timer that waits longer than this minimum RTO is of no use, even if never spurious.
+#: The minimum RTO of RFC 6298, section 2.4, in ms. A timer with a longer mean RTO is of no use, even if it
+#: never fires spuriously.
 _LONG_MS = 1000.0
 
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
 def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
-    """Return the verdict in sentences, the answer first and, if `prediction`, the best predictor last."""
+    """Return sentences that say which timer suits the traffic best. The first sentence is the answer. With
+    `prediction`, the last one names the best predictor of RTTs."""
     if verdict is None:
         return ["Which timer is best cannot be told: no flow has enough samples."]
     lead = verdict.lead
@@ -76,7 +79,7 @@ def _unknown(verdict: Verdict) -> str:
 
 
 def _best(verdict: Verdict, lead: Row) -> str:
-    """Return the sentence that names the best timers, in the table's order."""
+    """Return the sentence that names the best timers, in the order of the table."""
     best, others = ([_named(r) for r in verdict.equal if r is not skip] for skip in (None, lead))
     if len(verdict.rows) == 1:
         return f"Only one estimator was compared: {_named(lead)}."
@@ -114,8 +117,8 @@ def _fired(verdict: Verdict, lead: Row) -> str:
 
 
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
-    """Return `lead`'s mean RTO beside the others', and whether the difference from the first may be
-    chance."""
+    """Return a sentence that compares the mean RTO of `lead`, the best timer, with those of the timers in
+    `beside`. It says whether the difference from the first of these may be chance."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
     out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
@@ -132,8 +135,8 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Return how soon a sender with RACK and probes notices the losses under `lead`, and how soon the
-    capture's sender did."""
+    """Return a sentence on how soon a sender with RACK and tail loss probes notices losses if its timer is
+    `lead`, and how soon the capture's sender did. Return an empty list if there is no loss."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rack_ms"]
     if not count or after is None or not beside:
         return []
@@ -162,7 +165,8 @@ def _refused(verdict: Verdict) -> list[str]:
 
 
 def _differing(verdict: Verdict, lead: Row) -> list[str]:
-    """Return a sentence that names the flows in which `lead` is not among the best timers."""
+    """Return a sentence that names the flows in which `lead`, the best timer over all flows, is not among
+    the best timers."""
     differing = verdict.differing
     if not differing:
         return []
@@ -179,7 +183,8 @@ def _differing(verdict: Verdict, lead: Row) -> list[str]:
 
 
 def _requested(verdict: Verdict) -> list[str]:
-    """Return a sentence for each timer with a requested miss rate: the achieved rate beside it."""
+    """Return a sentence for each timer with a requested miss rate, which compares the achieved rate with
+    it."""
     out = []
     for row in verdict.rows:
         requested, before = row["rto_miss_rate_requested"], row["rto_miss_rate_before"]
@@ -202,13 +207,14 @@ def _prediction(verdict: Verdict) -> str:
     low, high = (
         row["mean_abs_error_ratio_low"],
         row["mean_abs_error_ratio_high"],
-    )  # Linux predicts as jacobson
+    )  # Linux predicts as jacobson does
     chance = ", which may be chance" if linux and low is not None and high is not None and high >= 1 else ""
     return f"{_named(row)} predicts the RTT best: {_ms(error)} off in the mean{linux}{chance}."
 
 
 def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -> str:
-    """Return the user's next step. `everything`: all columns are shown; `reported`: a report was written."""
+    """Return a sentence with the user's next step. `everything`: all columns are shown already;
+    `reported`: a report was written already."""
     if verdict is None or not verdict.known:
         return "Next: capture for longer, or name several captures at once."
     names = {row.estimator for row in verdict.rows}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The results of a replay as text: a block for each flow, fitted to the terminal."""
+"""Format the results of a replay as text: a table for each flow, fitted to the terminal's width."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tcplearn.replay.results import Replay, Unlisted
 from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import LINUX_RATIO
 
-#: If there are more short flows, only their number is shown.
+#: The most short flows that are listed. If there are more, only their number is shown.
 SHORT_FLOWS_SHOWN = 3
 
-#: Notes that are shown; every flow may have one.
+#: The most notes that are shown. Every flow may have a note.
 NOTES_SHOWN = 6
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A metric, or its ratio to `jacobson`, as a column of a flow's table."""
+    """A column of a flow's table: a metric, or its ratio to `jacobson` (RFC 6298 without its minimum RTO)."""
 
     metric: metrics.Metric
     ratio: bool = False
-    head: str = ""  # its heading if the columns usually beside it are missing
+    head: str = ""  # its heading if the columns that usually stand beside it are missing
 
     @property
     def key(self) -> str:
@@ -41,13 +41,13 @@ class Shown:
 
     @property
     def name(self) -> str:
-        """The name in the legend and in the message about columns left out."""
+        """The column's name in the legend, and in the message about columns left out."""
         name = self.metric.name or self.metric.heading.strip().replace("\n", " ")
         return f"{name} ×" if self.ratio else name
 
     @property
     def rates(self) -> bool:
-        """Whether it is a ratio to another estimator, which may have an interval."""
+        """Whether the column is a ratio to another estimator, which may have an interval."""
         return self.ratio or self.key == LINUX_RATIO
 
     @property
@@ -64,7 +64,8 @@ class Shown:
 
 
 def _columns() -> list[Shown]:
-    """Return all columns in the order of `metrics`, rare ones last."""
+    """Return all columns in the order of `tcplearn.metrics`, with columns that are marked as rare at the
+    end."""
     known = [m for m in metrics.METRICS if m.heading]
     rare = sorted((m for m in known if m.rare), key=lambda m: -m.rank)
     out = []
@@ -76,10 +77,10 @@ def _columns() -> list[Shown]:
 COLUMNS = tuple(_columns())
 
 
-#: The columns without --all: first spurious timeouts and the wait.
+#: The columns that are shown without --all, the most important first.
 FEW_COLUMNS = (verdict.SPURIOUS, "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
 
-#: The metric of each ranking, of which the least is best; `timer` has its own rule (verdict.py).
+#: The metric of each ranking; the least value is best. The ranking `timer` has its own rule (verdict.py).
 RANKS = {
     "wait": "mean_rto_ms",
     "timeouts": verdict.SPURIOUS,
@@ -89,7 +90,7 @@ RANKS = {
 
 
 def by(key: str, rows: Iterable[Row]) -> list[Row]:
-    """Return `rows` sorted by the metric `key`; rows without it come last."""
+    """Return `rows` sorted by the metric `key`. Rows without this metric come last."""
     return sorted(rows, key=lambda row: ((value := row[key]) is None, value or 0.0))
 
 
@@ -98,7 +99,8 @@ def by_error(rows: Iterable[Row]) -> list[Row]:
 
 
 def in_order(rows: Sequence[Row], rank: str) -> list[Row]:
-    """Return `rows` in the order of `rank`; of equal rows the one with the shorter wait comes first."""
+    """Return `rows` in the order of the ranking `rank`. Of equal rows, the one with the shorter mean RTO
+    comes first."""
     return verdict.ranked(rows) if rank == "timer" else by(RANKS[rank], by("mean_rto_ms", rows))
 
 
@@ -111,7 +113,7 @@ def flows(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
 
 def _interval(row: Row, key: str) -> str:
     low, high = row[f"{key}_low"], row[f"{key}_high"]
-    if low is None or high is None or low == high == 1:  # compared with itself
+    if low is None or high is None or low == high == 1:  # an estimator compared with itself
         return ""
     return f" ({numbers.ratio(low)}-{numbers.ratio(high)})"
 
@@ -126,7 +128,7 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
     scale = 100.0 if percent else 1.0
     known = [v * scale for v in values if v is not None]
     whole = all(isinstance(v, int) for v in values if v is not None)
-    if signed:  # a small bias gets no more digits than the error that it is part of
+    if signed:  # a small bias gets no more digits than the mean error
         known = [v for row in rows if (v := row["mean_abs_error_ms"]) is not None]
     digits = 0 if whole else numbers.decimals(known)
     sign = "+" if signed else ""
@@ -143,7 +145,7 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
 
 
 def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") -> table.Table:
-    """Return the table of a flow's estimators, the best first."""
+    """Return the table of the estimators' metrics over a flow, the best estimator first."""
     ordered = in_order(rows, rank)
     cells = [[table.text(row.estimator) for row in ordered], *(_cells(c, ordered) for c in columns)]
     out = table.Table(
@@ -155,7 +157,7 @@ def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") ->
 
 
 def measured(rows: Iterable[Row]) -> list[Shown]:
-    """Return all columns except rare ones that would be empty for `rows`."""
+    """Return all columns, without those that are marked as rare and would be empty for `rows`."""
     rows = list(rows)
     several = len({r.estimator for r in rows}) > 1
     return [
@@ -167,8 +169,9 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """Return the six columns that answer the question; without Linux's timer the ratio of RTOs is to
-    jacobson's. `requested`: a miss rate was requested, which refers to the RTO just before a sample."""
+    """Return the six columns that are shown by default. If Linux's timer was not compared, the ratio of
+    mean RTOs is to `jacobson`. With `requested` (the user requested a miss rate), the miss rate is that of
+    the RTO just before a sample, to which a request refers."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:
@@ -180,8 +183,8 @@ def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
 
 
 def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
-    """Return the heading of a table of `rows`; `flows`: flows in the totals; `short`: flows among these that
-    are too short to be judged alone."""
+    """Return the heading of a table of `rows`. `flows` is the number of flows in the totals, and `short`
+    the number of these flows that are too short to be judged alone."""
     first = rows[0]
     text = Text(printable(first.flow) if first.flow != TOTAL else "all flows together", style="bold")
     if (file := Path(first.source).name) not in ("", first.flow) and first.flow != TOTAL:
@@ -198,7 +201,7 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
-    """Return lines on the flows that are not judged; a few of them are named."""
+    """Return lines on the flows that are too short to be judged. If there are only a few, they are named."""
     if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(
@@ -222,14 +225,14 @@ def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text
 
 
 def _unsourced(replay: Replay) -> list[str]:
-    """Return the notes, without the name of the source if there is only one."""
+    """Return the notes, without the source's name if there is only one source."""
     sources = {row.source for row in replay.rows}
     prefix = f"{sources.pop()}: " if len(sources) == 1 else ""
     return [note.removeprefix(prefix) for note in replay.notes]
 
 
 def folded_notes(notes: Sequence[str], width: int) -> list[str]:
-    """Return `notes` as one line if they fit into `width`."""
+    """Return `notes` joined in one line if they fit into `width` characters, otherwise one line for each."""
     line = "; ".join(map(printable, notes[:NOTES_SHOWN]))
     if notes and len(notes) <= NOTES_SHOWN and len(line) <= width:
         return [line]
@@ -239,8 +242,8 @@ def folded_notes(notes: Sequence[str], width: int) -> list[str]:
 
 
 def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
-    """Return the legend of `columns`. `intervals`: they are shown; `standard`: that estimator is in the
-    table."""
+    """Return the legend of `columns`. `intervals` says whether intervals are shown, `standard` whether the
+    timer of RFC 6298 is in the table."""
     shown = [c for c in columns if c.metric.short and not c.ratio]
     parts = [f"{c.head.replace(chr(10), ' ') or c.name}: {c.metric.short}" for c in shown]
     if len(columns) <= len(FEW_COLUMNS):
@@ -255,7 +258,8 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
 
 
 def pooled(replay: Replay) -> bool:
-    """Return whether all flows are too short to be judged alone but have enough samples together."""
+    """Return whether every flow is too short to be judged alone but all flows together have enough
+    samples."""
     return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
 
 
@@ -269,10 +273,15 @@ def document(
     rank: str = "timer",
     reported: bool = False,
 ) -> RenderableType:
-    """Return what is printed: which estimators served the traffic best, the table of all, and the command to
-    run next. `everything`: all columns and each flow; `reported`: a report is written too; `quiet`: only
-    tables; `total`: with a row over all flows; `rank`: a key of `RANKS`, by which rows are in order, or
-    "timer"."""
+    """Return what `tcplearn replay` prints: sentences on which estimators suit the traffic best, the
+    tables, and the command to run next.
+
+    - `quiet`: only tables.
+    - `total`: with a table over all flows.
+    - `everything`: all columns, and a table for each flow.
+    - `rank`: the order of rows, a key of `RANKS` or "timer".
+    - `reported`: a report is written too.
+    """
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Work on trace files as jobs: their keys, the problems of files, and stored results."""
+"""Process trace files as jobs: compute their keys, report unreadable files, and store results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Where:
-    """The place of the work, and whether stored results are used."""
+    """Where jobs run, and whether stored results are used."""
 
     place: Place = field(default_factory=lambda: Place(workers=1))
     fresh: bool = False
@@ -34,8 +34,8 @@ class Where:
 
 @cache
 def identity(room: str) -> str:
-    """Return a hash of all code that a file's figures depend on: the core, the readers, and the package
-    `room`."""
+    """Return a hash of all code that the result of a job depends on: the core, the readers of traces, the
+    replay, and the package `room` (such as "suite")."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())
@@ -47,14 +47,15 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Return the code of the user's own estimators among the specs `texts`, or None if one cannot be read."""
+    """Return the hashes of the code of the user's own estimators among the specs `texts`, or None if the
+    code of one cannot be read."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The state of a file when its key was made."""
+    """A file's path, digest, size and modification time when the job's key was made."""
 
     path: str
     shown: str  # the name that the user gave
@@ -64,7 +65,8 @@ class Seen:
 
     @staticmethod
     def of(path: Path, shown: str = "") -> Seen:
-        """Return the state of the file at `path`; raise TraceError or OSError."""
+        """Return the state of the file at `path`, which messages call `shown`. Raise TraceError or
+        OSError."""
         shown = shown or str(path)
         if not path.is_file():
             raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")
@@ -88,10 +90,11 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raise TraceError if the file is not that of the key, before it is read or after."""
+    """Raise TraceError if the file differs from `file`, the state that the job's key was made from, on
+    entry or on exit."""
     path = Path(file.path)
     before = _state(path)
-    # a copy on another machine has another time
+    # a copy on another machine has another modification time, so its digest is compared
     changed = before != (file.bytes, file.modified_ns) and _digest(path) != file.sha256
     if not changed:
         yield
@@ -101,7 +104,7 @@ def _unchanged(file: Seen) -> Iterator[None]:
 
 
 def problem(shown: object, error: Exception) -> str:
-    """Return the line on a file that cannot be read."""
+    """Return the line that reports the file `shown`, which cannot be read because of `error`."""
     if isinstance(error, OSError):
         return printable(f"{shown}: {error.strerror or error}")
     return printable(error)
@@ -115,8 +118,8 @@ def job(
     cost: float = 1.0,
     check: Callable[[Json], object] | None = None,
 ) -> Job:
-    """Return the job that calls `function` on `file`. `options` has everything else that determines the
-    result, except the estimators `specs`; `check` raises ValueError for a wrong result."""
+    """Return the job that calls `function` on `file`. `options` holds everything else that determines the
+    result, except the estimators `specs`. `check` raises ValueError for a malformed result."""
     room = function.__module__.split(".")[1]
     document = {
         "options": options,
@@ -131,8 +134,9 @@ def job(
 
 
 def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
-    """Return, within a job, the result of `work`; {"problem": line} if the file cannot be read, {"refused":
-    line} if an estimator is at fault. Raise FailedError."""
+    """Return the result of `work`, inside a job. Return {"problem": line} if the file cannot be read, and
+    {"refused": line} if an estimator failed. Raise FailedError if this machine has other code than the
+    machine that made the job."""
     ours = identity(document["room"]), users_code(document["estimators"])
     if ours != (document["identity"], document["users_code"]):
         raise FailedError(
@@ -154,19 +158,20 @@ def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
 
 
 class Results(Store):
-    """Stored results by their jobs' keys. It does not store that a file cannot be read, because that may
-    change; results of a user's code that cannot be hashed; and results for which there is no room."""
+    """A store of results by the keys of their jobs. It leaves out three kinds of result: of files that
+    cannot be read, because that may change; of user code that cannot be hashed; and results for which the
+    disk has no space."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._is_open = folder, False
         self._unfit = set()
-        with contextlib.suppress(UserError):  # without a writable home the work is still done
+        with contextlib.suppress(UserError):  # without a writable home directory the jobs still run
             super().__init__(folder)
             self._is_open = True
 
     def put(self, job: Job, result: Json) -> Json:
-        """Store `result`; raise UserError for an estimator that failed, FailedError for a worker without the
-        files."""
+        """Store `result`. Raise UserError if an estimator failed, and FailedError if a worker does not
+        have the file."""
         (document,) = job.arguments
         if "refused" in result:
             raise UserError(result["refused"])
@@ -195,8 +200,8 @@ def run(
     *,
     in_processes: bool = False,
 ) -> Json:
-    """Return the results of `work` by key, from the user's cache or by running the jobs; raise UserError if a
-    job failed."""
+    """Return the results of the jobs `work` by key, from the user's cache or by running the jobs. `unit`
+    says in messages what the jobs are, such as "files". Raise FailedError if a job failed."""
     kept = Results(cache_folder(room))
     pool = where.place.pool(kept.folder / "slurm", in_processes=in_processes)
     done = jobs.run(work, kept, pool, fresh=where.fresh, progress=progress, say=where.say, unit=unit)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The true causes of a capture's losses, from a table, with which decisions are compared."""
+"""Read the true causes of a capture's losses from a table, and compare decisions with them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from tcplearn import losses, tabular
 from tcplearn.errors import UserError, printable
 
-#: A fast retransmit belongs to the table's row nearest in time, at most this far away.
+#: A fast retransmit belongs to the row of the table that is nearest in time, at most this many µs away.
 NEAR_US = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Truths:
-    """The table's rows by flow, in order of time; the flow is "" if the table names none."""
+    """The rows of the table by flow, in order of time. The flow is "" if the table has no flow names."""
 
     times_us: dict[str, list[int]]
     causes: dict[str, list[str]]
@@ -36,8 +36,8 @@ class Truths:
 
 
 def read(path: Path) -> Truths:
-    """Return the truths in a CSV or Parquet file with columns time_us, truth and, for several flows, flow;
-    raise UserError."""
+    """Return the true causes in the CSV or Parquet file `path`. Its columns are time_us, truth and, if
+    there are several flows, flow. Raise UserError."""
     import polars as pl
 
     where = printable(path)
@@ -60,7 +60,7 @@ def read(path: Path) -> Truths:
 
 
 def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
-    """Return, from pairs (truth, decision), the recall of congestion and that of random."""
+    """Return the recall of congestion and the recall of random, from `pairs` of (true cause, decision)."""
     found = []
     for cause in (losses.CONGESTION, losses.RANDOM):
         of_cause = [called == truth for truth, called in pairs if truth == cause]

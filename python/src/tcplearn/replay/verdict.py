@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verdict: which timer would have served the traffic best. Its rule: `docs/metrics.md`, "Which timer"."""
+"""Decide which timer would have served the traffic best. `docs/metrics.md`, section "Which RTO", states
+the rule."""
 
 from __future__ import annotations
 
@@ -8,71 +9,76 @@ from dataclasses import dataclass, replace
 
 from tcplearn.replay.row import Row
 
-#: The timer that most hosts run, and the standard's.
+#: The names of the timer that most hosts run, and of the standard's timer.
 LINUX, STANDARD = "linux", "jacobson/rfc6298"
-#: The key of a mean RTO over that of Linux's timer; the keys of its interval begin with it.
+#: The key of a mean RTO divided by that of Linux's timer. The keys of its interval begin with it.
 LINUX_RATIO = f"mean_rto_{LINUX}_ratio"
-#: A sender has tail loss probes and RACK (RFC 8985): timeouts and probes that are sent with nothing lost.
+#: The metrics that count spurious timeouts and spurious tail loss probes. The sender is taken to have tail
+#: loss probes and RACK (RFC 8985).
 SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"
-#: One spurious timeout for each thousand samples begun is allowed, and one probe for each hundred beyond
-#: Linux's.
+#: A timer may have as many spurious timeouts as Linux's, or one for each 1,000 samples (rounded up) if
+#: that is more. It may have as many spurious probes as Linux's, plus one for each 100 samples (rounded
+#: up).
 SAMPLES_PER_TIMEOUT, SAMPLES_PER_PROBE = 1000, 100
-#: Fewer samples do not show a rate of spurious timeouts: none in 300 still allows one in 100, at 95 %.
+#: Fewer samples do not show a rate of spurious timeouts. If 300 samples have none, the rate may still be
+#: one in 100 (95 % bound).
 FEW = 300
-#: Waits with a smaller relative difference are called equal.
+#: Mean RTOs with a smaller relative difference count as equal.
 SAME = 0.05
 
 #: The 95 % interval of the ratio of two mean RTOs.
 Interval = tuple[float, float]
-#: Intervals by base and estimator: of the estimator's mean RTO over the base's.
+#: Intervals by base and estimator: of the estimator's mean RTO divided by the base's.
 Waits = Mapping[str, Mapping[str, Interval]]
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A well-known timer, and the ratio of the best timer's mean RTO to its."""
+    """A well-known timer with which the best timer is compared. `ratio` is the best timer's mean RTO
+    divided by this timer's."""
 
     row: Row
     ratio: float
-    interval: Interval | None  # None if it is not known
+    interval: Interval | None  # None if it is unknown
 
     @property
     def chance(self) -> bool:
-        """Whether the difference may be chance."""
+        """Whether the difference between the mean RTOs of the best timer and of this one may be chance."""
         return self.interval is None or self.interval[0] <= 1 <= self.interval[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The verdict of one flow by itself, if the flow has enough samples."""
+    """The verdict on a single flow that has enough samples."""
 
     flow: str
     samples: int
     allowed: int  # spurious timeouts that a timer may have
-    best: tuple[str, ...]  # as `Verdict.equal`, by name
-    spurious: Mapping[str, int]  # timeouts, by estimator
+    best: tuple[str, ...]  # names of the best timers
+    spurious: Mapping[str, int]  # number of spurious timeouts by estimator
 
     def refuses(self, estimator: str) -> bool:
         """Return whether the timer `estimator` has too many spurious timeouts in this flow."""
         return self.spurious[estimator] > self.allowed
 
     def agreeing(self, estimator: str) -> Alone:
-        """Return a copy with the timer `estimator` among the best."""
+        """Return a copy of this flow's verdict in which the timer `estimator` is among the best."""
         return replace(self, best=tuple(dict.fromkeys((*self.best, estimator))))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    rows: tuple[Row, ...]  # all compared, over all flows, the best first
+    rows: tuple[Row, ...]  # all timers compared, over all flows, the best first
     flows: int
-    equal: tuple[Row, ...]  # the best timer, and timers whose wait differs from its by no more than chance
-    beside: tuple[Beside, ...]  # Linux's timer and RFC 6298's, compared with the best (`lead`)
-    refused: Row | None  # a timer that waits less, but has too many spurious timeouts or probes
+    # the best timer, and timers whose mean RTO differs from its by at most 5 % or chance
+    equal: tuple[Row, ...]
+    beside: tuple[Beside, ...]  # the timers of Linux and RFC 6298, compared with `lead`
+    refused: Row | None  # a timer with a shorter RTO but too many spurious timeouts or probes
     allowed: int  # spurious timeouts that a timer may have
     allowed_probes: int
-    alone: tuple[Alone, ...] = ()  # flows that can be judged by themselves
+    alone: tuple[Alone, ...] = ()  # flows with enough samples to be judged alone
     part: bool = False  # some of the input could not be read
-    requested: tuple[str, ...] = ()  # timers whose miss rate was given
+    requested: tuple[str, ...] = ()  # timers whose miss rate the user requested
 
     @property
     def samples(self) -> int:
@@ -80,41 +86,44 @@ class Verdict:
 
     @property
     def differing(self) -> list[Alone]:
-        """Flows in which `lead` is not among the best; first those with too many of its spurious timeouts."""
+        """The flows in which the overall best timer `lead` is not among the best timers. Flows in which it
+        has too many spurious timeouts come first."""
         name = self.lead.estimator if self.lead else ""
         differing = [a for a in self.alone if name and name not in a.best]
         return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
 
     @property
     def known(self) -> bool:
-        """Whether there are enough samples to tell which timer is best."""
+        """Whether there are enough samples to decide which timer is best."""
         return self.samples >= FEW and self.rows[0].judged
 
     @property
     def lead(self) -> Row | None:
-        """The best timer whose figures are given: Linux's, or the one with the fewest spurious timeouts."""
+        """The timer whose figures are reported as the best. If Linux's is among the best timers, it is
+        Linux's; otherwise it is the one with the fewest spurious timeouts."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 
 
 def spurious(row: Row) -> int:
-    """Return the row's number of spurious timeouts."""
+    """Return the number of spurious timeouts in `row`."""
     return int(row[SPURIOUS] or 0)
 
 
 def probes(row: Row) -> int:
-    """Return the row's number of spurious tail loss probes."""
+    """Return the number of spurious tail loss probes in `row`."""
     return int(row[PROBES] or 0)
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return the allowed spurious timeouts: those of Linux's timer, or one for each thousand samples
-    begun."""
+    """Return how many spurious timeouts a timer may have: as many as Linux's timer, or one for each 1,000
+    samples (rounded up) if that is more."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return the allowed spurious probes: those of Linux's timer, and one for each hundred samples begun."""
+    """Return how many spurious tail loss probes a timer may have: as many as Linux's timer, plus one for
+    each 100 samples (rounded up)."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 
@@ -132,7 +141,8 @@ def _fitting(rows: Sequence[Row]) -> Callable[[Row], bool]:
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
-    """Return `rows` in the verdict's order: timers that fit by wait, then the others by spurious timeouts."""
+    """Return `rows` in the order of the verdict. Timers with an allowed number of spurious timeouts and
+    probes come first, ordered by mean RTO. The others follow, ordered by number of spurious timeouts."""
     fits = _fitting(rows)
 
     def key(row: Row) -> tuple[bool, int, float]:
@@ -147,8 +157,9 @@ def _equal(ratio: float, interval: Interval | None) -> bool:
 
 
 def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
-    """Return the verdict on `rows`, one for each estimator over all `flows`; None if no timer was measured.
-    `waits` has the intervals of the ratios of mean RTOs."""
+    """Return the verdict on which timer suits the traffic best. `rows` has the metrics of each timer over
+    all `flows` flows, and `waits` the intervals of the ratios of mean RTOs. Return None if no timer was
+    measured."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order:
         return None
@@ -170,8 +181,9 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
 
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
-    """Return the verdict of one flow from `rows`, one for each estimator; None if it has too few samples.
-    `waits` returns the intervals of the ratios to a base."""
+    """Return the verdict on which timer suits a single flow best. `rows` has the metrics of each timer
+    over the flow; `waits` returns the intervals of the ratios to a given base. Return None if the flow has
+    too few samples."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order or order[0].samples < FEW:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The report of a replay: one HTML file that works offline, and its pictures as files."""
+"""Write the report of a replay as one HTML file that works offline, and its pictures as files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["write_html", "write_pictures"]
 
 
 def write_html(replay: Replay, path: str | os.PathLike[str]) -> None:
-    """Write the report as one self-contained page to `path`; raise UserError if it cannot be written."""
+    """Write the report of `replay` to `path` as one self-contained HTML page. Raise UserError if it cannot
+    be written."""
     from tcplearn.report.replay import page
 
     page(replay).write(Path(path), None)
 
 
 def write_pictures(replay: Replay, directory: str | os.PathLike[str]) -> list[Path]:
-    """Write each picture as PNG and SVG to `directory` and return the paths; raise UserError if they cannot
-    be written."""
+    """Write each picture of `replay` to the folder `directory` as PNG and SVG, and return the paths. Raise
+    UserError if a file cannot be written."""
     from tcplearn.report.page import write_stills
     from tcplearn.report.pictures import still_pictures
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The pictures as Vega-Lite specifications, over named data that the caller fills in."""
+"""Build the pictures of a replay as Vega-Lite specifications. The specifications refer to named data sets
+that the caller fills in."""
 
 from __future__ import annotations
 
@@ -19,20 +20,21 @@ Spec = dict[str, Any]
 WIDTH, RTT_HEIGHT, RTO_HEIGHT, OVERVIEW_HEIGHT = 900, 270, 230, 44
 SQUARE_WIDTH, SQUARE_HEIGHT = 420, 340
 LABEL_LIMIT = 260
-#: The width of a plot on a phone, for which names are also placed beside points.
+#: The width of a plot on a phone, in pixels. Names beside points are placed for this width too.
 NARROW_WIDTH = 290
 
-#: Above this ratio of the largest RTT to the smallest a linear axis shows only the outliers.
+#: If the largest RTT is more than this many times the smallest, the axis is logarithmic. A linear axis
+#: would show only the outliers.
 LOG_FROM = 20
 
 #: A line beyond these multiples of the samples is drawn at the edge, so that one bad estimator does not
-#: flatten the others: NEAR for predictions, whose axis may be linear, FAR for RTOs, whose axis is
+#: flatten the others. NEAR is for predictions, whose axis may be linear, and FAR for RTOs, whose axis is
 #: logarithmic.
 NEAR, FAR = 2.0, 300.0
-#: A timer that waits longer than this multiple of the median wait is drawn there, with an arrow.
+#: A timer whose mean RTO is more than this many times the median is drawn there, with an arrow.
 WAIT_SHOWN = 30
 
-#: Names of this many characters have their own line in the legend.
+#: A name of at least this many characters has its own line in the legend.
 LONG_NAME = 36
 
 _HINT = "click a name to show or hide it"
@@ -63,14 +65,15 @@ _CONFIG: Spec = {
 
 
 def finished(chart: Any) -> Spec:
-    spec: Spec = chart.to_dict(validate=False)  # the tests validate; it takes as long as everything else
+    # only the tests validate, because it takes as long as everything else
+    spec: Spec = chart.to_dict(validate=False)
     spec["config"] = _CONFIG
     return spec
 
 
 def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
-    """Return the encodings of colour and dash by estimator, the same in every picture; without `columns`
-    there is no legend."""
+    """Return the encodings of colour and dash by estimator, the same in every picture. `columns` is the
+    number of columns of the legend, and 0 means no legend. `hint` is the legend's title."""
     names = list(looks)
     shown = (
         alt.Legend(
@@ -96,7 +99,8 @@ def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = Non
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the selection with which a click on a name in the legend shows or hides its lines."""
+    """Return the selection in which a click on a name in the legend shows or hides its lines. The names in
+    `chosen` are shown at first."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -115,10 +119,11 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of RTT samples, predictions and RTOs over time, with an overview to select the time
-    in.
+    """Return the chart of RTT samples, predictions and RTOs over time, with an overview in which the
+    reader selects a span of time.
 
-    Data: `band` (t, low, high) and `lines` (t, e, p, r). A still picture has the chosen lines only.
+    It needs the data sets `band` (t, low, high) and `lines` (t, e, p, r). A still picture (`still`) has no
+    controls, and only the lines of the estimators in `chosen`.
     """
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
@@ -210,7 +215,8 @@ def errors(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the cumulative distribution of prediction errors. Data: `cdf` (e, x, y)."""
+    """Return the chart of the cumulative distribution of prediction errors. It needs the data set `cdf`
+    (e, x, y)."""
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
@@ -251,8 +257,8 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Return the chart of spurious timeouts against mean RTO: both should be small, and each costs the
-    other."""
+    """Return the chart of spurious timeouts against mean RTO. Both should be small, and reducing one
+    increases the other."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]
@@ -298,7 +304,7 @@ def timer(
 
 
 def _name(points: list[dict[str, Any]], x: LogAxis, y: LogAxis, size: tuple[int, int]) -> None:
-    """Add to each point the place of its name."""
+    """Add to each of `points` (timers) the position at which its name is drawn."""
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, [p["name"] for p in points], *size), strict=True):
         point["lx"], point["ly"] = x.value(label.x), y.value(label.y)
@@ -339,7 +345,7 @@ def _named_marks(
 
 
 def ticks(domain: Sequence[float]) -> list[float]:
-    """Return powers of ten within `domain`, with steps between them if the axis is short."""
+    """Return the powers of ten within `domain`, with steps between them if the axis is short."""
     low, high = domain
     steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     ticks = (
@@ -351,7 +357,7 @@ def ticks(domain: Sequence[float]) -> list[float]:
 
 
 class LogAxis:
-    """A logarithmic axis over a number of pixels, downwards if it is negative."""
+    """A logarithmic axis of `pixels` pixels. A negative number means that the axis points downwards."""
 
     def __init__(self, domain: Sequence[float], pixels: float) -> None:
         self.low, self.high = (math.log(v) for v in domain)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Series and distributions as compact columns, the data of the page's pictures."""
+"""Convert time series and distributions to compact columns, the data of the pictures in a page."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from tcplearn.replay import verdict
 from tcplearn.replay.results import Distribution, Floats, Replay, Series
 from tcplearn.replay.row import Row
 
-#: Bytes that all series of a page may take, and bytes of one value.
+#: The most bytes that all series of a page may take, and the approximate bytes of one value.
 PAGE_BYTES = 1_500_000
 VALUE_BYTES = 6
 POINTS_LEAST, POINTS_MOST = 200, 2000
 CDF_POINTS = 120
 
-#: Errors below the clock's microsecond are drawn here, because a logarithmic axis has no zero.
+#: Errors below the clock's resolution of 1 us are drawn here, because a logarithmic axis has no zero.
 ERROR_FLOOR_MS = 1e-3
 
 Columns = dict[str, list[Any]]
-#: The range of a picture's axis.
+#: The range of an axis.
 Reach = tuple[float, float]
 Key = tuple[str, str]  # source and flow
 
 
 def rounded(value: float, digits: int = 4) -> float | None:
-    """Return `value` with `digits` digits; None if it is not finite. A picture shows fewer than four."""
+    """Return `value` rounded to `digits` significant digits, or None if it is not finite. A picture cannot
+    show more than three digits."""
     if not math.isfinite(value):
         return None
     if value == 0:
@@ -45,14 +46,14 @@ def _numbers(values: Floats, *, positive: bool = False) -> list[float | None]:
 
 
 def points_for(replay: Replay) -> int:
-    """Return the number of points that a flow may have, so that the page stays small."""
+    """Return the largest number of points of a flow with which the page stays small."""
     columns = sum(3 + len(s.prediction_ms) + len(s.rto_ms) for s in replay.series)
     return max(POINTS_LEAST, min(POINTS_MOST, PAGE_BYTES // max(1, columns * VALUE_BYTES)))
 
 
 def thinned(series: Series, most: int) -> Series:
-    """Return `series` with at most `most` points: the band has their extremes, lines have their last
-    values."""
+    """Return `series` with at most `most` points. Of the samples that a point stands for, the band keeps
+    the smallest and the largest, and each line keeps the last value."""
     n = len(series.time_s)
     by = -(-n // most) if n else 1
     if by <= 1:
@@ -72,7 +73,8 @@ def thinned(series: Series, most: int) -> Series:
 
 
 def series_columns(series: Series, most: int) -> dict[str, Any]:
-    """Return `series` as columns, with times in steps of 0.1 ms; an answer of 0 is left out."""
+    """Return `series` as columns of at most `most` points, with times in steps of 0.1 ms. Predictions and
+    RTOs of 0 become None."""
     s = thinned(series, most)
     return {
         "t": [round(float(t), 4) for t in s.time_s],
@@ -108,7 +110,8 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Return, by the joint name of estimators with the same curve, the name of the first."""
+    """Return a dict from the first of the estimators with the same curve to the names of all of them,
+    separated by commas."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -126,17 +129,18 @@ def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
 
 
 def miss_floor(rows: Sequence[Row]) -> float:
-    """Return where "never missed" is drawn, in %: below the least rate that the samples can show."""
+    """Return where "never missed" is drawn, in %: below the smallest rate that the samples can show."""
     samples = max((row.samples for row in rows), default=1)
     return 100 / max(samples, 1) / 3
 
 
-#: Where "never" is drawn on a logarithmic axis of counts, below 1.
+#: Where a count of 0 is drawn on a logarithmic axis: below 1.
 NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the mean RTO and spurious timeouts of each estimator; a count of 0 is drawn at `NEVER`."""
+    """Return the mean RTO and the number of spurious timeouts of each estimator. A count of 0 is drawn at
+    `NEVER`."""
     out = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
@@ -155,12 +159,14 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
-    """Return the range from `lows` / `times` to `highs` * `times`, or an unbounded one without samples."""
+    """Return the range from the smallest of `lows` divided by `times` to the largest of `highs` multiplied
+    by `times`. Without samples the range is unbounded."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return `points` with names; a wait beyond `times` the median is drawn there, with an arrow."""
+    """Return `points` with names. A point whose mean RTO is more than `times` the median is drawn at that
+    multiple, and its name has an arrow and the value."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:
@@ -172,7 +178,8 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the points that no other point beats in both directions, from the shortest wait on."""
+    """Return the points (timers) that no other point beats in both mean RTO and spurious timeouts, in
+    order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

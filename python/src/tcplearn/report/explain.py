@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The report on explained captures: where the time went, what would change it, and pictures of both."""
+"""The report on explained captures: where the time of requests went, what would change it, and pictures of
+both."""
 
 from __future__ import annotations
 
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 def write(
     found: Explained, worst: Sequence[PacketSequence], report: Path | None, pictures: Path | None
 ) -> None:
-    """The page, and each picture as PNG and SVG. Raises UserError where they cannot be written."""
+    """Write the page to `report`, and each picture to the folder `pictures` as PNG and SVG. `worst` are
+    the packets of the slowest requests. Raise UserError if a file cannot be written."""
     page(found, worst).write(report, pictures)
 
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
-    """`worst`: the packets of the slowest requests, where they can be had."""
+    """Return the page of the report on explained captures. `worst` are the packets of the slowest
+    requests, if their captures can be read again."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = [line for lines in sentences.advice(found) for line in lines]
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]

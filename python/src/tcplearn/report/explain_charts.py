@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The pictures of explained captures, as Vega-Lite specifications with their data in them."""
+"""Build the pictures of explained captures as Vega-Lite specifications that contain their data."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from tcplearn.explain.model import Explained
     from tcplearn.explain.sequence import Sequence as PacketSequence
 
-#: Points and bars that a picture shows, the longest of all.
+#: The most points and bars that a picture shows. If there are more, the longest are shown.
 MOST_STALLS, MOST_BARS = 2000, 40
 _BAR_HEIGHT, _PANEL = 13, 250
 _BEFORE, _AFTER = "#6b6b6b", "#0072b2"
 
 
-#: A file's labels are laid out with the fonts of this machine, and may be read with wider ones.
+#: Space between labels, in pixels. They are laid out with the fonts of this machine, and another machine
+#: may show a picture's file with wider fonts.
 _WIDER_PX = 36
 
 
@@ -42,7 +43,7 @@ def _legend(columns: int) -> Any:
 
 
 def _causes(of: Sequence[str], columns: int) -> Any:
-    """Colours by cause, the same in every picture."""
+    """Return the colours by cause of delay, which are the same in every picture."""
     shown = [cause for cause in CAUSES if cause in set(of)]
     return alt.Color("cause:N", legend=_legend(columns)).scale(
         domain=[WORDS[cause].label for cause in shown], range=[WORDS[cause].colour for cause in shown]
@@ -50,7 +51,8 @@ def _causes(of: Sequence[str], columns: int) -> Any:
 
 
 def stalls(found: Explained) -> Spec | None:
-    """Each stall at its time, as high as it was long."""
+    """Return the chart of all stalls (waits in which no data moved): when each began, and how long it
+    lasted."""
     longest = found.stalls.sort("duration_ms", descending=True).head(MOST_STALLS)
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
@@ -82,8 +84,12 @@ def stalls(found: Explained) -> Spec | None:
 
 
 def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
-    """The slowest requests, each a bar by cause, above response times before and after the setting that was
-    chosen or, if none was, the one that would gain most; None without requests."""
+    """Return the picture of the answer, or None without requests.
+
+    The upper part has a bar for each of the slowest requests, divided by cause. The lower part shows
+    response times before and after the advised setting. If no setting is advised, it shows the setting
+    that would gain most.
+    """
     if not found.requests.height:
         return None
     width = NARROW_WIDTH if narrow else WIDTH - 160
@@ -99,7 +105,7 @@ def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
 
 
 def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
-    """A bar for each of the slowest requests: its time, by cause."""
+    """Return a chart with a bar for each of the slowest requests: its response time, divided by cause."""
     times = found.requests["response_ms"].to_numpy()
     slow = slowest_first(times)[: max(len(of_slowest(times)), min(len(times), 10))][:MOST_BARS]
     several = len(found.destinations) > 1 and not narrow
@@ -128,12 +134,14 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
 
 
 def _labels(rows: list[dict[str, Any]]) -> str:
-    """Return the expression that gives the label of a place: two requests may have the same."""
+    """Return the Vega expression that gives the label of each bar by its number. Numbers are needed
+    because two requests may have the same label."""
     return f"{json.dumps({row['n']: row['r'] for row in rows})}[datum.value]"
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
-    """Draw the share of requests that took longer than each time, as seen and as forecast."""
+    """Return the chart of the share of requests that took longer than each time, as measured (`seen`) and
+    as forecast (`after`)."""
     names = ["as it was", name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):
@@ -155,7 +163,8 @@ def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> A
 
 
 def sequence(packets: PacketSequence) -> Spec:
-    """The packets of a request: bytes over time, of both ends, what was sent again apart."""
+    """Return the chart of the packets of a request: bytes over time for both ends, with retransmissions
+    marked."""
     first: dict[str, float] = {}
     for _, byte, end, _ in packets.points:
         whose = end.partition(",")[0]

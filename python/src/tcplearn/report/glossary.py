@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The glossary of a report: its own words, the metrics, and the estimators."""
+"""Return the glossary of a report: general terms, the metrics, and the estimators."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ _OF_FLOWS: Terms = (
 
 
 def _metrics() -> Terms:
-    """Return the metrics with a column, by the headings of their columns."""
+    """Return the meanings of the metrics that are columns of tables, by the headings of these columns."""
     named = ((m.heading.strip().replace("\n", " "), m) for m in metrics.METRICS if m.heading)
     return tuple((f"{capitalized(head)} (`{m.key}`)", f"{capitalized(m.meaning)}.") for head, m in named)
 
 
 def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
-    """Return the terms of the estimators that a page shows, and those of the others."""
+    """Return two lists of terms: the estimators in `shown`, which the page shows, and all others."""
     named = {label.partition(":")[0] for label in shown}
     known = [(info.name, info.about or info.summary) for info in estimators.available()]
     return tuple(t for t in known if t[0] in named), tuple(t for t in known if t[0] not in named)
 
 
 def of_suite(words: Terms = ()) -> Terms:
-    """Return the terms of a suite's page, after the page's own `words`."""
+    """Return the terms of the report of a suite (a comparison over many traces). They begin with the
+    page's own `words`."""
     return (*words, *_WORDS, *_metrics())
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Places names beside the points of a scatter plot without overlaps, which Vega does but Vega-Lite does
-not."""
+"""Place names beside the points of a scatter plot without overlaps. Vega can do this, but Vega-Lite
+cannot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-NARROW, USUAL, WIDE = 3.4, 6.3, 9.4  # widths of characters of a sans serif at 11 px
+NARROW, USUAL, WIDE = 3.4, 6.3, 9.4  # widths of characters of a sans serif font at 11 px, in pixels
 LINE_HEIGHT = 13.0
 GAP = 9.0
 ROUNDS = 6
@@ -30,19 +30,20 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """The place of a name in pixels from the top left. A `far` label needs a line from its point to (end,
+    """The position of a name, in pixels from the top left. If `far`, a line connects the point with (end,
     y)."""
 
-    x: float  # the beginning of the text
-    y: float  # the middle of the text
-    end: float  # the side of the text towards the point
+    x: float  # left end of the text
+    y: float  # vertical middle of the text
+    end: float  # the end of the text that faces the point
     far: bool
     cost: float
     box: Box
 
 
 def place(points: Sequence[Point], texts: Sequence[str], width: float, height: float) -> list[Label]:
-    """Return a place for each text near its point: each in turn takes its best one, until none improves."""
+    """Return a position for each text near its point. Each text in turn takes the position with the least
+    overlap, and this is repeated until no position changes or `ROUNDS` rounds are over."""
     dots = [Box(x - 8, y - 7, x + 8, y + 7) for x, y in points]
     choices = []
     for point, text in zip(points, texts, strict=True):
@@ -65,7 +66,8 @@ def _width(text: str) -> float:
 
 
 def _candidates(point: Point, text: str) -> list[Label]:
-    """Return the places beside, above and below `point`, and places further off with a line."""
+    """Return possible positions for `text`: beside, above and below `point`, and farther positions with a
+    line."""
     x, y = point
     wide = _width(text)
     out = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Text and tables as HTML. All text that comes from a trace is escaped here."""
+"""Convert text and tables to HTML. All text that comes from a trace is escaped here."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def listed(lines: Iterable[str]) -> str:
 
 
 def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
-    """Return a definition list of terms and meanings, which are escaped already."""
+    """Return a definition list of terms and meanings, both already escaped."""
     return f'<dl class="{kind}">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in pairs) + "</dl>"
 
 
 def tabulated(table: Table, looks: Mapping[str, Look], caption: str = "") -> str:
-    """Return `table` as a sortable HTML table: the best of a column in bold, an estimator's line and colour
-    before its name."""
+    """Return `table` as a sortable HTML table. The best value of a column is bold, and an estimator's name
+    has its line style and colour before it."""
     out = ['<div class="scroll"><table>', f"<caption>{text(caption)}</caption>" if caption else ""]
     out.append("<thead><tr>")
     for i, (column, label) in enumerate(zip(table.columns, table.labels(), strict=True)):
@@ -57,6 +57,6 @@ def _cell(i: int, column: Column, cell: Cell, looks: Mapping[str, Look]) -> str:
         line = f'<i style="border-top-color:{look.colour};border-top-style:{style}"></i>'
     exact = numbers.exact(cell.value) if isinstance(cell.value, (int, float)) else text(cell.value or "")
     kind = "best" if cell.best else "ratio" if column.ratio else "word" if column.words and i else ""
-    shown = cell.shown.removeprefix("×") if column.ratio else cell.shown  # its head says ×
+    shown = cell.shown.removeprefix("×") if column.ratio else cell.shown  # the column's heading has the ×
     more = f' <span class="more">{text(cell.more)}</span>' if cell.more.strip() else ""
     return f'<td{f" class={kind}" if kind else ""} data-value="{exact}">{line}{text(shown)}{more}</td>'

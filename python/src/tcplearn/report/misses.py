@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Misses and timeouts by flow: with one segment in flight a miss is a timeout, with many it hardly ever
-is."""
+"""Show misses and timeouts by flow. A miss is a sample that exceeds the RTO. With one segment in flight
+every miss is a timeout; with many in flight hardly any miss is one."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ABOUT = (
     "flight older, and more samples outlast that one."
 )
 
-#: The counted events, as shares of the samples.
+#: The events that are counted, as shares of the samples.
 BEFORE, SEND = "above the RTO just before them", "above the RTO at the time of sending"
 TIMEOUTS, PROBED = "spurious timeouts", "with tail loss probes"
-_MARKS = {  # colour, shape, place beside the other marks of the flow
+_MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's other marks
     BEFORE: ("#0072b2", "circle", 0.93),
     SEND: ("#8a9099", "triangle-up", 0.977),
     TIMEOUTS: ("#d55e00", "cross", 1.024),
@@ -38,18 +38,19 @@ _MARKS = {  # colour, shape, place beside the other marks of the flow
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Return the flows that are judged, those with the most samples first."""
+    """Return the rows of each flow that has enough samples to be judged, the flow with the most samples
+    first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
 
 def timers(rows: Iterable[Row]) -> list[str]:
-    """Return the estimators with a requested miss rate."""
+    """Return the names of the estimators for which a miss rate was requested."""
     return list(dict.fromkeys(r.estimator for r in rows if r["rto_miss_rate_requested"]))
 
 
 def file(number: int) -> str:
-    """Return the stem of a picture's file name."""
+    """Return the file name, without suffix, of the picture with number `number`."""
     return "total-misses" + (f"-{number + 1}" if number else "")
 
 
@@ -64,7 +65,8 @@ def shares(row: Row) -> dict[str, float | None]:
 
 
 def sentence(row: Row) -> str:
-    """Return a sentence on `row`: the achieved miss rate beside the requested one, and whether it is kept."""
+    """Return sentences on `row`: the achieved miss rate beside the requested one, and whether it is close
+    enough."""
     requested, known = row["rto_miss_rate_requested"] or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
     expected = requested * row.samples
@@ -86,7 +88,8 @@ def sentence(row: Row) -> str:
 
 
 def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
-    """Return a table with a line for each flow and timer, with the baseline beside them."""
+    """Return a table with a row for each flow and timer in `labels`, and for `jacobson` as the baseline.
+    It has at most `most` flows."""
     heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
     out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
@@ -106,7 +109,9 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow, side by side; a share of 0 is drawn at the floor and labelled."""
+    """Return the marks of the chart: for each flow the shares of samples above the RTO and of spurious
+    timeouts, four marks side by side. A share of 0 is drawn below the smallest share that the samples can
+    show."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -124,8 +129,9 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Return the chart of the shares against segments in flight, both logarithmic, with the requested rate as
-    a dashed line; None without marks."""
+    """Return the chart of misses and timeouts, as shares of the samples, against segments in flight. Both
+    axes are logarithmic, and a dashed line shows the requested miss rate. Return None if there are no
+    marks."""
     rows = _drawn(groups, label)
     marks = points(rows)
     if not marks:

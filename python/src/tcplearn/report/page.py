@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A report as one HTML file that works offline. The functions called here escape all text from a trace."""
+"""Build a report as one HTML file that works offline. The functions used here escape all text from a
+trace."""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ from tcplearn.replay.tables import NOTES_SHOWN
 from tcplearn.report.markup import defined, listed, prose, tabulated, text
 from tcplearn.report.palette import Look
 
-#: It must be a version that vl-convert contains, and Altair's.
+#: The version of Vega-Lite. vl-convert must contain it, and Altair must use the same version.
 VEGALITE = "6.4"
 
-#: Pixels of a PNG for each unit of the picture, for paper and dense screens.
+#: Pixels of a PNG for each unit of a picture, enough for paper and high-resolution screens.
 PNG_SCALE = 2
 
 
-#: The browser lets the page load nothing. Vega compiles expressions, so 'unsafe-eval' is needed.
+#: The browser lets the page load nothing. Vega compiles expressions, which needs 'unsafe-eval'.
 _POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -38,7 +39,7 @@ _POLICY = "; ".join(
     )
 )
 
-#: vl-convert's own default, although its type is str.
+#: vl-convert's own default is None, although the parameter's type is str.
 _NO_SNIPPET: Any = None
 
 Spec = dict[str, Any]
@@ -46,27 +47,28 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture; `kind` is "whole", or the data of its flow that the page fills in: "time", "errors"."""
+    """A picture of a page. `kind` is "whole" if `spec` contains all data. If it is "time" or "errors", the
+    page fills in the data of flow number `flow`."""
 
     file: str
     spec: Spec
     caption: str = ""
     kind: str = "whole"
     flow: int = 0
-    narrow: Spec | None = None  # the picture for a phone
+    narrow: Spec | None = None  # the specification for narrow screens
 
 
 @dataclass
 class Page:
-    """A page under construction; the page itself draws its pictures."""
+    """A page under construction. In the browser, code in the page draws its pictures."""
 
     title: str
     version: str
-    flows: list[dict[str, Any]] = field(default_factory=list)  # data shared by several pictures
+    flows: list[dict[str, Any]] = field(default_factory=list)  # data that several pictures of a flow share
     body: list[str] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     _links: list[tuple[str, str]] = field(default_factory=list)
-    _printed: int | None = None  # so much of the body, on one page
+    _printed: int | None = None  # number of parts of `body` that are printed, on one sheet
     _links_at: int | None = None
 
     def head(self, heading: str, about: str, sentences: Iterable[str]) -> None:
@@ -75,7 +77,8 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add facts: `spoken` ones are sentences and shown, `facts` are folded."""
+        """Add facts to the page: sentences in `spoken`, which are shown, and key-value pairs in `facts`,
+        which are folded."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
@@ -88,7 +91,7 @@ class Page:
             self.body.append(f'<div class="warnings"><b>{text(heading)}</b>{listed(lines)}</div>')
 
     def notes(self, lines: Sequence[str], about: str) -> None:
-        """Add notes, folded if there are many."""
+        """Add notes, which are folded if there are many."""
         items = listed(lines)
         if len(lines) > NOTES_SHOWN:
             summary = f"{counted(len(lines), 'note')} {text(about)}"
@@ -97,11 +100,12 @@ class Page:
             self.body.append(items)
 
     def links(self) -> None:
-        """Put the links to sections at this place."""
+        """Mark the place in the page at which the links to all sections are inserted."""
         self._links_at = len(self.body)
 
     def end_of_print(self) -> None:
-        """What comes after this is not printed, and what came before is fitted on one sheet."""
+        """Mark the end of the printed part: what was added before fits on one printed sheet, what follows
+        is not printed."""
         self._printed = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -143,7 +147,7 @@ class Page:
             self.paragraph(table.legend, soft=True)
 
     def glossary(self, terms: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
-        """Add the glossary: `terms` of this page, and `others`, folded."""
+        """Add the glossary: the `terms` of this page, and `others`, which are folded."""
         self.section("Glossary", place="glossary", link="glossary")
         shown, folded = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
         self.body.append(shown)
@@ -152,7 +156,7 @@ class Page:
             self.body.append(f"<details><summary>{summary}</summary>{folded}</details>")
 
     def html(self) -> str:
-        """Return the whole page, including the code that draws its pictures."""
+        """Return the complete page as HTML, including the code that draws its pictures."""
         pictures = [
             {
                 "id": f"picture-{i}",
@@ -192,8 +196,8 @@ class Page:
         )
 
     def write(self, report: Path | None, pictures: Path | None) -> None:
-        """Write the page to `report` and each picture to the folder `pictures`; raise UserError if that
-        fails."""
+        """Write the page to the file `report` and each picture to the folder `pictures`, if they are
+        given. Raise UserError if this fails."""
         if report:
             write_atomically(report, self.html())
         if pictures:
@@ -201,7 +205,8 @@ class Page:
 
 
 def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Path]:
-    """Write each (stem, complete specification) as PNG and SVG; raise UserError if that fails."""
+    """Write each (file name without suffix, complete specification) to `folder` as PNG and SVG. Raise
+    UserError if this fails."""
     make_directory(folder)
     written = []
     for stem, spec in pictures:
@@ -218,8 +223,8 @@ def _drawn(spec: Spec) -> Spec:
 
 
 def _bundle() -> str:
-    """Return the code that draws the pictures in a browser. It is cached, because making it takes longer than
-    the rest of a small report."""
+    """Return the JavaScript that draws the pictures in a browser. It is cached, because building it takes
+    longer than the rest of a small report."""
     kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}-{VEGALITE}.js"
     with contextlib.suppress(OSError):
         return kept.read_text(encoding="utf-8")
@@ -235,6 +240,6 @@ def _asset(name: str) -> str:
 
 
 def _script_json(value: Any) -> str:
-    """Return `value` as JSON that cannot end the script element around it."""
+    """Return `value` as JSON that cannot end the HTML script element around it."""
     out = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return out.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The look of an estimator in every picture: the hue shows the family, dash and shape show the preset.
+"""Define how an estimator looks in every picture: the hue shows its family, and dash and shape show its
+preset.
 
-The hues are those of Okabe and Ito, then Tol's muted set, which colour-blind people can distinguish too.
+The hues are those of Okabe and Ito, then Tol's muted set. Colour-blind people can distinguish both.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ OTHERS = ("#999933", "#44aa99", "#661100", "#117733")
 DASHES: tuple[list[int], ...] = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 
-SAMPLE = "#adb4bd"  # measured RTTs: behind every line
+SAMPLE = "#adb4bd"  # measured RTTs, drawn behind all lines
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Look:
 
 
 def family(estimator: str) -> str:
-    """Return the family of an estimator: `experts` for `experts/fitted:n=50`."""
+    """Return the family of `estimator`, such as `experts` for `experts/fitted:n=50`."""
     return estimator.partition(":")[0].partition("/")[0]
 
 

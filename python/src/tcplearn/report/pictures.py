@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The pictures of a replay, for the page and for files."""
+"""Gather the pictures of a replay, for its page and for files."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Spec = dict[str, Any]
 
 @dataclass
 class FlowPictures:
-    """A flow, or all flows together, and the data that its pictures share."""
+    """The pictures of one flow, or of all flows together, and the data that they share."""
 
     name: str
     source: str
-    file: str  # a safe stem for file names
+    file: str  # the beginning of file names
     rows: list[Row]
     per_point: int
     series: dict[str, Any] | None
@@ -35,9 +35,9 @@ class FlowPictures:
     chosen: list[str]
 
     def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
-        """Yield kind and specification of each picture; a `still` one is complete, for others the page fills
-        in `series` and `cdf`."""
-        title = printable(self.name) if still else ""  # a control character ends the renderer
+        """Yield the kind and the specification of each picture. With `still`, the specification is
+        complete; otherwise the page fills in the data `series` and `cdf`."""
+        title = printable(self.name) if still else ""  # a control character would crash the renderer
         if data.timer_rows(self.rows):
             yield "timer", charts.timer(self.rows, self.looks, title=title)
         if self.cdf:
@@ -52,8 +52,8 @@ class FlowPictures:
             yield "time", spec
 
     def _still_errors(self, title: str) -> Spec:
-        """Return the still picture of errors. A reader cannot hide a curve in it, so equal curves are drawn
-        once."""
+        """Return the still picture of prediction errors. Equal curves are drawn once, because a reader
+        cannot hide a curve in a still picture."""
         names = data.same_curves(self.cdf)
         curves = {name: self.cdf[first] for first, name in names.items()}
         looks = {name: self.looks[first] for first, name in names.items()}
@@ -63,17 +63,20 @@ class FlowPictures:
         return spec
 
     def narrow(self, kind: str) -> Spec | None:
-        """Return the version of the picture for a phone, if its names are beside its points."""
+        """Return the specification of the picture `kind` for narrow screens, if its names are placed
+        beside its points; otherwise None."""
         return charts.timer(self.rows, self.looks, width=charts.NARROW_WIDTH) if kind == "timer" else None
 
 
 def safe(text: str) -> str:
-    """Return `text` as part of a file name: only letters, digits, dots and hyphens, not hidden, not long."""
+    """Return `text` as part of a file name: only letters, digits, dots and hyphens, at most 80 characters,
+    without dots and hyphens at its ends."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:80].rstrip("-.") or "flow"
 
 
 def gather(replay: Replay) -> list[FlowPictures]:
-    """Return the pictures of all flows together, if there are several, then those of flows with series."""
+    """Return the pictures of all flows together, if there are several flows, and then those of each flow
+    that has a time series."""
     look = looks(row.estimator for row in [*replay.rows, *replay.totals])
     by_flow = flows(replay.rows)
     points = data.points_for(replay)
@@ -103,7 +106,7 @@ def gather(replay: Replay) -> list[FlowPictures]:
 
 
 def still_pictures(replay: Replay) -> Iterator[tuple[str, Spec]]:
-    """Yield each picture's file stem and its complete specification."""
+    """Yield the file name (without suffix) and the complete specification of each picture."""
     for part in gather(replay):
         for kind, spec in part.specs(still=True):
             yield f"{part.file}-{kind}", spec

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The page of a replay: sentences, pictures of each flow, tables."""
+"""Build the page of a replay: sentences, pictures of each flow, and tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tcplearn.report.page import Page, Picture
 from tcplearn.report.palette import Look, looks
 from tcplearn.report.pictures import FlowPictures, gather
 
-#: Flows with tables on the page; --format csv has all of them.
+#: The most flows that have tables on the page. --format csv lists all flows.
 TABLES_MOST = 40
 
 _CAPTIONS = {
@@ -68,7 +68,7 @@ def page(replay: Replay) -> Page:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """Return the table of `rows` with all columns."""
+    """Return the table of the estimators' metrics, `rows`, with all columns."""
     return block(rows, measured(rows))
 
 
@@ -123,7 +123,7 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
-    """Add the section on misses, if a timer with a requested miss rate was compared."""
+    """Add the section on misses, if a miss rate was requested of a timer."""
     judged = misses.judged(replay)
     labels = misses.timers(row for rows in judged for row in rows)
     if not labels:
@@ -149,7 +149,8 @@ def _reading(out: Page) -> None:
 
 
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
-    """Add tables of judged flows without pictures, and the number of flows that were not judged."""
+    """Add the tables of judged flows that have no pictures, and the number of flows that are too short to
+    be judged."""
     pictured = {(p.source, p.name) for p in parts}
     others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
     judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}

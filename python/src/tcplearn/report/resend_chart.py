@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Chart of spurious retransmissions against p99: `rto_min` settings as a curve, other policies as points."""
+"""Draw spurious retransmissions against the 99th percentile of response times: `rto_min` settings as a
+curve, other resend policies as points."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Pixels by which labels are moved: the curve's up by two distances in turn, the lowest other policy's down.
+#: Pixels by which labels are moved. Labels of the curve move up by two distances in turn, and the label of
+#: the lowest other policy moves down.
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 
-#: The figures drawn for a replay and for the lab: keys of a summary's figures, and their titles.
+#: The figures that are drawn for a replay (REPLAYED) and for the lab (MEASURED): keys of a summary's
+#: figures, and their titles.
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
 MEASURED = {
     "p99_response_stock_ratio": "p99, × stock",
@@ -21,7 +24,7 @@ MEASURED = {
 }
 
 
-#: The 95 % intervals of each policy's figures, by their keys.
+#: The 95 % intervals by policy and figure.
 Intervals = Mapping[str, Mapping[str, tuple[float, float]]]
 
 
@@ -32,7 +35,8 @@ def write(
     panels: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Path:
-    """Write the chart of `summaries` to `name`.svg in `folder` and return its path."""
+    """Write the chart of the resend policies' figures (`summaries`) to the file `name`.svg in `folder`,
+    and return its path."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
@@ -47,7 +51,8 @@ def chart(
     titles: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Any:
-    """Return the chart of `summaries` as a Vega-Lite specification, with `intervals` as vertical lines."""
+    """Return the chart of the resend policies' figures (`summaries`) as a Vega-Lite specification, with a
+    panel for each figure in `titles`. `intervals` are drawn as vertical lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}

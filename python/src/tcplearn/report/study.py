@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The report of a study of the experts' parameters, with heat maps."""
+"""Build the report of `tcplearn study experts`, a study of the experts framework's parameters, with heat
+maps."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ from tcplearn.study import tables as study_tables
 from tcplearn.study.experts import REFERENCES, Study
 
 CELL_WIDTH, CELL_HEIGHT = 46, 24
-#: Larger ratios have the colour of this one.
+#: The largest ratio of the colour scale. Larger ratios have the same colour.
 REACH = 20.0
-#: Panels side by side.
+#: The number of panels side by side.
 COLUMNS = 2
 
 _ABOUT = {
@@ -30,8 +31,8 @@ _ABOUT = {
 
 
 def write(study: Study, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to `report` and each heat map to the folder `pictures`; raise UserError if that
-    fails."""
+    """Write the page to the file `report` and each heat map to the folder `pictures`, if they are given.
+    Raise UserError if this fails."""
     page(study, rows).write(report, pictures)
 
 
@@ -92,14 +93,14 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
-    """Return the scale of colours, and the condition for a cell so dark that its figure is written in
-    white."""
+    """Return the scale of colours, and the Vega condition for a cell so dark that its figure is written in
+    white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
     low, high = min(values), max(values)
     if rate:
         return alt.Scale(
             type="linear", scheme="purples", domain=[0, max(high, 0.1)]
         ), f"datum.v > {high * 0.6}"
-    if low > REACH / 2:  # all values are far worse, so the scale shows which is the least bad
+    if low > REACH / 2:  # all values are far worse than jacobson's, so the scale shows which is the least bad
         middle = (low * max(high, low * 1.1)) ** 0.5
         return alt.Scale(type="log", scheme="reds", domain=[low, max(high, low * 1.1)]), f"datum.v > {middle}"
     reach = min(max(high, 1 / low, 1.1), REACH)
@@ -109,7 +110,8 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """Return the heat map of η × α, with a panel for each N."""
+    """Return the heat map of `field` over learning rate η and sharing rate α, with a panel for each number
+    of experts N."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)
     values = [c["v"] for c in cells] or [1.0]

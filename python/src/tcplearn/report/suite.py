@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The page of a suite: sentences, pictures, tables."""
+"""Build the report of `tcplearn suite`, which compares estimators over many traces: sentences, pictures
+and tables. A series is a flow with enough samples."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from tcplearn.suite.measure import BASELINES, REFERENCES, Measured
 from tcplearn.suite.suite import Suite
 from tcplearn.suite.tables import WHEN_SHOWN
 
-#: The number of series that a picture shows over time.
+#: The number of worst series that a picture shows over time.
 WORST = 3
 
 _TERMS = (
@@ -59,12 +60,14 @@ _TERMS = (
 
 
 def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to `report` and each picture to the folder `pictures`; raise UserError if that fails."""
+    """Write the page to the file `report` and each picture to the folder `pictures`, if they are given.
+    Raise UserError if this fails."""
     page(suite, rows).write(report, pictures)
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series are shown: the best one that learns, or else the best."""
+    """Return the estimator whose worst series are shown in the report: the best one that learns, or the
+    best of all if none learns."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -119,7 +122,8 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Return labels by the first of estimators with the same figures, which share a row."""
+    """Return a dict from the first of the estimators with equal values of all `keys` to their joint label.
+    These estimators share a row."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -184,7 +188,8 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """Return the points of each curve, one for each value of its parameter."""
+    """Return the points of each curve of timers, one point for each value of the timer's parameter. `when`
+    says which RTO samples are compared with, that "before" the sample or at "send"."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Sentences on prediction over all flows, with intervals if they are known."""
+"""Say in sentences which estimator predicts the RTT best over all flows, with intervals if they are known."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tcplearn.replay.verdict import LINUX
 
 BASELINE = "jacobson"
 
-#: Smaller relative differences are called no difference.
+#: Smaller relative differences count as no difference.
 SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """Return the rows of all flows together, from which the summary is made, and those of every judged
-    flow."""
+    """Return the rows of metrics that the summary is made from, and the rows of every flow with enough
+    samples. The summary uses all flows together, or the largest flow if all together have too few samples."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     if any(row.judged for row in replay.totals):
         return replay.totals, judged
@@ -28,7 +28,8 @@ def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
-    """Return the estimators that a picture shows at first: Linux, RFC 6298, and the best one that learns."""
+    """Return the estimators that a picture shows at first: Linux, RFC 6298 (`jacobson`), and the best
+    estimator that learns."""
     names = [row.estimator for row in rows]
     first = [name for name in (LINUX, BASELINE) if name in names]
     best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)
@@ -106,7 +107,8 @@ def _learner(row: Row, base: Row) -> str:
 
 
 def _timer_of(best: Row, base: Row) -> list[str]:
-    """Return a sentence that compares the timer of `best` with that of `base`."""
+    """Return a sentence that compares the RTO of `best`, the best predictor of RTTs, with that of `base`
+    (`jacobson`)."""
     values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
     known = [v for v in values if v is not None]
     if len(known) < len(values):
@@ -130,7 +132,7 @@ def _timer_of(best: Row, base: Row) -> list[str]:
 
 
 def _at_send(rows: Sequence[Row]) -> list[str]:
-    """Return a sentence on the error of the prediction in force when a sender arms the timer."""
+    """Return a sentence on which estimator's prediction is best at the time when a segment is sent."""
     known = [(v, row) for row in rows if (v := row["at_send_error_ms"]) is not None]
     if not known:
         return []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces of round-trip times: captures, CSV and flent files, kernel logs, all read into the same columns."""
+"""Read traces of round-trip times into the same columns, whatever their format: captures, CSV and flent
+files, kernel logs and others."""
 
 import contextlib
 import os
@@ -42,11 +43,11 @@ PCAP_MAGIC = (
     b"\xd4\xc3\xb2\xa1",
     b"\xa1\xb2\x3c\x4d",  # nanoseconds
     b"\x4d\x3c\xb2\xa1",
-    b"\xa1\xb2\xcd\x34",  # Kuznetzov's
+    b"\xa1\xb2\xcd\x34",  # Kuznetzov's format
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
-#: Bytes at the beginning of a file that identify its format.
+#: The first bytes of a file from which its format is identified: at most this many.
 _HEAD_BYTES = 4096
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 
@@ -54,8 +55,8 @@ _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 def open_trace(
     path: str | os.PathLike[str] | Interface, *, options: TraceOptions | None = None, name: str = ""
 ) -> Trace:
-    """Open the trace at `path` in the format that its content shows; raise TraceError. `name` is for
-    messages."""
+    """Open the trace at `path`; its content determines its format. `name` is the trace's name in messages.
+    Raise TraceError."""
     options = options or TraceOptions()
     if options.unit not in ("", "s", "ms", "us", "ns"):
         raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
@@ -70,8 +71,8 @@ def open_trace(
 
 
 def _of_pipe(path: Path, options: TraceOptions) -> Trace:
-    """Open a pipe: a capture is read as it comes, anything else is copied, because its reader starts
-    twice."""
+    """Open the pipe `path`. A capture is read as it arrives. Any other format is first copied to a
+    temporary file, because its reader starts twice."""
     import tempfile
 
     from . import piped
@@ -86,9 +87,9 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
             head += part
         if head.startswith(PCAP_MAGIC):
             return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
-        if head.startswith(b"\0"):  # /dev/zero has no end
+        if head.startswith(b"\0"):  # such as /dev/zero, which has no end
             raise TraceError(f"{name}: {NO_TRACE}")
-        # the file never has a name, so nothing remains after any kind of end
+        # the file never has a name, so it disappears however the process ends
         copy = stack.enter_context(tempfile.TemporaryFile(prefix="tcplearn-"))
         piped.copy(source, copy, name, head)
         return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)
@@ -111,7 +112,7 @@ def _open(file: TraceFile, options: TraceOptions) -> Trace:
         if stream.zstd:
             raise TraceError(f"{file}: a capture packed with zstd; unpack it first: zstd -d FILE")
         return CaptureTrace.of_file(file, options)
-    from . import formats  # a capture does not need it
+    from . import formats  # a capture does not need this module
 
     if any(magic.startswith(head) for magic in PCAP_MAGIC):
         raise TraceError(f"{file}: {NO_TRACE}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The interface of every trace: batches of columns, and the flows that they belong to."""
+"""The interface of every trace: it yields batches of columns, and information on the flows that the rows
+belong to."""
 
 from __future__ import annotations
 
@@ -35,21 +36,22 @@ __all__ = [
 ]
 
 NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
-#: Beginnings of warnings that say where reading ended (for captures: `Reader::finish` in reader.cpp).
+#: Beginnings of warnings that say where reading ended. Those of captures come from `Reader::finish` in
+#: reader.cpp.
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
-#: The end of such a warning about data that were left out at the end.
+#: The end of such a warning if the last data were left out.
 _LAST_IN_PART = "the last one, is cut: left out"
-#: The beginning of zstd data: a frame, or a frame to be skipped, which pzstd writes first.
+#: The beginning of zstd data: a frame, or a skippable frame, which pzstd writes first.
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 
 def read_in_part(warning: str) -> bool:
-    """Return whether a trace's `warning` says that the trace's end could not be read."""
+    """Return whether a trace's `warning` says that the end of the trace could not be read."""
     return warning.startswith(READ_IN_PART) or warning.endswith(_LAST_IN_PART)
 
 
 class Reason:
-    """The reasons why a row has no RTT sample (column `no_sample`)."""
+    """The reasons why a row (an ACK) has no RTT sample. They are the values of the column `no_sample`."""
 
     NONE = 0
     RETRANSMITTED = 1
@@ -59,7 +61,7 @@ class Reason:
 
 
 class FlowInfo(TypedDict):
-    """One direction of one connection."""
+    """Information on a flow, which is one direction of one connection."""
 
     id: int
     peer: int
@@ -79,40 +81,44 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options of reading a trace. Only captures use `sender`, `every_ack`, `idle_s` and `events`."""
+    """Options for reading a trace. Only captures use `sender`, `every_ack`, `idle_s`, `events`, `explain`
+    and `windows`."""
 
-    #: auto, near, far, client, server, both, or an address with or without a port: decides `chosen` of a
-    #: flow.
+    #: Which sender's flows are `chosen`: auto, near, far, client, server, both, or an address with or
+    #: without a port.
     sender: str = "auto"
-    #: Whether ACKs that end inside a captured record are timed too.
+    #: Whether ACKs that end inside a captured record are timed too. Offloading makes one record of several
+    #: segments.
     every_ack: bool = False
-    #: A connection without a packet for this time has ended.
+    #: A connection ends if it has no packet for this time.
     idle_s: float = 300.0
     #: Whether batches have `events`, the input of loss classifiers.
     events: bool = False
-    #: Requests and stalls, as `explained` in a batch, with forecasts of these policies; of captures too.
+    #: If given, batches have requests and stalls as `explained`, with a forecast for each of these resend
+    #: policies.
     explain: tuple[str, ...] | None = None
-    #: Packets of connections, from and until times in us, as `packets` in a batch; of captures too.
+    #: If given, batches have `packets`: those of each (connection, start time in us, end time in us).
     windows: tuple[tuple[int, int, int], ...] = ()
-    #: The unit of numbers without one: s, ms, us or ns. Empty: milliseconds, if the format allows it.
+    #: The unit of bare numbers: s, ms, us or ns. Empty: milliseconds, if the format allows it.
     unit: str = ""
 
 
 @dataclass(frozen=True)
 class TraceFile:
-    """The path of a trace, and its name in messages: the path may be that of a copy, or no text."""
+    """The path of a trace, and its name in messages. The two differ if the path is that of a copy, or not
+    valid text."""
 
     path: Path
     name: str
 
     @staticmethod
     def of(given: TraceFile | Path) -> TraceFile:
-        """Return `given` as a TraceFile; a path is its own name."""
+        """Return `given` as a TraceFile. A path is its own name."""
         return given if isinstance(given, TraceFile) else TraceFile(given, printable(given))
 
     @property
     def title(self) -> str:
-        """The name of a flow that has none of its own."""
+        """The file's name, used for a flow that has no name of its own."""
         return self.name.rpartition("/")[2]
 
     def __str__(self) -> str:
@@ -121,7 +127,7 @@ class TraceFile:
 
 @dataclass(frozen=True)
 class Interface:
-    """A network interface, whose traffic is read from now on until the trace is stopped."""
+    """A network interface. Its traffic is read from now on until the trace is stopped."""
 
     name: str
 
@@ -130,49 +136,55 @@ class Interface:
 
 
 def shown(value: object, most: int = 40) -> str:
-    """Return `value`, which comes from a file, for a message: at most `most` characters, one printable
-    line."""
+    """Return `value`, which comes from a file, as one printable line of at most `most` characters, for a
+    message."""
     text = value if isinstance(value, str) else repr(value)
     return printable(text[:most])
 
 
 def number(text: str) -> float:
-    """Return the number in `text`; raise ValueError. Unlike Python it refuses `1_0` and non-ASCII digits."""
+    """Return the number in `text`. Raise ValueError. Unlike Python's float() it refuses `1_0` and digits
+    that are not ASCII."""
     if "_" in text or not text.isascii():
         raise ValueError("not a number")
     return float(text)
 
 
 class Trace(Protocol):
-    """A trace that is read once, from its beginning to its end."""
+    """A trace, which is read once from its beginning to its end."""
 
     @property
     def kind(self) -> str:
-        """The kind of the trace: capture, csv, flent or kernel log."""
+        """The kind of the trace, such as capture, csv, flent or kernel log."""
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
 
     @property
     def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of about `max_rows` rows, the last ones smaller; raise TraceError."""
+        """Yield the rows of the trace in batches of about `max_rows` rows, with smaller ones at the end.
+        Raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on a flow; it is final once a batch has listed the flow in `ended`."""
+        """Return the information on flow number `flow_id`. It is final once a batch has listed the flow in
+        `ended`."""
 
     def release(self, flow_id: int) -> None:
-        """Free the state of a flow that has ended."""
+        """Free the state of flow number `flow_id`, which has ended."""
 
 
 class ByteStream:
-    """The bytes of a file, decompressed while they are read (gzip, zstd), up to the first damage."""
+    """The bytes of a file, decompressed (gzip, zstd) while they are read. The stream ends at the first
+    damage."""
 
     CHUNK_BYTES = 1 << 18
-    #: Decompressed bytes of a read, about: gzip can expand a thousandfold, zstd more.
+    #: The approximate number of decompressed bytes that a read returns. gzip can expand data a
+    #: thousandfold, zstd more.
     MOST_BYTES = 1 << 20
 
     def __init__(self, file: TraceFile) -> None:
@@ -197,7 +209,7 @@ class ByteStream:
 
     @property
     def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         return min(1.0, self._consumed / self._size) if self._size else 0.0
 
     def _read_file(self) -> bytes:
@@ -214,7 +226,7 @@ class ByteStream:
         return raw
 
     def read(self) -> bytes:
-        """Return the next bytes, or b"" at the end and after `damage`."""
+        """Return the next bytes, or b"" at the end of the file and after `damage`."""
         if self.zstd:
             return self._read_zstd()
         if not self._gzip:
@@ -232,7 +244,7 @@ class ByteStream:
                 if not raw.startswith(b"\x1f"):
                     self.damage = "there are other bytes after the end of the gzip data"
                     return b""
-                self._inflater = zlib.decompressobj(wbits=31)  # another member
+                self._inflater = zlib.decompressobj(wbits=31)  # another gzip member
             data = self._inflate(raw)
             self._pending = (
                 self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
@@ -243,7 +255,7 @@ class ByteStream:
         return b""
 
     def _read_zstd(self) -> bytes:
-        from .zstd import Unzstd  # few traces need it
+        from .zstd import Unzstd  # few traces need this module
 
         self._unzstd = self._unzstd or Unzstd()
         while not self.damage:
@@ -266,7 +278,8 @@ class ByteStream:
             return self._inflater.decompress(raw, self.MOST_BYTES)
         except zlib.error:
             pass
-        # zlib returns nothing of a chunk with an error, so the bytes before it are fed one by one
+        # zlib returns nothing for a chunk that has an error, so the bytes before the error are
+        # decompressed one by one
         self.damage = "the gzip data is damaged"
         good = bytearray()
         try:

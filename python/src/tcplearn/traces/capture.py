@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Packet captures (pcap and pcapng, plain or gzipped), finished or in progress, read by native code."""
+"""Read packet captures (pcap and pcapng, plain or gzipped) with native code, from a file, a pipe or an
+interface."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .schema import Columns
 
 
 class CaptureTrace:
-    """A trace over a packet capture."""
+    """A trace that reads a packet capture."""
 
     kind = "capture"
 
@@ -23,55 +24,56 @@ class CaptureTrace:
 
     @staticmethod
     def of_file(file: TraceFile, options: TraceOptions) -> CaptureTrace:
-        """Return the trace of `file`, read from its beginning to its end."""
+        """Return the trace of `file`, which is read from its beginning to its end."""
         return CaptureTrace(CaptureReader(os.fsencode(file.path), file.name, **_options(options)))
 
     @staticmethod
     def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
-        """Return the trace of a pipe, read as it is written. The trace owns `descriptor`; `head` was read
-        already."""
+        """Return the trace of a pipe, which is read as it is written. The trace owns the file descriptor
+        `descriptor`. `head` are the bytes that have already been read."""
         return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
 
     @staticmethod
     def of_interface(interface: Interface, options: TraceOptions) -> CaptureTrace:
-        """Return the trace of an interface's traffic from now on."""
+        """Return the trace of the traffic of `interface` from now on."""
         return CaptureTrace(CaptureReader.of_interface(interface.name, **_options(options)))
 
     @property
     def live(self) -> bool:
-        """Whether batches come several times a second, and `stop` ends them."""
+        """Whether batches arrive several times a second until `stop` is called."""
         return self._reader.live
 
     @property
     def packets(self) -> int:
-        """The number of packets read."""
+        """The number of packets that have been read."""
         return self._reader.packets
 
     def stop(self) -> None:
-        """Stop reading: the batches end with the packets read so far."""
+        """Stop reading. The last batch has the packets read so far."""
         self._reader.stop()
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission."""
+        """A message for everything that was left out."""
         return list(self._reader.warnings())
 
     @property
     def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         return float(self._reader.progress())
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches; some are empty, so that a progress bar can move over packets without rows."""
+        """Yield batches of about `max_rows` rows. Some are empty, so that a progress bar can move over
+        packets that give no rows."""
         while (batch := self._reader.next(max_rows)) is not None:
             yield batch
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on a flow."""
+        """Return the information on flow number `flow_id`."""
         return cast("FlowInfo", self._reader.flow(flow_id))
 
     def release(self, flow_id: int) -> None:
-        """Free the state of a flow that has ended."""
+        """Free the state of flow number `flow_id`, which has ended."""
         self._reader.release(flow_id)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""RTT samples in CSV, with units in the names of the columns."""
+"""Read RTT samples from CSV files. The names of the columns contain their units."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from .samples import SampleTrace, slices
 from .schema import COLUMNS, Columns, empty_batch
 
 _MOST_US = 1 << 62
-#: The rows of a chunk are held as text while they are parsed.
+#: The size of a chunk. Its rows are held as text while they are parsed.
 _CHUNK_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22
-#: Flows that end with one batch at the file's end: the consumer holds the results of a batch's flows.
+#: The most flows that end with one batch at the end of the file. The consumer holds the results of a
+#: batch's flows in memory.
 _ENDED = 1 << 16
 
 
 class CsvTrace(SampleTrace):
-    """A trace over a CSV file; batches are in the file's order."""
+    """A trace that reads a CSV file. The rows of its batches are in the file's order."""
 
     kind = "csv"
 
@@ -32,13 +33,13 @@ class CsvTrace(SampleTrace):
         super().__init__(file)
         self._unit = (options or TraceOptions()).unit
         self._flows = ManyFlows()
-        self._line = 0  # the last line taken
+        self._line = 0  # number of the last line taken
         self._first_us: int | None = None
-        self._made_us = 0  # the clock of a file without times
+        self._made_us = 0  # time of the last row of a file without times
         self._chunks = self._read_chunks()
-        self._head: tuple[int, list[str], bool] = (0, [], False)  # what follows the header in its chunk
+        self._head: tuple[int, list[str], bool] = (0, [], False)  # the lines after the header in its chunk
         self._header = self._read_header()
-        self._plausible = None  # the difference of two times has no unit that could be wrong
+        self._plausible = None  # an RTT computed from two times has no unit that could be wrong
         if (rtt := self._header.rtt) is not None:
             unit = next(u for u, scale in TO_US.items() if scale == self._header.to_us[rtt])
             self._plausible = Plausible(unit)
@@ -47,7 +48,8 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield the number of earlier lines, a list of lines, and whether the last of them may be cut."""
+        """Yield for each chunk the number of earlier lines, its lines, and whether its last line may be
+        incomplete."""
         rest = b""
         line = 0
         while True:
@@ -62,7 +64,7 @@ class CsvTrace(SampleTrace):
             whole, rest = text[:cut], text[cut:]
             if len(rest) > _MOST_LINE_BYTES:
                 raise self._fail(line + 1, "it is longer than 4 MB; is this a CSV file?")
-            if whole and whole.isspace():  # a small gzip may hold gigabytes of empty lines
+            if whole and whole.isspace():  # a small gzip file may contain gigabytes of empty lines
                 line += whole.count(b"\n")
             elif whole:
                 lines = self._decode(whole, line).split("\n")
@@ -93,7 +95,7 @@ class CsvTrace(SampleTrace):
         )
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         rows = 0
         chunk: tuple[int, list[str], bool] | None = self._head
         self._head = (0, [], False)
@@ -101,7 +103,7 @@ class CsvTrace(SampleTrace):
             self._line, lines, cut = chunk
             following = next(self._chunks, None)
             final = following is None
-            # If the data break off, the last line may lack digits and still be a number.
+            # If the data end early, the last line may lack digits and still be a valid number.
             if final and self._stream.damage and lines and lines[-1]:
                 lines = lines[:-1]
             for batch in self._take(lines, cut and final, final):
@@ -116,11 +118,11 @@ class CsvTrace(SampleTrace):
             self._warnings.append(f"read up to line {self._line} only: {self._stream.damage}")
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on a flow."""
+        """Return the information on flow number `flow_id`."""
         return self._flows.info(flow_id, self._file.title)
 
     def release(self, flow_id: int) -> None:
-        """Free the state of a flow that has ended."""
+        """Free the state of flow number `flow_id`, which has ended."""
         self._flows.forget(flow_id)
 
     def _take(self, lines: list[str], may_be_cut: bool, final: bool) -> Iterator[Columns]:
@@ -141,7 +143,7 @@ class CsvTrace(SampleTrace):
     def _parse(
         self, numbers: Int64s, texts: list[str], may_be_cut: bool
     ) -> tuple[npt.NDArray[np.float64], list[str] | None]:
-        """Return the used columns as numbers, and the flow of each row if the file has such a column."""
+        """Return the used columns as numbers, and the flow of each row if the file has a flow column."""
         header = self._header
         separators = header.width - 1
         plain = texts and not any('"' in text for text in texts)
@@ -151,7 +153,7 @@ class CsvTrace(SampleTrace):
                     texts, delimiter=header.delimiter, usecols=header.used, comments=None, ndmin=2
                 )
             except ValueError:
-                pass  # a line is wrong; the slow way finds it
+                pass  # a line is malformed; the slower code below finds it
             else:
                 names = None
                 if header.flow is not None:
@@ -221,11 +223,11 @@ class CsvTrace(SampleTrace):
             sent_us = self._microseconds(table, header.sent)
         if header.rtt is not None:
             rtt_us = self._microseconds(table, header.rtt)
-            # A round trip may be shorter than half a microsecond.
+            # A round trip may be shorter than half a microsecond; it counts as 1 us.
             positive = table[:, header.rtt] > 0
             rtt_us = np.where(positive, np.maximum(rtt_us, 1), rtt_us)
         else:
-            assert time_us is not None and sent_us is not None  # parse_header guarantees it
+            assert time_us is not None and sent_us is not None  # parse_header guarantees this
             rtt_us = time_us - sent_us
             positive = rtt_us > 0
         wrong = np.flatnonzero(~positive & ~resent)
@@ -268,7 +270,7 @@ class CsvTrace(SampleTrace):
         return self._header.time is None and self._header.sent is not None
 
     def _last(self, batch: Columns) -> Iterator[Columns]:
-        """Yield the last rows and the rows that were held back; all flows end with them."""
+        """Yield the last batch and the rows that were held back. All flows end here."""
         flows = len(self._flows)
         for start in range(0, max(flows, 1), _ENDED):
             ended = np.arange(start, min(start + _ENDED, flows))
@@ -287,7 +289,7 @@ class CsvTrace(SampleTrace):
 
 
 def _in_order(pieces: list[Columns | None]) -> Columns:
-    """Return the rows of all `pieces` in the order of their times."""
+    """Return the rows of all `pieces` (batches without `ended`, or None) in order of time."""
     known = [piece for piece in pieces if piece]
     rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
     by_time = np.argsort(rows["time_us"], kind="stable")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The header of a CSV trace: the meaning and the unit of each column."""
+"""Parse the header line of a CSV file with RTT samples. It gives the meaning and the unit of each column."""
 
 import csv
 import re
@@ -32,7 +32,7 @@ _PLAIN = {
     "flight_segments": "flight_segments",
     "acked_bytes": "acked_bytes",
 }
-#: Unused columns that are named one by one.
+#: The most unused columns that a warning names.
 _NAMED = 10
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
 _ALLOWED = {
@@ -44,8 +44,8 @@ _ALLOWED = {
 
 @dataclass
 class Header:
-    """The places of the columns. `used` and `names` list the numeric ones; time, rtt ... are indices into
-    them."""
+    """The columns of a CSV file with RTT samples. `used` has the positions of the numeric columns in a
+    line, and `names` their names. `time`, `sent`, `rtt`, `resent` and `extras` are indices into `used`."""
 
     delimiter: str
     width: int
@@ -56,13 +56,13 @@ class Header:
     sent: int | None = None
     rtt: int | None = None
     resent: int | None = None
-    flow: int | None = None  # index into the line, because it need not be a number
+    flow: int | None = None  # position in the line, because a flow need not be a number
     extras: dict[str, tuple[int, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 def split_fields(line: str, delimiter: str) -> list[str]:
-    """Return the fields of `line`, respecting quotes; raise ValueError."""
+    """Return the fields of `line`; quotes are respected. Raise ValueError."""
     try:
         return [text.strip() for text in next(csv.reader([line], delimiter=delimiter, strict=True))]
     except (csv.Error, StopIteration) as error:
@@ -78,10 +78,9 @@ def _is_number(text: str) -> bool:
 
 
 def parse_header(where: str, line: str, unit: str = "") -> Header:
-    """Return the header in `line`; raise TraceError, which lists the known names. `where` is for messages.
-
-    `unit` is the unit of columns whose names have none.
-    """
+    """Parse `line`, the header of a CSV file with RTT samples. `where` is its place in messages, and
+    `unit` is the unit of columns whose names have none. Raise TraceError, whose message lists the known
+    names."""
     delimiter = max(",", "\t", ";", key=line.count)
     try:
         titles = [title.lower() for title in split_fields(line, delimiter)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Latency series of flent data files (https://flent.org), format versions 1 to 4."""
+"""Read the latency series of flent data files (https://flent.org), format versions 1 to 4."""
 
 import math
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from .json_text import loads
 from .samples import SampleFlow, SampleTrace
 from .schema import Columns
 
-#: A file is read as a whole, as flent does: it has a few hundred values for each minute.
+#: The largest file. It is read as a whole, as flent does: a file has a few hundred values for each minute.
 _MOST_BYTES = 1 << 26
 _TCP_RTT = "::tcp_rtt"
 
 
 class FlentTrace(SampleTrace):
-    """A trace over a flent file: each ping or TCP RTT series is a flow."""
+    """A trace that reads a flent file. Each series of pings or TCP RTTs is a flow."""
 
     kind = "flent"
 
@@ -54,7 +54,7 @@ class FlentTrace(SampleTrace):
         raw = self._data.get("raw_values")
         if isinstance(raw, dict) and raw:
             return raw
-        # Version 1 stored them with the series' metadata.
+        # Version 1 stored the raw values with the metadata of the series.
         metadata = self._data.get("metadata")
         series = metadata.get("SERIES_META") if isinstance(metadata, dict) else None
         if not isinstance(series, dict):
@@ -66,7 +66,8 @@ class FlentTrace(SampleTrace):
         }
 
     def _series(self) -> Iterator[tuple[str, list[tuple[Any, Any]], bool]]:
-        """Yield name, (time in s, RTT in ms) and whether the times are absolute."""
+        """Yield for each series its name, its points (time in s, RTT in ms), and whether the times are
+        absolute."""
         raw = self._raw_values()
         x_values = self._data.get("x_values")
         for name, values in self._data["results"].items():
@@ -106,7 +107,7 @@ class FlentTrace(SampleTrace):
         return times, rtts
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield each series in turn, in batches of at most `max_rows` rows."""
+        """Yield the samples of each series in turn, in batches of at most `max_rows` rows."""
         found = [(name, *self._clean(name, points), absolute) for name, points, absolute in self._series()]
         series = [of for of in found if of[1]]
         self._data = {}
@@ -114,8 +115,8 @@ class FlentTrace(SampleTrace):
             raise TraceError(f"{self._file}: a flent file without a ping or TCP RTT series that holds values")
         if any(name.endswith(_TCP_RTT) for name, *_ in series):
             self._warnings.append("TCP RTT series are smoothed RTTs of the kernel, not single samples")
-        # Raw values have the time of day, computed ones the time since the test began: the first of each
-        # is 0.
+        # Raw values have absolute times; computed values have times since the test began. Times are
+        # counted from the earliest value of each kind.
         origin = {
             kind: min((min(times) for _, times, _, absolute in series if absolute == kind), default=0.0)
             for kind in (True, False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The reader of a trace that is not a capture, chosen by the trace's beginning."""
+"""Choose the reader of a trace that is not a capture, by the first bytes of the trace."""
 
 import re
 
@@ -15,12 +15,14 @@ from .ss import SsTrace, looks_like_ss
 from .tlog import TlogTrace
 from .tlog_records import MAGIC as _TLOG_MAGIC
 
-#: "[1700000000.5] 64 bytes from ..." is not JSON.
+#: A line of ping with a time before it, such as "[1700000000.5] 64 bytes from ...", which begins like
+#: JSON.
 _STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 
 
 def open_other(file: TraceFile, head: bytes, options: TraceOptions) -> Trace:
-    """Open `file`, whose decompressed content begins with `head`; raise TraceError."""
+    """Open `file`, a trace that is not a packet capture, with the reader for its format. `head` is the
+    beginning of its decompressed content. Raise TraceError."""
     if head.startswith(_TLOG_MAGIC):
         return TlogTrace(file)
     text = head.removeprefix(b"\xef\xbb\xbf")

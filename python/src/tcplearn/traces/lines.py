@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lines of text printed by programs, and the times at their beginnings."""
+"""Read lines of text that programs print, and parse the times at the beginnings of lines."""
 
 import codecs
 import re
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from .base import ByteStream, TraceError, TraceFile
 
-#: Far longer than any line of ping or ss.
+#: The longest accepted line in characters, far longer than any line of ping or ss.
 MOST_LINE = 1 << 16
 _DAY_US = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,18 +25,20 @@ _STAMP = re.compile(
 
 
 def encoding_of(head: bytes) -> str:
-    """Return UTF-16 if `head` begins with its byte order mark (PowerShell's `>`), else UTF-8."""
+    """Return UTF-16 if `head` begins with its byte order mark (as files written by PowerShell's `>` do),
+    otherwise UTF-8."""
     return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
 
 
 def text_lines(stream: ByteStream, file: TraceFile) -> Iterator[tuple[int, str]]:
-    """Yield each line that is not empty with its number; raise TraceError if one is too long."""
+    """Yield the number and the text of each line that is not empty. Raise TraceError if a line is too
+    long."""
     data = stream.read()
     decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
     rest, number = "", 0
     while True:
         text = rest + decoder.decode(data, final=not data)
-        if data and not text.strip():  # a small gzip may hold gigabytes of empty lines
+        if data and not text.strip():  # a small gzip file may contain gigabytes of empty lines
             number += text.count("\n")
             rest = ""
         else:
@@ -60,14 +62,15 @@ def _too_long(file: TraceFile, number: int) -> TraceError:
 
 
 class Clock:
-    """Reads the times that programs such as `date`, `ts` and `ping -D` write before lines."""
+    """Parses the times that programs such as `date`, `ts` and `ping -D` write before lines."""
 
     def __init__(self) -> None:
         self._day_us = 0
         self._last_of_day_us: int | None = None
 
     def split(self, line: str) -> tuple[int | None, str]:
-        """Return the time at the line's beginning in us, or None, and the rest of the line."""
+        """Return the time at the beginning of `line` in us, or None if there is none, and the rest of the
+        line."""
         found = _STAMP.match(line)
         if not found:
             return None, line
@@ -99,7 +102,7 @@ class Clock:
             hours = hours % 12 + (12 if of["half"] == "PM" else 0)
         of_day_us = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + _fraction_us(of["of_day"])
         if self._last_of_day_us is not None and of_day_us < self._last_of_day_us - _DAY_US // 2:
-            self._day_us += _DAY_US  # past midnight
+            self._day_us += _DAY_US  # the clock has passed midnight
         self._last_of_day_us = of_day_us
         return self._day_us + of_day_us
 

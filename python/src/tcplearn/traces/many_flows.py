@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The columns of a batch, derived from plain samples (arrival and RTT) of many flows, in a few hundred bytes
-for each flow."""
+"""Derive the columns of a batch from plain samples (time of arrival and RTT) of many flows. Each flow
+takes only a few hundred bytes of memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from .schema import Columns, filled
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-#: Arrivals that a flow remembers to count its flight; more samples are never on the way at once.
+#: The most arrival times that a flow keeps in order to count its segments in flight. More samples are
+#: never in flight at once.
 MOST_ARRIVALS = 1 << 16
 _MOST_NAME = 200
 _COUNTS = ("acks", "samples", "retransmitted", "first_us", "last_us")
@@ -30,7 +31,7 @@ _ROW = np.dtype([("time_us", np.int64), ("rtt_us", np.int64), ("resent", np.bool
 def info_of(
     number: int, name: str, acks: int, samples: int, retransmitted: int, first_us: int, last_us: int
 ) -> FlowInfo:
-    """Return the information on a flow of samples as a capture would."""
+    """Return the information on a flow of RTT samples, in the form in which a capture gives it."""
     return FlowInfo(
         id=number,
         peer=number,
@@ -51,12 +52,12 @@ def info_of(
 
 @dataclass(frozen=True)
 class _Runs:
-    """Rows sorted by flow: the beginning and the end of each flow's rows."""
+    """The position of each flow's rows in an array whose rows are sorted by flow: `starts` and `ends`."""
 
     flows: Int64s
     starts: npt.NDArray[np.intp]
     ends: npt.NDArray[np.intp]
-    run: npt.NDArray[np.intp]  # the flow of each row, by its place in `flows`
+    run: npt.NDArray[np.intp]  # the flow of each row, as an index into `flows`
 
     @staticmethod
     def of(ids: Int64s) -> _Runs:
@@ -65,36 +66,38 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return numbers in the order of run and value, and the sorted values if the numbers are made of
-        ranks."""
+        """Return for each of `values` an integer key whose order is that of (`run`, value). If the keys
+        are made from ranks, return also the sorted values, which are needed to convert keys back;
+        otherwise None."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
         return run * len(ranked) + rank, ranked
 
     def running_most(self, values: Int64s) -> Int64s:
-        """Return, for each row, the largest value of its flow so far."""
+        """Return for each row the largest of `values` in the rows of its flow up to this row."""
         keys, ranked = self.keys(self.run, values)
         most: Int64s = np.maximum.accumulate(keys)
         return most if ranked is None else ranked[most - self.run * len(ranked)]
 
 
 class ManyFlows:
-    """The running states of flows by number, in the order in which their names first appeared."""
+    """The running states of many flows of RTT samples. A flow's number is its place in the order in which
+    flow names first appeared."""
 
     def __init__(self, capacity: int = 16) -> None:
         self._numbers: dict[str, int] = {}
-        self._names: list[str | None] = []  # None: released
+        self._names: list[str | None] = []  # None if the flow was released
         self._state = np.zeros(capacity, _STATE)
-        # bytes take less than an array each
-        self._arrivals: list[bytes] = []  # the last arrivals, in us
-        self._waiting: list[bytes] = []  # rows that others may overtake, `_ROW`
+        # a bytes object takes less memory than an array
+        self._arrivals: list[bytes] = []  # the last arrival times of each flow, in us
+        self._waiting: list[bytes] = []  # rows that later rows may overtake, of type `_ROW`
 
     def __len__(self) -> int:
         return len(self._names)
 
     def numbered(self, names: Sequence[str]) -> Int64s:
-        """Return each name's number; new names get the next ones."""
+        """Return the number of the flow of each name in `names`. New names get the next numbers."""
         numbers = self._numbers
         out = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
         new = len(numbers) - len(self._names)
@@ -109,7 +112,8 @@ class ManyFlows:
         return out
 
     def info(self, number: int, title: str) -> FlowInfo:
-        """Return the flow as a capture would; `title` names a flow without a name. Raise KeyError."""
+        """Return the information on flow `number` in the form that a capture gives. `title` names a flow
+        without a name. Raise KeyError."""
         name = self._names[number] if number < len(self._names) else None
         if name is None:
             raise KeyError(number)
@@ -117,12 +121,12 @@ class ManyFlows:
         return info_of(number, name or title, **{key: int(state[key]) for key in _COUNTS})
 
     def forget(self, number: int) -> None:
-        """Free the memory of an ended flow except its number."""
+        """Free the memory of an ended flow; only its number stays in use."""
         self._names[number] = None
         self._arrivals[number] = self._waiting[number] = b""
 
     def steps(self, ids: Int64s, given_us: Int64s) -> Int64s:
-        """Return the difference of each time to the time before it in its flow; rows are sorted by flow."""
+        """Return the difference of each time to the previous time in its flow. Rows are sorted by flow."""
         runs = _Runs.of(ids)
         state = self._state[runs.flows]
         before = np.roll(given_us, 1)
@@ -133,8 +137,8 @@ class ManyFlows:
         return steps
 
     def columns(self, ids: Int64s, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns of rows that are sorted by flow, and within a flow by arrival; `rtt_us` of a
-        `resent` row is not used."""
+        """Return the columns of a batch from RTT samples that are sorted by flow, and by arrival within a
+        flow. The value of `rtt_us` in a `resent` row is not used."""
         runs = _Runs.of(ids)
         starts, last, state = runs.starts, runs.ends - 1, self._state[runs.flows]
         known = state["acks"] > 0
@@ -143,7 +147,8 @@ class ManyFlows:
         before = np.roll(time_us, 1)
         before[starts] = np.where(known, state["last_us"], sent_us[starts])
 
-        # Rows may arrive in another order than they were sent; the oldest segment out never gets younger.
+        # Rows may arrive in another order than they were sent. The sending time of the oldest segment in
+        # flight never decreases.
         head_us = np.where(sample, sent_us, np.iinfo(np.int64).min)
         begun_us = np.where(sample[starts], sent_us[starts], before[starts])
         head_us[starts] = np.where(known, np.maximum(head_us[starts], state["head_us"]), begun_us)
@@ -157,8 +162,9 @@ class ManyFlows:
         state["samples"] += np.add.reduceat(sample, starts, dtype=np.int64)
         state["retransmitted"] += np.add.reduceat(resent, starts, dtype=np.int64)
         self._state[runs.flows] = state
-        # RFC 6298, (5.1) and (5.3): the timer starts with the sending if nothing was out, else with the last
-        # ACK. The sending of a row without a sample is not known, so the ACK before it counts.
+        # RFC 6298, (5.1) and (5.3): the timer starts when a segment is sent with nothing in flight, and
+        # otherwise at the last ACK. A row without a sample does not show when its segment was sent, so the
+        # previous ACK counts.
         armed_us = np.where(sample, np.maximum(before, sent_us), before)
         return filled(
             {
@@ -175,7 +181,8 @@ class ManyFlows:
         )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Return, for each row, the samples of its flow that arrived after its sending, including itself."""
+        """Return for each row the number of samples of its flow that arrived after the row's segment was
+        sent, including the row itself. This is the number of segments in flight."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])
         run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))
@@ -200,15 +207,15 @@ class ManyFlows:
         bounds: npt.NDArray[np.intp],
         most: int,
     ) -> None:
-        """Store the last `most` values of each flow in `where`."""
+        """Store the last `most` values of each flow in `where`. `values` are sorted by flow, with the
+        boundaries `bounds`."""
         size, data, edges = values.itemsize, values.tobytes(), bounds.tolist()
         for flow, start, end in zip(flows.tolist(), edges[:-1], edges[1:], strict=True):
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """Take rows by flow, each flow's in the order of sending, and return those that are ready, each
-        flow's in the order of arrival, or None. A row is held back while one that is given later may arrive
-        before it."""
+        """Take rows that are sorted by flow, and by sending time within a flow. Return the rows that are
+        ready, sorted by arrival, or None. A row is held back while a later row may still arrive before it."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)
@@ -216,14 +223,14 @@ class ManyFlows:
         ids, rows = np.concatenate((held_ids, ids)), np.concatenate((held, new))
         by_time = np.lexsort((rows["time_us"], ids))
         ids, rows = ids[by_time], rows[by_time]
-        # Every later row arrives after the last sending so far.
+        # Every later row arrives after the last sending time so far.
         ready = rows["time_us"] <= sent_us[runs.ends - 1][_Runs.of(ids).run]
         bounds = np.searchsorted(ids[~ready], np.append(runs.flows, runs.flows[-1] + 1))
         self._keep(self._waiting, runs.flows, rows[~ready], bounds, len(rows))
         return self._in_time(ids[ready], rows[ready])
 
     def rest(self, flows: Int64s) -> Columns | None:
-        """Return the rows of `flows` that were held back."""
+        """Return the rows of `flows` that were held back, or None."""
         return self._in_time(*self._held(flows))
 
     def _held(self, flows: Int64s) -> tuple[Int64s, npt.NDArray[np.void]]:

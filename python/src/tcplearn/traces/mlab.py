@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""M-Lab's archives: snapshots of tcp-info, raw or decoded, and measurements of ndt7."""
+"""Read M-Lab's archives: snapshots of tcp-info (raw or decoded) and measurements of ndt7."""
 
 import base64
 import ipaddress
@@ -17,11 +17,11 @@ from .readings import Reading, ReadingsTrace
 from .schema import Columns
 
 _MARKS = re.compile(rb'"(TCPInfo|RawIDM|Snapshots|ServerMeasurements|ConnectionInfo)"\s*:')
-#: The most bytes of a line, or of a file that is one value: an ndt7 test has some 100 KB, an hour's snapshots
-#: some 30 MB.
+#: The most bytes of a line, or of a file that is a single JSON value. An ndt7 test has some 100 KB, and
+#: the snapshots of an hour some 30 MB.
 _MOST_BYTES = 1 << 26
-_INFO = 2  # INET_DIAG_INFO among the attributes (linux/inet_diag.h)
-#: Offsets into struct tcp_info (linux/tcp.h).
+_INFO = 2  # index of INET_DIAG_INFO in the attributes (linux/inet_diag.h)
+#: Offsets in struct tcp_info (linux/tcp.h), in bytes.
 _OFFSETS = {"RTT": 68, "RTTVar": 72, "TotalRetrans": 100, "Unacked": 24, "BytesAcked": 120, "SegsIn": 140}
 _KINDS = {"BytesAcked": "<q"}
 _NEWS = ("RTTVar", "BytesAcked", "Delivered", "SegsIn")
@@ -29,12 +29,12 @@ _DIRECTIONS = ("Download", "Upload")
 
 
 def looks_like_mlab(head: bytes) -> bool:
-    """Return whether `head`, the beginning of a JSON file, is that of such an archive."""
+    """Return whether `head`, the beginning of a JSON file, is from an M-Lab archive."""
     return _MARKS.search(head) is not None
 
 
 class MlabTrace(ReadingsTrace):
-    """A trace over an archive: each connection, or each direction of a test, is a flow."""
+    """A trace that reads an M-Lab archive. Each connection, or each direction of a test, is a flow."""
 
     kind = "mlab"
 
@@ -44,10 +44,10 @@ class MlabTrace(ReadingsTrace):
         self._title = PurePath(file.title).name.split(".")[0]
         self._last_time_us = 0
         self._any = False
-        self._base_us = 0  # the beginning of a test whose times count from it
+        self._base_us = 0  # when the current test began; its times count from then
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         for number, record in self._records():
             if not isinstance(record, dict):
                 raise TraceError(f"{self._file}: record {number}: it is no object")
@@ -60,7 +60,8 @@ class MlabTrace(ReadingsTrace):
         yield from self._rows(max_rows)
 
     def _records(self) -> Iterator[tuple[int, Any]]:
-        """Yield the JSON value of each line with its number, or that of a file that is one value."""
+        """Yield the number and the JSON value of each line. If the whole file is one JSON value, yield it
+        alone."""
         rest, number = b"", 0
         while True:
             data = self._stream.read()
@@ -103,7 +104,7 @@ class MlabTrace(ReadingsTrace):
         return TraceError(f"{self._file}: record {number}: it is not JSON: {shown(str(error), 80)}")
 
     def _take(self, number: int, record: dict[str, Any]) -> None:
-        raw = record.get("raw")  # as BigQuery exports it
+        raw = record.get("raw")  # BigQuery exports records in this form
         record = raw if isinstance(raw, dict) else record
         snapshots = record.get("Snapshots")
         if isinstance(snapshots, list):
@@ -112,7 +113,7 @@ class MlabTrace(ReadingsTrace):
                 self._snapshot(as_object(snapshot), of)
         elif any(isinstance(record.get(name), dict) for name in _DIRECTIONS):
             self._test(number, record)
-        elif "ElapsedTime" in as_object(record.get("TCPInfo")):  # printed by ndt7's clients
+        elif "ElapsedTime" in as_object(record.get("TCPInfo")):  # output of ndt7's clients
             origin = shown(record.get("Test") or record.get("Origin") or "", 20)
             self._elapsed(("", origin), f"{self._title} {origin}".strip(), as_object(record["TCPInfo"]))
         else:
@@ -134,7 +135,7 @@ class MlabTrace(ReadingsTrace):
         elapsed_us = _count(info.get("ElapsedTime"))
         if elapsed_us is None:
             return
-        if key not in self._connections:  # tests follow one another
+        if key not in self._connections:  # a new test begins; tests are placed one after another
             self._base_us = (self._first_us or 0) + self._last_us
         self._look(key, name, self._base_us + elapsed_us, info)
 
@@ -173,7 +174,8 @@ def _bytes(value: object) -> bytes:
 
 
 def _unpacked(value: object) -> dict[str, Any]:
-    """Return the used fields of a struct tcp_info; that of an older kernel ends earlier."""
+    """Return the used fields of the struct tcp_info in `value`. The struct of an older kernel lacks the
+    last fields."""
     raw = _bytes(value)
     fields = {}
     for name, offset in _OFFSETS.items():
@@ -184,7 +186,7 @@ def _unpacked(value: object) -> dict[str, Any]:
 
 
 def _ends(value: object) -> str:
-    """Return the name of a connection from its struct inet_diag_msg."""
+    """Return the name of a connection from its struct inet_diag_msg in `value`."""
     raw = _bytes(value)
     if len(raw) < 40:
         return ""

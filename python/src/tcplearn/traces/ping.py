@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The output of ping: iputils, BusyBox, macOS and BSD, Windows, fping -l and -C, hping3."""
+"""Read the output of ping: iputils, BusyBox, macOS, BSD, Windows, fping -l and -C, and hping3."""
 
 import re
 from array import array
@@ -13,13 +13,14 @@ from .samples import SampleFlow, SampleTrace, slices
 from .schema import Columns, empty_batch
 
 _UNITS_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "\N{MICRO SIGN}s": 1.0, "usec": 1.0}
-#: The RTT in any language is a line's only number with a unit of time: "time=12.3 ms", "Zeit<1ms", "12,3 мс".
+#: In any language, the RTT is the only number in a line that has a unit of time: "time=12.3 ms",
+#: "Zeit<1ms", "12,3 мс".
 _RTT = re.compile(
     r"([=<])\s?(\d{1,12}(?:[.,]\d{1,9})?)\s?(ms|usec|us|\N{MICRO SIGN}s|s|мсек|мс|毫秒)(?![\w/])",
     re.IGNORECASE,
 )
 _FPING = re.compile(r"^(\S+)\s+: \[(\d{1,9})\], (?:.*?(\d{1,12}(?:\.\d{1,9})?) ms|timed out)")
-#: fping -C: all round trips of a host in one line, "-" for a lost one.
+#: fping -C prints all round trips to a host in one line, with "-" for a lost reply.
 _FPING_ALL = re.compile(r"(\S+(?: \(\S+\))?) +:((?: +(?:\d{1,12}(?:\.\d{1,9})?|-))+)\s*")
 _SEQUENCE = re.compile(r"\b(?:icmp_|tcp_|udp_)?(?:seq|req)[= ](\d{1,9})\b")
 _ADDRESS = re.compile(
@@ -36,9 +37,9 @@ _NO_ANSWER = re.compile(
     r"|zeit.berschreitung|nicht erreichbar|d.lai d.attente|agotado|scaduta|esgotado|превышен",
     re.IGNORECASE,
 )
-#: The most replies that are held until the time between them is known.
+#: The most replies that are kept in memory until the time between requests is known.
 _MOST_HELD = 500_000
-_STEP_US = 1_000_000  # the default interval of every ping
+_STEP_US = 1_000_000  # the default interval of all ping programs
 _TURN = 1 << 16  # sequence numbers have 16 bits
 
 
@@ -55,7 +56,7 @@ def _is_reply(line: str) -> bool:
 
 
 class _Target:
-    """The replies of one host, in their order."""
+    """The replies of one host, in order."""
 
     def __init__(self, flow: SampleFlow) -> None:
         self.flow = flow
@@ -65,12 +66,12 @@ class _Target:
         self.first: int | None = None
         self.last: int | None = None
         self.replies = 0
-        self.unanswered = 0  # requests without a number
-        self.itemized = False  # whether each reply has its own line
+        self.unanswered = 0  # requests without a sequence number
+        self.itemized = False  # whether each reply has a line of its own
 
     def numbered(self, sequence: int | None) -> int:
-        """Return a request's number with the turns of its 16 bits undone; requests without one are
-        counted."""
+        """Return a request's number since the start, from its 16-bit sequence number, which wraps around.
+        Requests without a sequence number are counted."""
         if sequence is None:
             full = 0 if self.last is None else self.last + 1
         else:
@@ -88,7 +89,7 @@ class _Target:
 
 
 class PingTrace(SampleTrace):
-    """A trace over the output of ping: each host that answers is a flow."""
+    """A trace that reads the output of ping. Each host that replies is a flow."""
 
     kind = "ping"
 
@@ -96,7 +97,7 @@ class PingTrace(SampleTrace):
         super().__init__(file)
         self._clock = Clock()
         self._targets: dict[str, _Target] = {}
-        self._host = file.title  # for lines that name none
+        self._host = file.title  # the host of lines that name none
         self._made = self._held = self._samples = 0
         self._duplicates = self._unanswered = self._below = self._moved = self._without = 0
         self._timed: bool | None = None
@@ -106,7 +107,8 @@ class PingTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         lines = list(self._warnings)
         if self._steps_us:
             step = ", ".join(f"{step / 1e6:g}" for step in sorted(self._steps_us)[:3])
@@ -125,7 +127,7 @@ class PingTrace(SampleTrace):
         return [*lines, *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         for number, line in text_lines(self._stream, self._file):
             time_us, line = self._clock.split(line)
             if summary := _SUMMARY.match(line):
@@ -179,7 +181,8 @@ class PingTrace(SampleTrace):
             self._without += 1
 
     def _all_of(self, target: _Target, rtts_ms: list[str]) -> None:
-        """Take fping's line of all round trips, which without -q repeats the lines of the replies."""
+        """Take the round trips in fping's line with all of them. Without fping's option -q this line
+        repeats the lines of single replies, and is ignored."""
         if not target.itemized:
             for rtt_ms in rtts_ms:
                 self._reply(target, None, None, None if rtt_ms == "-" else float(rtt_ms) * 1000, 0)
@@ -201,7 +204,7 @@ class PingTrace(SampleTrace):
         self, target: _Target, time_us: int | None, sequence: int | None, rtt_us: float | None, ttl: int
     ) -> None:
         full = target.numbered(sequence)
-        if rtt_us is None:  # an answer may still come
+        if rtt_us is None:  # a reply may still come
             return
         target.replies += 1
         self._timed = self._timed is not False and time_us is not None
@@ -212,7 +215,7 @@ class PingTrace(SampleTrace):
         self._held += 1
 
     def _flush(self, max_rows: int, *, end: bool) -> Iterator[Columns]:
-        """Yield the held rows; with `end` the targets have ended."""
+        """Yield the rows kept in memory. With `end`, all hosts have ended."""
         for target in self._targets.values():
             yield from self._rows(target, max_rows, end=end)
         self._held = 0
@@ -225,7 +228,7 @@ class PingTrace(SampleTrace):
         flow = target.flow
         if not len(target.rtt_us):
             if end and flow.last_us is None:
-                self._by_id.pop(flow.id)  # it never answered
+                self._by_id.pop(flow.id)  # the host never replied
             elif end:
                 yield empty_batch() | {"ended": np.array([flow.id], np.uint32)}
             return

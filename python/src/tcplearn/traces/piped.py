@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The copy of a pipe that cannot be read as it comes, with limits on its size and on the disk's free
-space."""
+"""Copy a pipe to a file if its format cannot be read as it arrives, within limits on its size and on the
+free disk space."""
 
 import errno
 import shutil
@@ -9,22 +9,23 @@ from typing import BinaryIO
 
 from .base import TraceError
 
-#: Enough for some 30 million samples as text. On many machines the temporary folder is in memory.
+#: The largest copy in bytes, enough for some 30 million samples as text. On many machines the temporary
+#: folder is in memory.
 MOST_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 20
 _SAVE = "save it to a file, and name that"
 
 
 def copy(source: BinaryIO, out: BinaryIO, name: str, head: bytes = b"") -> None:
-    """Copy `head` and the rest of the pipe `source` to `out`, a file in the temporary folder, which the
-    caller removes. Raise TraceError if the pipe `name` is too long."""
+    """Copy `head` and the rest of the pipe `source` to `out`, a temporary file that the caller removes.
+    `name` is the pipe's name in messages. Raise TraceError if the pipe has too many bytes."""
     folder = tempfile.gettempdir()
     copied, data = 0, head or source.read(_CHUNK_BYTES)
     while data:
         copied += len(data)
         if copied > MOST_BYTES:
             raise TraceError(f"{name}: no more than {MOST_BYTES >> 30} GiB is taken from a pipe; {_SAVE}")
-        if copied > shutil.disk_usage(folder).free - len(data):  # half of the free space is left to others
+        if copied > shutil.disk_usage(folder).free - len(data):  # leave half of the free space to others
             raise _no_room(name, folder)
         try:
             out.write(data)

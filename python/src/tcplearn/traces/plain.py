@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bare round-trip times: numbers, one or several on a line."""
+"""Read bare round-trip times: numbers without a header, one or several on a line."""
 
 import codecs
 import math
@@ -20,9 +20,11 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 #: Words that programs write for a round trip that was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
-#: Among this many round trips at least one is shorter than the one before.
+#: If this many numbers never decrease, a warning asks whether they are times: round trips do decrease
+#: sometimes.
 _MANY = 50
-#: Numbers that never fall, at least this many and growing tenfold, are times, such as those of a link trace.
+#: If at least _CERTAIN numbers never decrease and grow more than _GROWN-fold, they are times, such as
+#: those of a link trace.
 _CERTAIN, _GROWN = 1000, 10
 _MOST_US = 1 << 61
 
@@ -37,7 +39,7 @@ def looks_like_numbers(text: str) -> bool:
 
 
 class NumbersTrace(SampleTrace):
-    """A trace over a list of round-trip times: one flow."""
+    """A trace that reads a list of round-trip times. They are one flow."""
 
     kind = "numbers"
 
@@ -55,7 +57,8 @@ class NumbersTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
         if not self._falls and self._flow.samples >= _MANY:
             lines.append("the numbers never fall: are they times, and no round trips?")
@@ -64,7 +67,7 @@ class NumbersTrace(SampleTrace):
         return [*lines, *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         values: list[float] = []
         lines = self._each_line()
         first = list(islice(lines, 2))
@@ -121,7 +124,8 @@ class NumbersTrace(SampleTrace):
         return value
 
     def _each_line(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the words of each line; a line may be as long as the file."""
+        """Yield the number and the words of each line. A line may be as long as the file, and is then
+        yielded in parts."""
         data = self._stream.read()
         decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
         rest, line, comment = "", 1, False

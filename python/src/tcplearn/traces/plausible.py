@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A check whether numbers look like round trips, or are in another unit."""
+"""Check whether numbers look like round-trip times in the unit that was given, or are probably in another
+unit."""
 
 import numpy as np
 import numpy.typing as npt
 
-#: Half of a network's round trips are within these bounds.
+#: The median round trip of a network is within these bounds.
 _LEAST_US, _MOST_US = 50, 60_000_000
-#: The median is that of the first samples, at most this many.
+#: The number of first samples whose median is checked.
 _LOOKED_AT = 10_000
 _LARGER = {"ms": "s", "s": "s"}
 _SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}
 
 
 class Plausible:
-    """Checks the beginning of a trace whose unit was given or assumed."""
+    """Checks the first samples of a trace whose unit was given or assumed."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -27,7 +28,7 @@ class Plausible:
             self._count += len(part)
 
     def warnings(self) -> list[str]:
-        """Return a line if half of the round trips are implausible."""
+        """Return a line if the median round trip is implausible."""
         if not self._count:
             return []
         median_us = float(np.median(np.concatenate(self._parts)))
@@ -35,7 +36,7 @@ class Plausible:
             return []
         long = median_us > _MOST_US
         if not long and self._unit in ("us", "ns"):
-            return []  # such round trips occur within a rack
+            return []  # such short round trips occur within a rack
         unit = (_SMALLER if long else _LARGER)[self._unit]
         value = f"{median_us / 1e6:g} s" if long else f"{median_us:g} us"
         advice = f"are these {unit}? give --unit {unit}" if unit != self._unit else "is the unit right?"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""QUIC logs in qlog (draft-ietf-quic-qlog-main-schema, -quic-events), from draft-00 on, as any JSON."""
+"""Read QUIC logs in qlog, as any kind of JSON, from draft-00 on (draft-ietf-quic-qlog-main-schema and
+draft-ietf-quic-qlog-quic-events)."""
 
 from __future__ import annotations
 
@@ -27,9 +28,10 @@ from .schema import Columns
 
 _MOST_BYTES = 1 << 28  # of a single JSON document, which is held in memory
 _MOST_RECORD_BYTES = 1 << 24
-_MOST_CUT_BYTES = 1 << 20  # more than an event
+_MOST_CUT_BYTES = 1 << 20  # more than the bytes of an event
 _MOST_US = 1 << 61
-#: Loggers with several threads reorder events within this time; more means another clock.
+#: Loggers with several threads reorder events within this time. A larger step back means that the clock
+#: changed.
 _MOST_BACK_US = 1000
 
 _SEPARATOR = b"\x1e"  # RFC 7464
@@ -42,7 +44,8 @@ _SPACES = {"initial": 0, "handshake": 1} | dict.fromkeys(
     ("", "0rtt", "1rtt", "zerortt", "onertt", "short", "application_data"), 2
 )
 _ACK = {"ack", "ack_ecn", "ack_receive_timestamps"}
-# RFC 9002, section 2; the last two are picoquic's and mvfst's names of the application's CONNECTION_CLOSE.
+# Frames that do not elicit an ACK (RFC 9002, section 2). The last two are the names that picoquic and
+# mvfst give the application's CONNECTION_CLOSE.
 _NOT_ELICITING = {*_ACK, "padding", "connection_close", "application_close", "connection_close_app_err"}
 _NAMES = (*(name for name in schema.COLUMNS if name != "ttl"), "ack_delay_us")
 
@@ -54,14 +57,14 @@ _LEFT_OUT = {
 
 
 def looks_like_qlog(head: bytes) -> bool:
-    """Return whether `head`, the beginning of a file, is that of a qlog."""
+    """Return whether `head`, the beginning of a file, is from a qlog."""
     return head.startswith(_SEPARATOR) or (
         head.lstrip().startswith((b"{", b"[")) and _MARKS.search(head) is not None
     )
 
 
 class _Log:
-    """One trace of a file: its clock and its connections."""
+    """One trace of a qlog file, with its clock and its connections."""
 
     def __init__(self, owner: QlogTrace, meta: dict[str, Any], title: object) -> None:
         self._owner = owner
@@ -86,7 +89,7 @@ class _Log:
         self._last_us = 0
 
     def take(self, where: str, event: object) -> None:
-        """Take one event."""
+        """Take one event. `where` is its place in messages."""
         if isinstance(event, list) and self._fields is not None:
             event = dict(zip(self._fields, event, strict=False))
         if not isinstance(event, dict):
@@ -143,7 +146,7 @@ class _Log:
                     self._ack(connection, now_us, space, frame)
             return
         if space is None:
-            return  # retry, version negotiation, stateless reset
+            return  # a Retry, Version Negotiation or Stateless Reset
         given = header.get("packet_number", data.get("packet_number"))
         number = whole(given, MOST_NUMBER)
         if number is None:
@@ -175,7 +178,8 @@ class _Log:
 
 
 class QlogTrace:
-    """A trace over a qlog: each connection that an endpoint logged is a flow, the endpoint its sender."""
+    """A trace that reads a qlog. Each connection that an endpoint logged is a flow, whose sender is the
+    endpoint."""
 
     kind = "qlog"
 
@@ -192,21 +196,22 @@ class QlogTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
     @property
     def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         return self._stream.progress
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on a connection."""
+        """Return the information on connection number `flow_id`."""
         return self._flows[flow_id].info
 
     def release(self, flow_id: int) -> None:
-        """Free the state of a connection that has ended."""
+        """Free the state of connection number `flow_id`, which has ended."""
         self._flows.pop(flow_id, None)
 
     def fail(self, where: str, what: str) -> TraceError:
@@ -234,7 +239,8 @@ class QlogTrace:
         return flow
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows; connections end with their trace in the file."""
+        """Yield the RTT samples in batches of at most `max_rows` rows. A connection ends where its trace
+        in the file ends."""
         log: _Log | None = None
         for where, record in self._records():
             if isinstance(record, _Log):
@@ -256,8 +262,8 @@ class QlogTrace:
             raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
-        """Yield whole batches of the rows, or all rows if `ended` lists the connections that end with
-        them."""
+        """Yield full batches from `rows`. If `ended` is given, yield all rows; the connections in `ended`
+        end with them."""
         count = len(self.rows) if ended is not None else len(self.rows) // max_rows * max_rows
         rows = self.rows[:count]
         del self.rows[:count]
@@ -281,7 +287,7 @@ class QlogTrace:
         yield from self._taken(max_rows, ended)
 
     def _records(self) -> Iterator[tuple[str, Any]]:
-        """Yield each event with its place in the file, and each trace's _Log before its events."""
+        """Yield each event with its place in the file. Before the events of each trace, yield its _Log."""
         head = self._stream.read().removeprefix(b"\xef\xbb\xbf").lstrip()
         separator = _SEPARATOR if head.startswith(_SEPARATOR) else b"\n"
         if separator == b"\n":
@@ -290,7 +296,7 @@ class QlogTrace:
             try:
                 first = loads(head.partition(b"\n")[0])
             except ValueError:
-                first = None  # it continues in the following lines
+                first = None  # the JSON value continues in the following lines
             if not isinstance(first, dict) or "traces" in first or "events" in first:
                 yield from self._contained(head)
                 return
@@ -311,7 +317,7 @@ class QlogTrace:
             self.warn(f"read as far as it goes: {self._stream.damage}")
 
     def _texts(self, rest: bytes, separator: bytes) -> Iterator[tuple[int, bytes, bool]]:
-        """Yield each JSON text with its number, from 1, and whether it is the last."""
+        """Yield the number of each JSON text (from 1), the text, and whether it is the last one."""
         number = 0
         waiting = b""
         while True:

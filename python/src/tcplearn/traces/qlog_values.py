@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Checked values of qlog's JSON in the forms that loggers write; None if a value is wrong."""
+"""Check values of qlog's JSON in all forms that loggers write. An invalid value becomes None."""
 
 import math
 import re
@@ -11,7 +11,8 @@ MOST_NUMBER = (1 << 62) - 1  # RFC 9000, 12.3
 
 
 def whole_events(text: bytes) -> int:
-    """Return where the last whole event of a contained qlog ends, 0 if none does."""
+    """Return the offset in `text`, a qlog that is one JSON document, at which the last complete event
+    ends. Return 0 if no event is complete."""
     stack, good = bytearray(), 0
     for found in re.finditer(rb'"[^"\\]*(?:\\.[^"\\]*)*\\?(?:"|\Z)|[\[\]{}]', text, re.DOTALL):
         token = found.group()
@@ -21,7 +22,7 @@ def whole_events(text: bytes) -> int:
             if not stack:
                 break
             stack.pop()
-            if stack == b"{[{[":  # an array of events
+            if stack == b"{[{[":  # inside an array of events
                 good = found.end()
     return good
 
@@ -31,7 +32,8 @@ def as_object(value: object) -> dict[str, Any]:
 
 
 def finite(value: object) -> float | None:
-    """Return `value` if it is a finite number, also as a string, which mvfst writes; else None."""
+    """Return `value` as a float if it is a finite number, otherwise None. mvfst writes numbers as strings,
+    which are accepted."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -42,7 +44,8 @@ def finite(value: object) -> float | None:
 
 
 def whole(value: object, most: int) -> int | None:
-    """Return `value` if it is an integer from 0 to `most`, also as a string (draft-01); else None."""
+    """Return `value` as an int if it is an integer from 0 to `most`, otherwise None. Strings (draft-01)
+    are accepted."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
@@ -53,7 +56,8 @@ def whole(value: object, most: int) -> int | None:
 
 
 def acked_ranges(given: object) -> list[tuple[int, int]]:
-    """Return the pairs (low, high) of `acked_ranges`, or nothing if one of them is wrong."""
+    """Return the pairs (low, high) of an ACK frame's `acked_ranges`, or an empty list if any of them is
+    invalid."""
     ranges = []
     for pair in given if isinstance(given, list) else ():
         if not isinstance(pair, list) or len(pair) not in (1, 2):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A QUIC connection as one endpoint saw it: packets sent, ACK frames and losses become rows."""
+"""Turn the events of a QUIC connection, as one endpoint logged them, into rows: packets sent, ACK frames
+received, losses."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
@@ -8,26 +9,27 @@ from typing import TypeAlias
 from .base import Reason
 from .many_flows import info_of
 
-#: Packets that a number space remembers above and below the largest acknowledged one.
+#: The most packets that a packet number space keeps: above, and below, the largest acknowledged packet.
 _MOST_AHEAD = 1 << 17
 _MOST_BEHIND = 1 << 10
 _MOST_WAITING = 1 << 16
 _MOST_COUNT = (1 << 32) - 1
 _REORDERING = 3  # kPacketThreshold (RFC 9002, 6.1.1)
 
-#: The counters of `Connection.left_out` and their texts.
+#: The counters of `Connection.left_out` and their texts in warnings.
 LEFT_OUT = {
     "twice": "packets whose number was sent before: left out",
     "many": "packets forgotten, as too many were never acknowledged",
 }
 
 
-#: A row by column; columns that QUIC does not have are left out.
+#: A row: values by column. Columns that QUIC does not have are missing.
 Row: TypeAlias = dict[str, int]
 
 
 class _Packet:
-    """A packet that was sent; `out` while it elicits an ACK and is neither acknowledged nor lost."""
+    """A packet that was sent. `out` is true while the packet is in flight: it elicits an ACK, and is
+    neither acknowledged nor lost."""
 
     __slots__ = ("eliciting", "lost", "order", "out", "sent_us", "size")
 
@@ -37,7 +39,7 @@ class _Packet:
 
 
 class _Space:
-    """A packet number space (RFC 9000, 12.3)."""
+    """A packet number space (RFC 9000, section 12.3)."""
 
     def __init__(self) -> None:
         self.packets: dict[int, _Packet] = {}
@@ -46,17 +48,15 @@ class _Space:
         self.closed = False
 
     def take(self, start: int, end: int) -> list[tuple[int, _Packet]]:
-        """Remove and return the packets of numbers[start:end]."""
+        """Remove and return the packets whose packet numbers are `self.numbers[start:end]`."""
         taken = [(number, self.packets.pop(number)) for number in self.numbers[start:end]]
         del self.numbers[start:end]
         return taken
 
 
 class Connection:
-    """One connection as one endpoint saw it, and its rows.
-
-    `left_out` counts omitted ACKs and packets; finished rows go to `rows`.
-    """
+    """A QUIC connection as one endpoint logged it. Its finished rows go to `rows`; `left_out` counts ACKs
+    and packets that were left out."""
 
     def __init__(
         self,
@@ -74,7 +74,8 @@ class Connection:
         self.ack_frames = 0
         self._side, self._left_out, self._rows = side, left_out, rows
         self._spaces = (_Space(), _Space(), _Space())
-        self._order: deque[_Packet] = deque()  # ack-eliciting packets as sent; the head is out
+        # ack-eliciting packets in the order of sending; the first is in flight
+        self._order: deque[_Packet] = deque()
         self._sent = 0
         self._out = self._out_bytes = 0
         self._armed_us: int | None = None
@@ -125,7 +126,8 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Take an ACK frame; it gives a row if it newly acknowledges an ack-eliciting packet."""
+        """Take an ACK frame that acknowledges the packet numbers in `ranges`. It gives a row if it newly
+        acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -136,7 +138,8 @@ class Connection:
         of.largest_acked = max(of.largest_acked, min(largest, of.largest_sent))
         eliciting = [packet for _, packet in newly if packet.eliciting]
         if eliciting:
-            # RFC 9002, 5.1: the largest acknowledged packet is new, and a new packet elicits ACKs.
+            # RFC 9002, section 5.1: an RTT sample needs that the largest acknowledged packet is newly
+            # acknowledged, and that at least one newly acknowledged packet is ack-eliciting.
             timed = next((packet for number, packet in newly if number == largest), None)
             self._row(now_us, timed, reason, eliciting, delay_us)
         behind = bisect_right(of.numbers, of.largest_acked)
@@ -180,8 +183,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Treat a packet as lost without an event if it is older than 2 RTT and than three acknowledged
-        packets."""
+        """Treat the oldest packets in flight as lost if they are older than 2 RTT and three later packets
+        were acknowledged. The log may lack loss events."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -199,7 +202,7 @@ class Connection:
             self._settle()
 
     def _lose(self, packet: _Packet) -> None:
-        # It stays in its space, because its ACK may still come and time it.
+        # The packet stays in its space, because its ACK may still arrive and give a sample.
         self._remove(packet)
         packet.lost = True
         self.info["retransmitted_packets"] += 1
@@ -227,7 +230,7 @@ class Connection:
         of = self._spaces[space]
         for _, packet in of.take(0, len(of.numbers)):
             self._remove(packet)  # RFC 9002, 6.4
-            packet.lost = True  # its fate cannot be known
+            packet.lost = True  # whether it arrived cannot be known
         self._settle()
 
     def _close(self, space: int) -> None:
@@ -236,7 +239,8 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Release the rows whose oldest packet is known to be lost or not; all rows if `final`."""
+        """Release the rows for which it is known whether the oldest packet in flight was lost. With
+        `final`, release all rows."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

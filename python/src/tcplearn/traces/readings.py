@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Connections whose state was read repeatedly: the kernel's smoothed round trip, and its counters."""
+"""Turn repeated readings of a connection's state in the kernel (smoothed RTT and counters) into samples."""
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ _MOST_RTT_US = 1 << 40
 
 @dataclass(frozen=True)
 class Reading:
-    """A connection's state at one time."""
+    """The state of a connection at one time."""
 
     srtt_us: int
     #: Values that change when data is acknowledged.
     state: tuple[float, ...]
-    #: Segments sent again since the connection began.
+    #: Segments retransmitted since the connection began.
     retransmits: int = 0
 
 
@@ -39,21 +39,22 @@ class _Connection:
 
 
 class ReadingsTrace(SampleTrace):
-    """Base of traces of readings: each connection is a flow, each reading that differs from the last a
-    sample."""
+    """The base class of traces of readings. Each connection is a flow, and each reading that differs from
+    the previous one is a sample."""
 
     def __init__(self, file: TraceFile) -> None:
         super().__init__(file)
         self._connections: dict[Hashable, _Connection] = {}
         self._closing: list[_Connection] = []
         self._made = self._repeated = self._unmeasured = self._moved = 0
-        self._pending = 0  # an upper bound of the rows since the last batch
+        self._pending = 0  # an upper bound of the number of rows since the last batch
         self._first_us: int | None = None
         self._last_us = 0
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption; complete after the last batch."""
+        """A message for everything that was left out or assumed. The list is complete after the last
+        batch."""
         lines = [
             "round trips are smoothed RTTs of the kernel (SRTT), read at intervals, not single samples: "
             "spikes are missing, so spurious timeouts are undercounted",
@@ -68,7 +69,7 @@ class ReadingsTrace(SampleTrace):
         return [*lines, *self._cut_short()]
 
     def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
-        """Take a reading of the connection `key`; times may have any origin, and must not go back."""
+        """Take a reading of the connection `key`. Times may have any origin, but should not decrease."""
         if not 0 < reading.srtt_us < _MOST_RTT_US:
             self._unmeasured += 1
             return
@@ -98,7 +99,7 @@ class ReadingsTrace(SampleTrace):
                 self._closing.append(c)
 
     def _rows(self, max_rows: int) -> Iterator[Columns]:
-        """Yield the rows since the last call, and the connections that have ended."""
+        """Yield the rows since the last call. The last batch lists the connections that have ended."""
         parts = []
         for c in [*self._closing, *self._connections.values()]:
             if c.time_us:

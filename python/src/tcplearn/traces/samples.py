@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces of samples (time of arrival and RTT) without packets, as flows and as batches of rows."""
+"""Base classes for traces of samples (time of arrival and RTT) without packets, which become flows and
+batches of rows."""
 
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ from .schema import Columns
 
 
 class SampleFlow:
-    """One flow of samples; `last_us` is the time of its last row, None before the first."""
+    """A flow of RTT samples. `last_us` is the time of its last row, or None before the first row."""
 
     def __init__(self, number: int, name: str) -> None:
         self.id, self.name = number, name
@@ -21,13 +22,15 @@ class SampleFlow:
         self._flows.numbered([""])
 
     def info(self) -> FlowInfo:
-        """Return the flow's information as a capture would; the peer of such a flow is itself."""
+        """Return the information on the flow in the form that a capture gives. Such a flow is its own
+        peer."""
         info = self._flows.info(0, self.name)
         info["id"] = info["peer"] = self.id
         return info
 
     def columns(self, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns of rows in order of arrival; `rtt_us` of a `resent` row is not used."""
+        """Return the columns of a batch from RTT samples in order of arrival. The value of `rtt_us` in a
+        `resent` row is not used."""
         out = self._flows.columns(np.zeros(len(time_us), np.int64), time_us, rtt_us, resent)
         out["flow"] += np.uint32(self.id)
         self.samples += int(np.count_nonzero(~resent))
@@ -36,7 +39,7 @@ class SampleFlow:
 
 
 def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
-    """Yield `batch` in parts of at most `max_rows` rows; its ended flows come with the last part."""
+    """Yield `batch` in parts of at most `max_rows` rows. The last part lists the ended flows."""
     count = len(batch["time_us"])
     ended = batch.pop("ended")
     for start in range(0, max(count, 1), max_rows):
@@ -47,7 +50,7 @@ def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
 
 
 class SampleTrace:
-    """Base of traces over lists of samples: the file, its warnings, its flows."""
+    """The base class of traces of samples. It holds the file, its warnings and its flows."""
 
     def __init__(self, file: TraceFile) -> None:
         self._file = file
@@ -57,7 +60,7 @@ class SampleTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission or assumption."""
+        """A message for everything that was left out or assumed."""
         return list(self._warnings)
 
     def _cut_short(self) -> list[str]:
@@ -65,13 +68,13 @@ class SampleTrace:
 
     @property
     def progress(self) -> float:
-        """The share of the file that was read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         return self._stream.progress
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on a flow."""
+        """Return the information on flow number `flow_id`."""
         return self._by_id[flow_id].info()
 
     def release(self, flow_id: int) -> None:
-        """Free the state of a flow that has ended."""
+        """Free the state of flow number `flow_id`, which has ended."""
         self._by_id.pop(flow_id, None)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The columns of a batch: one row for each ACK that acknowledges new data.
+"""The columns of a batch, which has one row for each ACK that acknowledges new data.
 
-native/columns.h lists them with their meanings. A batch has all of `COLUMNS`; a trace with more information
-adds columns of `OPTIONAL`, and `losses` beside them. `ended` lists the flows that end with the batch."""
+native/columns.h lists the columns with their meanings. Every batch has all of `COLUMNS`. A trace with more
+information adds columns of `OPTIONAL`, and a table `losses`. `ended` lists the flows that end with the
+batch.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +27,25 @@ def _types(*tables: str) -> dict[str, type[np.generic]]:
     return {c["name"]: np.dtype(c["type"]).type for c in _ALL if c["table"] in tables}
 
 
-#: The columns of every batch, with their types. Times are microseconds since the trace's first packet or row.
+#: The columns of every batch, with their types. Times are in microseconds since the trace's first packet
+#: or row.
 COLUMNS = _types("required", "filled")
 #: Columns that only some traces have.
 OPTIONAL = _types("optional")
-#: The values of columns that a trace does not know; a column without a default must be given.
+#: The values of columns that a trace does not know. A column without a default must be given.
 DEFAULTS: dict[str, int] = {c["name"]: c["default"] for c in _ALL if c["table"] in ("filled", "optional")}
-#: The columns of `losses`: a row for each lost segment, and a row for each withdrawn loss.
+#: The columns of `losses`, which has a row for each lost segment, and of the rows that withdraw a loss.
 LOSSES, WITHDRAWN = _types("loss"), _types("withdrawn")
 MEANINGS: dict[str, str] = {c["name"]: c["meaning"] for c in _ALL if c["table"] not in ("loss", "withdrawn")}
 
 
 def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
-    """Return the columns in `given`, converted to their types, and the missing ones with their defaults.
-    Raise ValueError if a column is unknown, is missing and has no default, or differs in length: a bug of
-    the reader of a format."""
+    """Return all columns: those in `given`, converted to their types, and the missing ones with their
+    defaults.
+
+    Raise ValueError if a column is unknown, differs in length, or is missing and has no default. This is a
+    bug in the reader of a format.
+    """
     types = COLUMNS | {name: kind for name, kind in OPTIONAL.items() if name in given}
     if unknown := given.keys() - types.keys():
         raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
@@ -58,20 +64,22 @@ def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
 
 
 def batch(given: Mapping[str, npt.ArrayLike], ended: Sequence[int] = ()) -> Columns:
-    """Return a whole batch: the columns in `given`, and the flows `ended` with it."""
+    """Return a complete batch: the columns in `given` with defaults for missing ones, and the list of
+    flows that have `ended` with it."""
     return filled(given) | {"ended": np.array(ended, np.uint32)}
 
 
 def empty_batch() -> Columns:
-    """Return a batch without rows."""
+    """Return a batch with all columns and no rows."""
     return batch({name: () for name in COLUMNS})
 
 
 def taken(rows: Columns, at: npt.NDArray[np.intp]) -> Columns:
-    """Return the rows `at` of a batch."""
+    """Return those rows of the batch `rows` that have the indices `at`."""
     return {name: column[at] for name, column in rows.items() if name in COLUMNS or name in OPTIONAL}
 
 
 def joined(pieces: Sequence[Columns]) -> Columns:
-    """Return the rows of all `pieces`, one after the other; all have the same columns."""
+    """Return the rows of all batches `pieces` as one batch, one after the other. All pieces have the same
+    columns."""
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

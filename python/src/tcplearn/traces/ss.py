@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Repeated output of `ss -ti`: `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
+"""Read repeated output of `ss -ti`, recorded with `while sleep 0.1; do date +%s.%N; ss -tinO; done >
+FILE`."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ _TITLE = re.compile(r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q")
 _COUNTED = re.compile(r"(?:^|\s)(bytes_acked|delivered|lastsnd|lastrcv|lastack):(\d{1,18})(?=\s|$)")
 _RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d{1,18})(?=\s|$)")
 _AGES = ("lastsnd", "lastrcv", "lastack")
-#: The assumed time between two listings if nothing shows it.
+#: The assumed time between two listings if nothing in the file shows it.
 _STEP_US = 100_000
 
 
@@ -39,7 +40,7 @@ class _Listing:
 
 
 class SsTrace(ReadingsTrace):
-    """A trace over many listings of ss."""
+    """A trace that reads repeated listings of ss."""
 
     kind = "ss"
 
@@ -51,7 +52,7 @@ class SsTrace(ReadingsTrace):
         self._ages_us: dict[str, tuple[int, ...]] = {}
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of at most `max_rows` rows."""
+        """Yield the RTT samples in batches of at most `max_rows` rows."""
         any_reading = False
         for listing in self._each_listing():
             any_reading = any_reading or bool(listing.readings)
@@ -79,7 +80,8 @@ class SsTrace(ReadingsTrace):
             if time_us is not None:
                 stamp_us = time_us
             socket = _SOCKET.match(line.lstrip())
-            # the next listing begins with a connection that is listed again, a heading, or a time alone
+            # the next listing begins with a connection that was already listed, a heading, or a time alone
+            # on a line
             again = socket is not None and f"{socket[1]} > {socket[2]}" in listing.readings
             if again or _TITLE.match(line) or (time_us is not None and not line.strip()):
                 if listing.readings:
@@ -116,7 +118,8 @@ class SsTrace(ReadingsTrace):
             self._timed += 1
             self._now_us = listing.time_us
         elif self._listings > 1:
-            # an age grows by the time that passed, unless a packet set it to zero
+            # an age (lastsnd, lastrcv, lastack) grows by the time that passed, unless a packet resets it
+            # to zero
             grown = (
                 now - before
                 for name, ages in listing.ages_us.items()

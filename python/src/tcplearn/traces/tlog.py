@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel module's log (linux/module/log_format.h): each ACK as the kernel saw it."""
+"""Read the kernel module's log (linux/module/log_format.h), which has each ACK as the kernel saw it."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -31,18 +31,19 @@ from .tlog_records import (
 )
 
 _HEADER_BYTES = np.dtype(HEADER).itemsize
-#: The open record of the first format ended with `rto_q8`; fields that a record lacks are 0.
+#: In the first version of the format, the open record ended with `rto_q8`. Fields that a record lacks are
+#: 0.
 _FIRST_OPEN_BYTES = 128
 _LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
 
-#: Bytes that are split into records at once.
+#: The number of bytes that are split into records at once.
 _CHUNK_BYTES = 1 << 22
-#: The largest time; no machine is up for as long.
+#: The largest accepted time in us. No machine runs for as long.
 _MOST_US = 1 << 60
 _MOST_COUNT = (1 << 32) - 1
-#: Open connections that are followed at once.
+#: The most open connections that are followed at once.
 _MOST_OPEN = 1 << 16
-#: Connections whose lost records are named one by one.
+#: The most connections for which a warning names the number of lost records.
 _NAMED = 20
 
 Records = npt.NDArray[np.void]
@@ -50,7 +51,7 @@ Records = npt.NDArray[np.void]
 
 @dataclass
 class Connection:
-    """One connection of a log; `open`, `close` or `startup` is None if the log has no such record."""
+    """A connection of a log. `open`, `close` or `startup` is None if the log has no such record."""
 
     id: int
     acks: Records
@@ -64,18 +65,19 @@ class Connection:
 
     @property
     def estimator(self) -> str:
-        """The name of the estimator without parameters; "stock" is the kernel's own."""
+        """The name of the estimator without parameters. "stock" is the kernel's own estimator."""
         return self.open["estimator"].decode("ascii", "replace") if self.open is not None else "unknown"
 
     @property
     def spec(self) -> str:
-        """The estimator as in the sysctl, such as "conformal:miss=0.001"; older logs have only the name."""
+        """The estimator as written in the sysctl, such as "conformal:miss=0.001". Older logs have only the
+        name."""
         spec = self.open["spec"].decode("ascii", "replace") if self.open is not None else ""
         return spec or self.estimator
 
     @property
     def name(self) -> str:
-        """The connection's name, as a capture names a flow."""
+        """The connection's name, in the form in which a capture names a flow."""
         if self.open is None:
             return f"connection {self.id}"
         six = int(self.open["family"]) == AF_INET6
@@ -88,20 +90,20 @@ class Connection:
 
     @property
     def timed(self) -> Records:
-        """The ACKs that are rows of a trace: ACKs with a sample, or of new data."""
+        """The ACKs that become rows of a trace: those that have an RTT sample or acknowledge new data."""
         return self.acks[(self.acks["rtt_us"] >= 0) | (self.acks["acked_segments"] > 0)]
 
 
 @dataclass
 class Log:
-    """A whole log: its connections by number."""
+    """A complete log: its connections by number."""
 
     connections: dict[int, Connection] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 class _Cutter:
-    """Splits bytes that come in pieces into records; damaged bytes are skipped and counted."""
+    """Splits bytes that arrive in pieces into records. Damaged bytes are skipped and counted."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -109,7 +111,8 @@ class _Cutter:
         self.records = 0
 
     def take(self, data: bytes, *, final: bool = False) -> dict[int, Records]:
-        """Return the records that end in `data`, by kind; `final`: no more data follows."""
+        """Return the records of the log that end in `data`, by kind of record. With `final`, no more data
+        follows."""
         data = self._rest + data
         offsets: dict[int, list[int]] = {kind: [] for kind in KINDS}
         at, end = 0, len(data)
@@ -136,8 +139,8 @@ class _Cutter:
 
 
 def parse(data: bytes, where: str = "log") -> Log:
-    """Return the log in `data`; `warnings` names damaged parts, which are skipped. Raise TraceError if there
-    is no record."""
+    """Return the log in `data`. Damaged parts are skipped and named in the log's `warnings`; `where` names
+    the log in messages. Raise TraceError if there is no record."""
     log = Log()
     cutter = _Cutter()
     starts = range(0, max(len(data), 1), _CHUNK_BYTES)
@@ -168,7 +171,7 @@ def parse(data: bytes, where: str = "log") -> Log:
 
 
 def _sorted(table: Records, connection: int) -> Records:
-    """Return the records of `connection` in the order of their numbers."""
+    """Return the records of connection number `connection` in `table`, ordered by record number."""
     of = table[table["connection"] == connection]
     ordered: Records = of[np.argsort(of["record"], kind="stable")]
     return ordered
@@ -186,7 +189,7 @@ def _gather(data: bytes, offsets: list[int], kind: np.dtype[Any]) -> Records:
 
 @dataclass
 class _Alive:
-    """A connection whose last record has not been read."""
+    """A connection whose last record has not been read yet."""
 
     flow: SampleFlow
     connection: Connection
@@ -195,7 +198,7 @@ class _Alive:
 
 
 class TlogTrace(SampleTrace):
-    """A trace over a kernel log: each connection is a flow, timed by the kernel's own samples."""
+    """A trace that reads a kernel log. Each connection is a flow, with the kernel's own RTT samples."""
 
     kind = "kernel log"
 
@@ -208,12 +211,12 @@ class TlogTrace(SampleTrace):
         self._alive: dict[int, _Alive] = {}
         self._made = 0
         self._origin_us: int | None = None
-        # errors of the whole file are raised before the first row
+        # errors that concern the whole file are raised before the first row
         self._first = self._cut()
 
     @property
     def warnings(self) -> list[str]:
-        """A line for each omission; complete after the last batch."""
+        """A message for everything that was left out. The list is complete after the last batch."""
         lines = []
         if self._cutter.skipped:
             lines.append(f"{self._cutter.skipped} bytes that are no record were left out")
@@ -227,7 +230,7 @@ class TlogTrace(SampleTrace):
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
 
     def _cut(self) -> dict[int, Records] | None:
-        """Return the records of the next part of the file, or None at its end."""
+        """Return the next records of the log, by kind of record. Return None at the end of the file."""
         while not self._stream_ended:
             parts: list[bytes] = []
             size = 0
@@ -243,7 +246,8 @@ class TlogTrace(SampleTrace):
         return None
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the connections of each part of the file in turn, in batches of at most `max_rows` rows."""
+        """Yield the ACKs of the connections in each part of the file, connection by connection, in batches
+        of at most `max_rows` rows."""
         tables = self._first
         while tables is not None:
             following = self._cut()
@@ -299,9 +303,9 @@ class TlogTrace(SampleTrace):
         for start in range(0, len(acks), max_rows):
             part = acks[start : start + max_rows]
             rtt_us = part["rtt_us"].astype(np.int64)
-            # a clock of microseconds shows a shorter round trip as 0
+            # a round trip shorter than the clock's microsecond has the value 0
             batch = flow.columns(time_us[start : start + max_rows], np.maximum(rtt_us, 1), rtt_us < 0)
-            # the kernel knew the flight, which a list of RTTs has to estimate
+            # the kernel logs the number of segments in flight, which a list of RTTs can only estimate
             batch["flight_segments"] = np.maximum(part["flight_segments"], 1).astype(np.uint32)
             batch["acked_bytes"] = _bytes(part["acked_segments"], part["mss_bytes"])
             batch["in_flight_bytes"] = _bytes(part["flight_segments"], part["mss_bytes"])
@@ -323,7 +327,7 @@ class TlogTrace(SampleTrace):
 
 
 def _by_connection(acks: Records) -> Iterator[tuple[int, Records]]:
-    """Yield each connection with its records, in the order of their numbers."""
+    """Yield each connection number with its records, ordered by record number."""
     if not len(acks):
         return
     acks = acks[np.lexsort((acks["record"], acks["connection"]))]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The decisions on the causes of losses in a kernel log, compared with the core's on the log's other
-records."""
+"""Compare the loss classifier's decisions in a kernel log with those of the core for the log's other
+records. A loss classifier decides whether a loss was due to congestion or random."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,16 +19,17 @@ _BEGUN = 0
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The number of a connection's decisions, and how many differ from the core's."""
+    """How many decisions on losses a connection has, and how many of them differ from the core's."""
 
     decisions: int
-    features: int  # decisions with a feature that differs from that of the logged ACKs
+    features: int  # decisions with a feature that differs from the one computed from the logged ACKs
     answers: int  # decisions whose probability or cause differs
 
 
 def compare(c: Connection, spec: str) -> Compared:
-    """Compare the logged decisions on the losses of `c` with those of the core's classifier `spec` in
-    fixed-point arithmetic, once from the logged ACKs and changes of state, once from the logged features."""
+    """Compare the logged decisions on the losses of connection `c` with the decisions of the core's
+    classifier `spec` in fixed-point arithmetic. Each decision is computed twice: from the logged ACKs and
+    changes of state, and from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
@@ -57,16 +58,19 @@ def _in_order(c: Connection) -> Iterator[Mapping[str, Any]]:
 
 
 def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
-    """Pass a logged ACK to the classifier as linux/module/loss.c does."""
+    """Pass a logged ACK to the classifier, as linux/module/loss.c does."""
     duplicate = bool(ack["flags"] & DUPLICATE)
     rtt_us = 0 if duplicate else max(ack["rtt_us"], 0)
     core.observe(ack["time_us"], rtt_us, 1 if duplicate else ack["acked_segments"], duplicate)
 
 
 def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
-    """Pass a logged change to the classifier. The flight of a recovery is in the record of its decision. A
-    recovery without a decision, as with ECN, has no such record: there a classifier that computes features
-    again, such as `history`, may differ."""
+    """Pass a logged change of state to the classifier. At the beginning of a recovery, the segments in
+    flight are taken from `decided`, the record of the decision.
+
+    A recovery without a decision, for example after ECN, has no such record. After one, a classifier that
+    computes features again, such as `history`, may differ from the kernel.
+    """
     at = (record["time_us"], record["cwnd"], record["change"], record["cause"])
     if record["change"] == _BEGUN and decided.get("record") == record["record"] - 1:
         core.change(*at, decided["flight_segments"], decided["ssthresh"])
@@ -85,6 +89,7 @@ def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, i
 
 
 def _judged(core: _native.LossClassifier, at: Mapping[str, Any]) -> int:
-    """Return the decision from the logged features and the classifier's state of the connection."""
+    """Return the core's probability of congestion from the logged features and the classifier's present
+    state, as Q30."""
     (congestion,) = core.judge(np.array([at["features_q30"]]) / _ONE_Q30)
     return int(congestion * _ONE_Q30)

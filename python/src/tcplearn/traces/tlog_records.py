@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Records of the kernel module's log, as in linux/module/log_format.h. Fields in _us are microseconds, in _q8
-2^-8 microseconds, in _q30 2^-30."""
+"""The records of the kernel module's log, as linux/module/log_format.h defines them.
+
+Fields that end in _us are in microseconds, _q8 in 2^-8 microseconds, and _q30 in units of 2^-30.
+"""
 
 import numpy as np
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE, STARTUP = 1, 2, 3, 5
 LOSS, LOSS_CHANGE, RESEND = 8, 9, 10
-#: In `flags` of an open record: the timer counts from the oldest segment.
+#: In `flags` of an open record: the timer counts from the sending of the oldest segment in flight.
 FROM_HEAD = 1
-#: In `flags` of an ACK: a loss classifier has observed it; it was a duplicate.
+#: In `flags` of an ACK record: a loss classifier has observed the ACK; the ACK was a duplicate.
 OBSERVED, DUPLICATE = 2, 4
 AF_INET6 = 10
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The waits of a resend policy in a kernel log, computed again from the logged events."""
+"""Compute the waits of a resend policy again from the events in a kernel log, and compare them with the
+logged waits."""
 
 from tcplearn import resends
 
@@ -8,8 +9,8 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Return how many waits of `c`, or whether a probe ends them, differ from the core's fixed point (policy
-    `spec`)."""
+    """Return in how many events of connection `c` the log differs from the core's policy `spec` in
+    fixed-point arithmetic. Compared are the wait, and whether a tail loss probe ends it."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Decompresses zstd (RFC 8878) within limits, independent of the sizes that a file claims."""
+"""Decompress zstd (RFC 8878) within limits that do not depend on the sizes that a file claims."""
 
 import zstandard
 
-#: The largest window, as the zstd program accepts it by default (--long=27).
+#: The largest window in bytes, the default limit of the zstd program (--long=27).
 MOST_WINDOW_BYTES = 1 << 27
-#: Compressed bytes at a time. A block of 128 KB takes at least 4 bytes, so these give 4 MB at most.
+#: The number of compressed bytes that are decompressed at once. A block of 128 KB takes at least 4 bytes,
+#: so the result has at most 4 MB.
 _PIECE_BYTES = 128
 
 
 class Unzstd:
-    """Decompresses frame after frame."""
+    """Decompresses a sequence of zstd frames."""
 
     def __init__(self) -> None:
         self._decoder = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW_BYTES)
         self._frame = self._decoder.decompressobj()
         #: Whether a frame has begun and not ended.
         self.inside = False
-        #: The damage of the data, or "".
+        #: A description of the data's damage, or "".
         self.damage = ""
 
     def unpack(self, raw: bytes, enough_bytes: int) -> tuple[bytes, int]:
-        """Return decompressed bytes, at most `enough_bytes` and a piece, and how many bytes of `raw` were
-        used."""
+        """Return decompressed bytes, and how many bytes of `raw` were used. The result may exceed
+        `enough_bytes` by the content of one piece of `_PIECE_BYTES`."""
         data, used = bytearray(), 0
         while used < len(raw) and len(data) < enough_bytes and not self.damage:
             piece = raw[used : used + _PIECE_BYTES]

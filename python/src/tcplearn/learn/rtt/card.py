@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The card of a model of round-trip times: its data, the paper's figures, and its results on held-out
+"""Write the card of a first-RTO model: its data, the paper's figures, and its results on held-out
 destinations."""
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,8 @@ from tcplearn.output.table import Cell, Table, headed, text
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
-    """Return the coefficients as the paper prints them: b0, hops, min, max, ttl in ms."""
+    """Return the coefficients as the paper prints them: b0, hops, min, max and ttl, in ms. `mape` is the
+    mean absolute percentage error."""
     values = ", ".join(f"{value:.8f}" for value in coefficients.values())
     return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
 
@@ -36,7 +37,7 @@ def bursts_table(result: Result) -> Table:
 
 
 def _errors(out: Table, guesses: Sequence[Guess]) -> Table:
-    """Add a row for each of `guesses` and return the table."""
+    """Add a row with the prediction errors of each of `guesses` to the table `out`, and return the table."""
     for guess in guesses:
         low, high = guess.interval(trials.percentage_errors)
         interval = text(f"{low:.2f} to {high:.2f}")
@@ -69,8 +70,8 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return a table for each of the RTT and the first RTO, with known and with new destinations; those of
-    known destinations are left out where none was seen twice."""
+    """Return tables of predicted RTTs and of first RTOs, each for known and for new destinations. If no
+    destination was seen twice, the tables of known destinations are left out."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"
@@ -156,7 +157,7 @@ def _model(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """Write the model and its card to `folder`, both or neither, and return their paths."""
+    """Write the model and its card to `folder`, and return their paths."""
     make_directory(folder)
     stem = f"rtt_{result.options.name}"
     model = replace(result.model, about={"command": command, **result.model.about})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows of `tcplearn collect`: a table for the regression, and handshakes in order of time."""
+"""Read rows of `tcplearn collect` as a table for the regression, and as handshakes in order of time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.learn.dataset import Floats, Ints
 
 REQUIRED = ("address", "hops", "ttl", "rtt_min_us", "rtt_avg_us", "rtt_max_us")
-#: RTTs are above 0 and up to an hour, as the samples of a trace.
+#: The largest RTT, an hour, as for the samples of a trace. RTTs are above 0.
 RTT_MAX_US = 3_600_000_000
 _MOST = {
     "hops": 255,
@@ -26,14 +26,15 @@ _MOST = {
     "rtt_avg_us": RTT_MAX_US,
     "rtt_max_us": RTT_MAX_US,
 }
-#: Bits of an address that it shares with its neighbours, which usually have the same route.
+#: Prefix lengths for IPv4 and IPv6. Addresses with the same prefix usually have the same route.
 PREFIX_BITS = {4: 24, 6: 48}
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A row for each visit to a host that answered; hops and ttl may be UNKNOWN."""
+    """The rows for the regression, one for each measurement of a host that answered. `hops` and `ttl` may
+    be UNKNOWN."""
 
     destinations: tuple[str, ...]
     destination: Ints
@@ -42,7 +43,7 @@ class Table:
     min_us: Floats
     avg_us: Floats
     max_us: Floats
-    read: int  # rows in the files
+    read: int  # number of rows in the files
 
     def __len__(self) -> int:
         return len(self.destination)
@@ -68,7 +69,8 @@ class Handshakes:
 
 
 def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
-    """Return table and handshakes of the rows in `paths`; raise UserError with one line for other data."""
+    """Return the table and the handshakes of the rows in the files `paths`. Raise UserError with a
+    one-line message if their data do not fit."""
     frame = pl.concat([_frame(path) for path in paths])
     kept = frame.filter(pl.col("rtt_avg_us").is_not_null())
     where = " ".join(printable(path) for path in paths)
@@ -96,8 +98,8 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Return the handshakes. Every ping is one, spaced evenly between the beginning and the end of its visit;
-    without single pings the mean counts once for each visit."""
+    """Return the handshakes. Every ping of a measurement counts as a handshake; pings are spaced evenly
+    between its start and its end. A measurement without single RTTs gives one handshake with the mean RTT."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT
@@ -153,9 +155,9 @@ def _frame(path: Path) -> pl.DataFrame:
 
 
 def _check(frame: pl.DataFrame, name: str, most: int, where: str) -> None:
-    """Raise UserError if the column `name` has a wrong value; it may be empty, if a host did not answer or
-    its hops are not known."""
-    if frame[name].null_count() == len(frame):  # of any type
+    """Raise UserError if the column `name` has a value that is not a number up to `most`. A value may be
+    missing if a host did not answer or its hops are unknown."""
+    if frame[name].null_count() == len(frame):  # an empty column may have any type
         return
     if not frame[name].dtype.is_numeric():
         raise UserError(f"{where}: {name} is no number")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""core/models/rtt_*.json as core/include/tcplearn/first_rto_models.h."""
+"""Generate core/include/tcplearn/first_rto_models.h from core/models/rtt_*.json."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,12 +19,13 @@ _TOP = """\
 #include "first_rto.h"
 """
 _SHIPPED = "tl_first_rto_shipped(uint32_t model, struct tl_first_rto_model *out)"
-#: The terms in the order of tl_first_rto_set().
+#: The terms in the order of the arguments of tl_first_rto_set().
 _TERMS = ("constant_us", "last", "high", "hop_us")
 
 
 def header(models: Sequence[Model]) -> str:
-    """Return the C header of these models; an unknown number gives the first one."""
+    """Return the C header with the first-RTO models `models`. In the core, an unknown model number selects
+    the first one."""
     names = [m.name for m in models]
     return (
         _TOP

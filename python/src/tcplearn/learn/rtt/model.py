@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The model of a first RTO as JSON: every range is checked on reading, and a written file reads the same.
+"""Read and write a model of the first RTO as JSON. Every range is checked on reading, and a written file
+reads as the same model.
 
-Weights have 16 fractional bits and times are whole microseconds, in the file as in the core."""
+In the file and in the core, weights have 16 fractional bits and times are whole microseconds.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,11 +16,11 @@ from tcplearn.learn.model import Reader, document_text, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0
-#: RFC 6298, 2.1: one second until there is a sample, which the model may only shorten.
+#: RFC 6298, section 2.1: the RTO is one second until there is a sample. The model may only shorten it.
 CAP_US = 1_000_000
 TIME_MAX_US, AGE_MAX_US = 60_000_000, 365 * 86_400_000_000
 _HOP_MAX_US = 1_000_000
-#: The terms of each step, with their largest values: weights of RTTs, or microseconds.
+#: The terms of each step, with their largest values. Terms are weights of RTTs, or times in microseconds.
 STEPS: dict[str, dict[str, float]] = {
     "place": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
     "prefix": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
@@ -30,19 +32,25 @@ _KEYS = ("name", "steps", "floor_us", "cap_us", "max_age_us")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """RTO = constant_us + last * the last RTT + high * the high one (or + hop_us * hops), of the first step
-    that applies, within floor_us and cap_us. A step that is None does not apply."""
+    """A model of the first RTO. It has a linear function, called a step, for each kind of knowledge: the
+    destination's earlier RTTs, those of its prefix, the number of hops, nothing. The first step that
+    applies decides; a step that is None never applies.
+
+    RTO = constant_us + last * (the last RTT) + high * (the high RTT), or constant_us + hop_us * hops,
+    within floor_us and cap_us.
+    """
 
     name: str
     steps: Mapping[str, Mapping[str, float] | None]
     floor_us: int = 20_000
     cap_us: int = CAP_US
     max_age_us: int = 7 * 86_400_000_000
-    about: Mapping[str, Any] = field(default_factory=dict)  # how it was trained, for people
+    about: Mapping[str, Any] = field(default_factory=dict)  # how the model was trained, for human readers
 
 
 def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
-    """Return the values of a step as the core holds them."""
+    """Return `values`, the terms of the step `name` (a linear function of the first-RTO model), rounded as
+    the core stores them."""
     return {
         term: float(round(values[term])) if term.endswith("_us") else rounded(values[term], WEIGHT_BITS)
         for term in STEPS[name]
@@ -52,7 +60,7 @@ def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
 class _Reader(Reader):
     def within(self, what: str, value: object, least: float, most: float) -> float:
         given = self.float_of(what, value)
-        if not least <= given <= most:  # also false for NaN
+        if not least <= given <= most:  # the comparison is also false for NaN
             raise self.error(f"{what} is {given:g}; it has to be {least:g} to {most:g}")
         return given
 
@@ -71,7 +79,8 @@ class _Reader(Reader):
 
 
 def from_document(document: object, where: str) -> Model:
-    """Return the model in the content of a JSON file; raise UserError with one line."""
+    """Return the first-RTO model in `document`, the content of a JSON file. Raise UserError with a
+    one-line message."""
     reader = _Reader(where, document, _KEYS)
     name = reader.document["name"]
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
@@ -96,5 +105,5 @@ def read(path: Path) -> Model:
 
 
 def text(model: Model) -> str:
-    """Return the file of a model, with one line for each step."""
+    """Return the JSON text of the first-RTO model `model`, with one line for each of its linear functions."""
     return document_text(asdict(model), "steps")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Linear quantile regression with weights that are not negative, as a linear programme, and its margin."""
+"""Fit linear quantile regressions with non-negative weights by linear programming, and raise them to reach
+a given miss rate on held-out data."""
 
 from typing import Any
 
@@ -8,12 +9,13 @@ import numpy as np
 from tcplearn.errors import FailedError, UserError
 from tcplearn.learn.dataset import Floats, Ints
 
-#: More rows take seconds without improving accuracy.
+#: The most rows that are used. More rows take seconds and do not improve accuracy.
 ROWS_MAX = 4000
 
 
 def optimize() -> Any:
-    """Return scipy.optimize, which scikit-learn requires; raise UserError if it is missing."""
+    """Return the module scipy.optimize, which is installed with scikit-learn. Raise UserError if it is
+    missing."""
     try:
         from scipy import optimize
     except ImportError as error:
@@ -22,9 +24,12 @@ def optimize() -> Any:
 
 
 def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
-    """Return the w >= 0 with the least sum of weight * pinball loss of y - x w. It solves the dual, which has
-    a row for each column of x: max y d with x' d <= 0 and -(1 - level) weight <= d <= level weight; w are its
-    dual values."""
+    """Return the w >= 0 that minimises the sum of weight * (pinball loss of y - x w) at the quantile
+    `level`.
+
+    The dual is solved, because it has only one row for each column of x: max y d subject to x' d <= 0 and
+    -(1 - level) weight <= d <= level weight. The dual values of its solution are w.
+    """
     scale = np.maximum(np.abs(x).max(0), 1e-12)
     size = float(np.abs(y).max())
     bounds = np.stack([(level - 1) * weight, level * weight], axis=1)
@@ -38,21 +43,24 @@ def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
 
 
 def of_weighted(values: Floats, weight: Floats, level: float) -> float:
-    """Return the weighted quantile: the least value that the share `level` of the weight does not exceed."""
+    """Return the weighted quantile of `values`: the least value that has at least the share `level` of the
+    weight at or below it."""
     order = np.argsort(values, kind="stable")
     share = np.cumsum(weight[order]) / weight.sum()
     return float(values[order][min(int(np.searchsorted(share, level - 1e-12)), len(values) - 1)])
 
 
 def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
-    """Return the weights of the linear quantile. Every group counts the same, and errors are relative to the
-    first column that is an RTT, so that long paths do not outweigh short ones."""
+    """Return the weights of the linear quantile regression of `y` on `x` at `level`. All groups
+    (destinations) count equally. Errors are relative to the last RTT if it is an input, so that long paths
+    do not outweigh short ones."""
     return _fit(*_drawn(x, y, group, seed), level)
 
 
 def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
-    """Return the weights of the quantile `fitted`, which the rows can show, raised until held-out groups are
-    at `level`."""
+    """Return the weights of the linear quantile regression at `fitted`, multiplied by a factor that makes
+    it a timer: the share `level` of held-out groups (destinations) then stays below the line. `fitted` is
+    a quantile that the data can show."""
     x, y, group = _drawn(x, y, group, seed)
     return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)
 
@@ -72,8 +80,8 @@ def _fit(x: Floats, y: Floats, group: Ints, level: float) -> Floats:
 
 
 def margin(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> float:
-    """Return the factor by which a line fitted at `fitted` has to be raised so that the share `level` of
-    held-out groups, two halves in turn, stays below it."""
+    """Return the factor by which a line fitted at the quantile `fitted` has to be raised so that the share
+    `level` of held-out groups (destinations) stays below it. Each half of the groups is held out once."""
     groups = np.random.default_rng(seed).permutation(np.unique(group))
     halves = np.isin(group, groups[: len(groups) // 2])
     if len(groups) < 4:

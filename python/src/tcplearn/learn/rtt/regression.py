@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The regression of baddam2018: the mean RTT of a burst by ordinary least squares on hops, the burst's least
-and largest RTT, and TTL."""
+"""Fit baddam2018's regression: the mean RTT of a burst by ordinary least squares on hops, the burst's
+smallest and largest RTT, and TTL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,20 @@ from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Table
 from tcplearn.learn.rtt.trials import Guess
 
-#: The published b0, hops, min, max and ttl of each kernel in ms, and the MAPE in %.
+#: The published coefficients b0, hops, min, max and ttl for each congestion control, in ms, and the mean
+#: absolute percentage error.
 PUBLISHED = {
     "cubic": ((-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301), 3.71825),
     "reno": ((0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428), 4.6725),
     "vegas": ((-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231), 2.8785),
 }
-#: The largest coefficient that `linreg` takes.
+#: The largest coefficient that the core's estimator `linreg` accepts.
 COEFFICIENT_MAX = 64.0
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """The coefficients in milliseconds, as the paper prints them."""
+    """The coefficients of the regression of RTTs, in milliseconds, as the paper (baddam2018) prints them."""
 
     b0_ms: float
     b1_hops_ms: float
@@ -41,7 +42,7 @@ class Coefficients:
 
 
 def usable(table: Table) -> Table:
-    """Return the rows with hops and TTL."""
+    """Return the rows of `table` that have hops and TTL, which the regression needs."""
     return table.rows((table.hops != UNKNOWN) & (table.ttl != UNKNOWN))
 
 
@@ -51,8 +52,8 @@ def _inputs(table: Table) -> Floats:
 
 
 def check(table: Table) -> bool:
-    """Return whether TTL has more information than hops; raise UserError if the coefficients are not
-    identifiable."""
+    """Return whether TTL gives information beyond hops. Raise UserError if the coefficients cannot be
+    determined."""
     if len(table) < 6:
         raise UserError(f"{len(table)} rows have hops, TTL and an RTT; the regression needs 6 or more")
     if np.ptp(table.hops) == 0:
@@ -65,8 +66,8 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Return the fitted coefficients; that of TTL is 0 if all hosts start at the same TTL, which then only
-    repeats the hops."""
+    """Return the fitted coefficients of the regression. If all hosts start at the same TTL, TTL only
+    repeats the hops, and its coefficient is 0."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]
@@ -79,7 +80,7 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Return predictions of RTTs to destinations that were held out: by our regression, by the published
+    """Return the mean RTTs predicted for held-out destinations: by the fitted regression, by the published
     coefficients, and by rules that need no training."""
     held_out = np.zeros(len(table))
     for destinations in folds:

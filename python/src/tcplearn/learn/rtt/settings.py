@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A model in the form of the kernel's program: `struct settings` of linux/bpf/first_rto.bpf.c."""
+"""Pack a model of the first RTO as bytes for the BPF program: `struct settings` of
+linux/bpf/first_rto.bpf.c."""
 
 import struct
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train rtt`: makes the regression's coefficients, a model of the first RTO, and its card from rows
-of hosts."""
+"""Do the work of `tcplearn train rtt`: from rows of hosts, fit the regression, train a model of the first
+RTO, and test both."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ Say = Callable[[float, str], None]
 @dataclass(frozen=True, slots=True)
 class Options:
     name: str = "own"
-    miss_rate: float = 0.005  # the intended share of spurious SYN retransmissions
-    folds: int = 10  # 2: trained on half of the destinations, tested on the others
+    miss_rate: float = 0.005  # intended share of spurious SYN retransmissions
+    folds: int = 10  # 2: train on half of the destinations and test on the others
     floor_us: int = 20_000
     max_age_us: int = 7 * 86_400_000_000
     seed: int = 1
@@ -35,24 +35,25 @@ class Options:
 class Result:
     options: Options
     table: Table
-    usable: Table  # rows of the regression
+    usable: Table  # the rows that the regression uses
     rows: Handshakes
     known: Known
     coefficients: Coefficients
-    mape: float  # on the rows to which it was fitted, as the paper prints it
+    mape: float  # on the rows to which it was fitted, as the paper reports it
     bursts: list[Guess]
     rtts: list[Guess]
     timers: list[Guess]
-    active: list[Guess]  # without hops
+    active: list[Guess]  # first RTOs without hops, as for active opens
     model: Model
 
     def of_first(self) -> Ints:
-        """Return the handshakes with destinations without history."""
+        """Return the indices of the handshakes with a destination of which no earlier RTT is known."""
         return np.flatnonzero(self.known.place_last_us == 0)
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train on the rows in `paths` and return the result; raise UserError for other data."""
+    """Train and test on the rows of measured hosts in the files `paths`, and return the result. `say` is
+    told the progress. Raise UserError if the data do not fit."""
 
     def step(share: float, what: str) -> None:
         if say:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""First RTTs and first RTOs predicted for destinations that the training did not see: ours, a large model
-(the ceiling), and predictors without learning."""
+"""Predict RTTs and first RTOs of destinations that were held out in training. Compared are this project's
+model (`ladder`), a large model as the upper limit (`boosting`), and predictors that do not learn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import CAP_US, Model
 from tcplearn.learn.scores import bootstrap
 
-#: The minimum in tcp_init_metrics(), which computes an RTO from the stored RTT of a destination.
+#: The minimum in tcp_init_metrics() of Linux, which computes an RTO from the stored RTT of a destination.
 _METRICS_MIN_US = 200_000
 _DAY_US = 86_400_000_000
 
@@ -28,13 +28,14 @@ Learner = Callable[[Ints], Floats]
 
 
 def mape(actual: Floats, predicted: Floats) -> float:
-    """Return the mean absolute percentage error."""
+    """Return the mean absolute percentage error of `predicted`."""
     return float(np.mean(np.abs(predicted - actual) / actual) * 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A value for each handshake, by a model that has not seen its destination."""
+    """A predicted value for each handshake, by a model that was not trained on the handshake's
+    destination."""
 
     name: str
     actual_us: Floats
@@ -54,7 +55,8 @@ class Guess:
 
     @property
     def miss_rate(self) -> float:
-        """The share of handshakes that took longer than this RTO, each a spurious SYN retransmission."""
+        """The share of handshakes that took longer than this RTO. Each of them has a spurious SYN
+        retransmission."""
         return float(np.mean(self.actual_us > self.value_us))
 
     @property
@@ -62,7 +64,8 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the interval of the mean of a figure of each handshake, by a bootstrap over destinations."""
+        """Return the bootstrap interval, over destinations, of the mean of `what`, a figure of each
+        handshake."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
@@ -76,7 +79,7 @@ def misses(guess: Guess) -> Floats:
 
 
 def folds_of(destinations: int, count: int, seed: int) -> list[Ints]:
-    """Return the destinations that are held out in each fold."""
+    """Return for each of `count` folds of a cross-validation the destinations that it holds out."""
     order = np.random.default_rng(seed).permutation(destinations)
     return [np.sort(order[k::count]) for k in range(count)]
 
@@ -105,7 +108,8 @@ def _constant(rows: Handshakes, level: float) -> Learner:
 
 
 def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner:
-    """Return a learner: gradient boosting of log RTT on all knowledge, including the hour of the day."""
+    """Return a learner (a function that trains on destinations): gradient boosting of the logarithm of the
+    RTT on everything that is known, including the hour of the day."""
     day = 2 * np.pi * (rows.time_us % _DAY_US) / _DAY_US
     history = (
         known.place_last_us,
@@ -114,7 +118,7 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
         known.prefix_last_us,
         known.prefix_high_us,
     )
-    from threadpoolctl import threadpool_limits  # scikit-learn requires it
+    from threadpoolctl import threadpool_limits  # installed with scikit-learn
 
     columns = [*(np.log1p(c) for c in history), known.hops, known.ttl, np.sin(day), np.cos(day)]
     x = np.stack(columns, axis=1).astype(np.float64)
@@ -129,7 +133,7 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
             min_samples_leaf=20,
             random_state=seed,
         )
-        with threadpool_limits(1):  # with such small trees threads only wait for each other
+        with threadpool_limits(1):  # the trees are so small that threads would only wait for each other
             trees.fit(x[at], np.log(rows.rtt_us[at]), sample_weight=_weight(rows, at))
             return np.asarray(np.exp(trees.predict(x)), np.float64)
 
@@ -137,13 +141,15 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Return the RTO that Linux computes from the cached RTT; before the handshake Linux uses 1 s."""
+    """Return the RTO that Linux computes from the cached RTT. Linux uses it only after the handshake;
+    before, it uses 1 s."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield predictions of the RTT itself; without history they are the constant."""
+    """Yield the RTTs that each predictor predicts for the handshakes `rows`. Without an earlier RTT of the
+    destination, predictors that do not learn use the median."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
@@ -162,7 +168,8 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return first RTOs with hops, as for a passive open, and without them."""
+    """Return the first RTOs that each predictor sets: with the number of hops, as for passive opens, and
+    without it, as for active opens."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
