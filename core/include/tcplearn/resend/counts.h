@@ -8,17 +8,17 @@
 #include "../arithmetic/fix.h"
 
 #define TL_RESEND_LATE_BINS \
-	28 /* bins of half an octave from 512 us; the first also has all shorter RTTs, the last all above 4.2 s */
+	28 /* half octaves from 512 us; the first also counts shorter RTTs, the last all above 4.2 s */
 #define TL_RESEND_EPISODE_BINS \
-	20 /* bins of an octave from 1,024 us; the first also has all shorter episodes, the last all above 9 minutes */
+	20 /* octaves from 1,024 us; the first also counts shorter episodes, the last all above 9 minutes */
 /* The counts of RTTs are halved when their sum reaches this number, so 768 to 1,536 RTTs count. */
 #define TL_RESEND_LATE_MAX 1536
 #define TL_RESEND_ONE 65536u
 
 struct tl_resend_counts {
 	uint32_t late_total;
-	uint32_t episode
-		[TL_RESEND_EPISODE_BINS]; /* sum at most 2^21: each episode removes a 32nd of the earlier counts */
+	/* sum at most 2^21: each episode removes a 32nd of the earlier counts */
+	uint32_t episode[TL_RESEND_EPISODE_BINS];
 	uint16_t late[TL_RESEND_LATE_BINS];
 };
 

@@ -27,8 +27,8 @@ struct tl_resend_ack {
 };
 
 struct tl_resend_wait {
-	int64_t wait_us; /* time from this event to the timer's expiry; 0: no timer, nothing is unacknowledged */
-	uint32_t probe; /* 1: at expiry, send a tail loss probe, which changes no window (RFC 8985, 7.3) */
+	int64_t wait_us; /* time from this event to the timer's expiry; 0: no timer, nothing in flight */
+	uint32_t probe;  /* 1: at expiry, send a tail loss probe, which changes no window (RFC 8985, 7.3) */
 };
 
 #endif

@@ -19,9 +19,9 @@
 
 struct tl_resend_flight {
 	int64_t first_us; /* first transmission of the flight */
-	int64_t armed_us; /* start of the flight's first wait: the last transmission or ACK before a retransmission */
-	int64_t set_us;       /* start of the running wait: armed_us, or the last retransmission */
-	int64_t wait_us;      /* length of the running wait */
+	int64_t armed_us; /* start of the first wait: the last transmission or ACK before a retransmission */
+	int64_t set_us;   /* start of the running wait: armed_us, or the last retransmission */
+	int64_t wait_us;  /* length of the running wait */
 	int64_t first_ack_us; /* time of the first ACK, if `acked` */
 	int64_t rtt_us;       /* last RTT sample of a segment sent in the flight; 0: none */
 	uint32_t open, acked;
@@ -36,8 +36,7 @@ struct tl_resend_outcome {
 	int64_t episode_us; /* if `lost`: from the wait's start to the transmission that arrived */
 	int64_t waited_us;  /* from the wait's start to this ACK */
 	uint32_t ended;
-	uint32_t
-		lost; /* 1: the timer retransmitted, and nothing shows that the first transmission had arrived */
+	uint32_t lost;  /* 1: the timer retransmitted; nothing shows that the first copy had arrived */
 	uint32_t clear; /* 1: it is known which transmission was answered */
 };
 
