@@ -111,8 +111,7 @@ int main(int argc, char** argv) {
     }
     for (std::size_t i = 0; i < tl_kind_at(TL_KIND_RESEND, arithmetic)->count; ++i) {
       const tl_resend_policy* p = tl_resend_at(i, arithmetic);
-      const std::string name =
-          std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/resend:" + p->algorithm.name;
+      const std::string name = std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/resend:" + p->algorithm.name;
       benchmark::RegisterBenchmark(name.c_str(), [p](benchmark::State& s) { request(s, p); });
     }
     const tl_estimator* experts = tl_estimator_find("experts", arithmetic);
