@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The first RTO of every connection of a cgroup, active and passive: a sock_ops program for a stock kernel with BTF, 6.1
- * or later. Each handshake that was not resent is history of its place; one that was puts the place in doubt. Hops are
- * not seen here. What is set for retries stays the bound: give_up.h. */
+/* Sets the first RTO of every connection of a cgroup, active and passive. This is a sock_ops program for
+ * an unmodified kernel with BTF, 6.1 or later. Each handshake without retransmission is history of its
+ * destination; one with retransmissions lowers the trust in that history. The hop count is not known
+ * here. The configured numbers of retries still bound a handshake (give_up.h). */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -50,7 +51,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	uint8_t icsk_syn_retries;
-	uint32_t icsk_rto_max; /* 6.15 */
+	uint32_t icsk_rto_max; /* since 6.15 */
 };
 
 struct tcp_sock {
