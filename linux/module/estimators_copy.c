@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The test module's copy, so that it replays code compiled from the same lines. */
+/* The copy of the test module, which replays code compiled from the same source lines. */
 #include "estimators.c"
