@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes the library's table of loss classifiers for one arithmetic from loss/wrap.h, with probabilities
- * and features as doubles. This file is included once for each arithmetic, so only its macros have an
- * include guard. */
+ * and features as doubles. This file is included twice, for double precision and for fixed point, so only
+ * its macros have an include guard. */
 
 #ifndef TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H

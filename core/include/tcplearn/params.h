@@ -62,8 +62,8 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* the values of a choice "on|off" */
 #define TL_MEMBER_choice(name) name
 
 /* Makes the functions that set and read the parameters of one algorithm through a void pointer, in the
- * arithmetic that is included at this point: tl_wrap_defaults_ID, tl_wrap_set_ID (returns 0, or -1: no
- * such index, or out of range) and tl_wrap_get_ID. */
+ * arithmetic (double precision or fixed point) that was included last: tl_wrap_defaults_ID,
+ * tl_wrap_set_ID (returns 0, or -1: no such index, or out of range) and tl_wrap_get_ID. */
 #define TL_WRAP_PARAMS(id, list) \
 	TL_FN void TL(wrap_defaults_##id)(void *params) \
 	{ \

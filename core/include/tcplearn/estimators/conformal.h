@@ -3,7 +3,7 @@
  * prediction p of the next RTT, RTO = clamp(p + width, rto_min, rto_max). The width is a quantile of the
  * errors so far, adjusted by the count of misses (conformal_quantile.h). In the preset `conformal/first`
  * it is a multiple of the errors' scale (conformal_scales.h). docs/algorithms/conformal.md has the
- * guarantee and its proof. This file is included once for each arithmetic. */
+ * guarantee and its proof. This file is included twice, for double precision and for fixed point. */
 
 #include "conformal_double.h"
 #include "conformal_fixed.h"

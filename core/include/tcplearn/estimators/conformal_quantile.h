@@ -3,7 +3,7 @@
  * p: prediction, alpha: the chosen rate of misses). The quantile comes from a histogram with logarithmic
  * bins. While the histogram has few samples, the quantile is blended with that of a Laplace tail. `push`
  * is the signed square of the misses beyond alpha T. docs/algorithms/conformal.md has the bound. This
- * file is included once for each arithmetic. */
+ * file is included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_CONFORMAL_QUANTILE_H
 #define TCPLEARN_CONFORMAL_QUANTILE_H

@@ -2,7 +2,7 @@
 /* The width of the estimator `conformal/first`: 2^u sqrt(slow fast). `slow` and `fast` are means of |y -
  * p| with gains 1/256 and 1/4 (y: RTT sample, p: prediction). u is the output of a PI controller on (miss
  * - alpha), alpha the chosen rate of misses. docs/algorithms/conformal.md has the identity, the bound and
- * its proof. This file is included once for each arithmetic. */
+ * its proof. This file is included twice, for double precision and for fixed point. */
 
 /* State of the width alone; the prediction p may come from any estimator. */
 struct TL(interval) {

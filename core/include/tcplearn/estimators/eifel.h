@@ -2,7 +2,7 @@
 /* The estimator `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000). Its gains
  * depend on the flight size, so that its memory lasts a number of round trips, not of samples. The caller
  * sets the timer to the RTO minus the age of the oldest unacknowledged segment (TL_TIMER_FROM_HEAD). This
- * file is included once for each arithmetic. */
+ * file is included twice, for double precision and for fixed point. */
 
 #include "eifel_double.h"
 #include "eifel_fixed.h"

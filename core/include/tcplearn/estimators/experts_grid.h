@@ -5,7 +5,7 @@
  *
  * The weights always sum to 1, and the smallest loss of a trial is subtracted from each loss. Both cancel
  * in the prediction; they replace the paper's "periodic rescaling" (section 3.2). This file is included
- * once for each arithmetic. */
+ * twice, for double precision and for fixed point. */
 
 #include "experts_double.h"
 #include "experts_fixed.h"

@@ -5,7 +5,7 @@
  * section 6 does not state whether the kernel had it.
  *
  * Both arithmetics use the same integers. Grid and weights are stored after the state: reserve
- * TL(experts_q16_bytes)(params). This file is included once for each arithmetic. */
+ * TL(experts_q16_bytes)(params). This file is included twice, for double precision and for fixed point. */
 
 #include "experts_q16_arithmetic.h"
 

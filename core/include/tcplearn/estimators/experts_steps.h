@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Steps 2 to 4 of nunes2014's Algorithm 1 for the estimator `experts`: the losses, their effect on the
- * weights, and the sharing of weight. This file is included once for each arithmetic, after
- * experts_grid.h. */
+ * weights, and the sharing of weight. This file is included twice, for double precision and for fixed
+ * point, after experts_grid.h. */
 
 TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 {

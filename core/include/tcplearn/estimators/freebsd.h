@@ -2,7 +2,7 @@
 /* The estimator `jacobson/freebsd-2.2`: Jacobson's averages in scaled integers, in ticks of a coarse
  * clock, as 4.4BSD and its descendants computed them (Stevens, TCP/IP Illustrated, volume 2, 25.3 to
  * 25.10). The simulator of nunes2014 had such a TCP. Both arithmetics use the same integers. This file is
- * included once for each arithmetic. */
+ * included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_FREEBSD_H
 #define TCPLEARN_FREEBSD_H

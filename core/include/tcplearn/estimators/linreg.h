@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `linreg`: the linear regression of baddam2018, rtt = b0 + b1 hops + b2 min + b3 max + b4
  * ttl in ms, with the connection's own minimum and maximum RTT. The coefficients that the paper published
- * for each kernel are presets. This file is included once for each arithmetic. */
+ * for each kernel are presets. This file is included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_LINREG_H
 #define TCPLEARN_LINREG_H

@@ -2,7 +2,8 @@
 /* The estimator `linux`: the timer of the Linux kernel, from the description in Sarolahti and Kuznetsov,
  * "Congestion Control in Linux TCP" (USENIX 2002, section 4). Unlike RFC 6298 it has a mean deviation
  * that rises slowly when the RTT falls, the maximum of that deviation over each round trip, and a floor
- * on the variance term, not on the RTO. This file is included once for each arithmetic. */
+ * on the variance term, not on the RTO. This file is included twice, for double precision and for fixed
+ * point. */
 
 #define TL_LINUX_TCP_PARAMS(X) \
 	X(us, variance_floor, 200000, 0, 4294967296, "floor of the variance term (tcp_rto_min_us)") \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Lists every RTO estimator and its presets. A new estimator needs a header and a line here; no other
- * file names it. estimators.h includes this file once for each arithmetic. */
+ * file names it. estimators.h includes this file twice, for double precision and for fixed point. */
 
 #include "last.h"
 #include "jacobson.h"

@@ -4,7 +4,8 @@
  * forgetting of fixed share, applied to the regret), with a long and a short memory. It then adds a
  * correction from three of the predictors, and keeps the result within a budget: the error may exceed
  * that of predicting the last RTT only by a limited amount. There is no learning rate, no scale and no
- * exponential. docs/algorithms/tracking.md. This file is included once for each arithmetic. */
+ * exponential. docs/algorithms/tracking.md. This file is included twice, for double precision and for
+ * fixed point. */
 
 #include "tracking_double.h"
 #include "tracking_fixed.h"

@@ -2,7 +2,7 @@
 /* The prediction of the estimators `tracking` and `conformal`: a mixture of predictors, corrected, and
  * kept within a budget relative to the error of the last value (tracking.h). The caller passes the
  * parameters; if they are constants, a compiler removes the code that they do not select. This file is
- * included once for each arithmetic. */
+ * included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_MIXTURE_H
 #define TCPLEARN_TRACKING_MIXTURE_H

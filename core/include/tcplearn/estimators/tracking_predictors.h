@@ -2,7 +2,7 @@
 /* The predictors that the estimator `tracking` combines; each is small and moves with the path. There are
  * three kinds: trackers of the level, learners of the value that follows a deviation from the level, and
  * the last value. They learn in cells: a cell classifies the last deviations by comparison with the
- * running scale. This file is included once for each arithmetic. */
+ * running scale. This file is included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_PREDICTORS_H
 #define TCPLEARN_TRACKING_PREDICTORS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Lists every loss classifier and its presets. A new classifier needs a header and a line here. loss.h
- * includes this file once for each arithmetic. */
+ * includes this file twice, for double precision and for fixed point. */
 #include "feature_list.h"
 
 #include "loss_double.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What a loss classifier remembers of its connection: the quantities from which features.h computes the
- * features. The state of every classifier begins with it. This file is included once for each arithmetic. */
+ * features. The state of every classifier begins with it. This file is included twice, for double
+ * precision and for fixed point. */
 
 struct TL(loss_path) {
 	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrival times of ACKs */

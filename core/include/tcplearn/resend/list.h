@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Lists every resend policy (when the retransmission timer sends again) and its presets. A new policy
- * needs a header and a line here. resend.h includes this file once for each arithmetic. */
+ * needs a header and a line here. resend.h includes this file twice, for double precision and for fixed
+ * point. */
 #include "counts.h"
 #include "flight.h"
 

@@ -3,7 +3,8 @@
  * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
  * retransmissions. The first wait is never longer than that of `stock`, the Linux rule. Later waits
  * double (RFC 6298, 5.5) unless learned spacing is requested. Equations:
- * docs/algorithms/resend/priced.md. This file is included once for each arithmetic. */
+ * docs/algorithms/resend/priced.md. This file is included twice, for double precision and for fixed
+ * point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
 	X(us, price, 100000, 0, 4294967296, \

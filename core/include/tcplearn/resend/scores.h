@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Scores of the seven candidates for a flight's first wait, for the resend policy `priced`. Every flight
  * scores each candidate, whether it was used or not: how long a lost segment would have waited, and how
- * many spurious retransmissions a late ACK would have caused. This file is included once for each
- * arithmetic. */
+ * many spurious retransmissions a late ACK would have caused. This file is included twice, for double
+ * precision and for fixed point. */
 
 #ifndef TCPLEARN_RESEND_SCORES_H
 #define TCPLEARN_RESEND_SCORES_H
