@@ -187,7 +187,7 @@ static void tl_left_recovery(struct sock *sk, struct tl_connection *c, const str
 		tl_change(sk, c, at, TL_LOSS_ENDED, TL_LOSS_RANDOM);
 		return;
 	}
-	/* nothing was lost: the kernel has restored cwnd, and no later event may come */
+	/* nothing was lost: the kernel has restored cwnd, and perhaps no later event reports this */
 	if (l->undoable)
 		tl_change(sk, c, at, TL_LOSS_UNDONE, TL_LOSS_RANDOM);
 	l->undoable = false;

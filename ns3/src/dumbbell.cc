@@ -39,7 +39,7 @@ Network make_dumbbell(const Dumbbell& d) {
   }
   Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
   addresses.Assign(bottleneck);
-  // the studied queue is the device's own; a traced link has no discipline to remove
+  // the studied queue is the device's own; a traced link has no queue discipline to remove
   if (!codel && !traced) TrafficControlHelper().Uninstall(bottleneck);
 
   Network out;

@@ -102,7 +102,7 @@ struct Load {
   std::uint32_t count, request_bytes;
   double think_s, answer_after_s;
   bool stream;
-  // long: number of competing transfers, and UDP; requests: UDP
+  // For `long`: the number of competing transfers. For `long` and `requests`: the UDP settings below.
   std::uint32_t beside;
   std::string beside_congestion_control;
   Range beside_start_s;

@@ -96,7 +96,7 @@ TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 }
 
 /* Returns w * keep + share. Range: share <= 2^30; w is part of the sum that `keep` normalizes to 1, so w
- * keep <= 2^60. */
+ * * keep <= 2^60. */
 TL_FN tl_weight_fix tl_weight_mix_fix(tl_weight_fix w, tl_weight_ratio_fix keep, tl_weight_ratio_fix share)
 {
 	TL_RANGE(share <= (uint64_t)1 << 30, share);

@@ -81,7 +81,7 @@ TL_FN tl_level_f64 tl_level_over_f64(tl_level_f64 a, uint32_t n)
 	return a / (double)n;
 }
 
-/* Returns a |a|, the square with the sign of a. a is clamped to [-4096, 4096]. */
+/* Returns a * |a|, the square with the sign of a. a is clamped to [-4096, 4096]. */
 TL_FN tl_level_f64 tl_level_square_f64(tl_level_f64 a)
 {
 	double b = a < -4096 ? -4096 : a > 4096 ? 4096 : a;
@@ -95,7 +95,7 @@ TL_FN tl_level_f64 tl_level_share_f64(tl_level_f64 a)
 	return a / (a + 0.5);
 }
 
-/* Returns floor(n a), clamped to 0 ... bins - 1. */
+/* Returns floor(n * a), clamped to 0 ... bins - 1. */
 TL_FN uint32_t tl_level_bin_f64(tl_level_f64 a, uint32_t n, uint32_t bins)
 {
 	double b = a * (double)n;
@@ -118,7 +118,7 @@ TL_FN tl_level_f64 tl_level_start_f64(tl_level_f64 miss)
 	return tl_f64_log2_near(1.25 * 0.69314718055994530942 * -tl_f64_log2_near(2 * rate));
 }
 
-/* Returns the width 2^u sqrt(a b). */
+/* Returns the width 2^u * sqrt(a * b). */
 TL_FN double tl_width_f64(tl_level_f64 u, double a, double b)
 {
 	return tl_f64_exp2_near(u + (tl_f64_log2_near(a) + tl_f64_log2_near(b)) / 2);

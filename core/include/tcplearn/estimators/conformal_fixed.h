@@ -29,8 +29,8 @@ TL_FN tl_level_fix tl_level_shr_fix(tl_level_fix a, uint32_t k)
 	return tl_fix_shr(a, k);
 }
 
-/* Returns a b; b is first rounded to 16 fractional bits. Range: |a| <= 2^32, |b| <= 2^45, so that the
- * product fits. */
+/* Returns the product a * b; b is first rounded to 16 fractional bits. Range: |a| <= 2^32, |b| <= 2^45,
+ * so that the product fits. */
 TL_FN tl_level_fix tl_level_mul_fix(tl_level_fix a, tl_level_fix b)
 {
 	TL_RANGE(tl_fix_within(a, 32), a);
@@ -77,7 +77,7 @@ TL_FN int64_t tl_level_exp2_fix(tl_level_fix a)
 	return tl_fix_exp2_near((a >> 16) + (int64_t)24 * 65536);
 }
 
-/* Returns n a. Range: the product is within +-2^62. */
+/* Returns n * a. Range: the product is within +-2^62. */
 TL_FN tl_level_fix tl_level_times_fix(tl_level_fix a, uint32_t n)
 {
 	TL_RANGE(tl_fix_mag(a) <= ((uint64_t)1 << 62) / (n > 0 ? n : 1), a);
@@ -89,7 +89,7 @@ TL_FN tl_level_fix tl_level_over_fix(tl_level_fix a, uint32_t n)
 	return tl_fix_div(a, n);
 }
 
-/* Returns a |a|, the square with the sign of a. a is clamped to [-4096, 4096] and truncated to 16
+/* Returns a * |a|, the square with the sign of a. a is clamped to [-4096, 4096] and truncated to 16
  * fractional bits. */
 TL_FN tl_level_fix tl_level_square_fix(tl_level_fix a)
 {
@@ -109,7 +109,7 @@ TL_FN tl_level_fix tl_level_share_fix(tl_level_fix a)
 	return (int64_t)((m << 32) / (m + 65536));
 }
 
-/* Returns floor(n a), clamped to 0 ... bins - 1. Range: |a| <= 2^40, n <= 2^20. */
+/* Returns floor(n * a), clamped to 0 ... bins - 1. Range: |a| <= 2^40, n <= 2^20. */
 TL_FN uint32_t tl_level_bin_fix(tl_level_fix a, uint32_t n, uint32_t bins)
 {
 	uint64_t b = a < 0 ? 0 : ((uint64_t)a * n) >> 32;
@@ -128,7 +128,7 @@ TL_FN uint32_t tl_tail_memory_fix(tl_level_fix miss)
 					 : (uint32_t)(((uint64_t)1 << 38) / (uint64_t)miss);
 }
 
-/* Returns the width 2^u sqrt(a b). Range: 1 <= a, b <= 2^60. */
+/* Returns the width 2^u * sqrt(a * b). Range: 1 <= a, b <= 2^60. */
 TL_FN int64_t tl_width_fix(tl_level_fix u, int64_t a, int64_t b)
 {
 	TL_RANGE(a >= 1 && tl_fix_within(a, 60), a);

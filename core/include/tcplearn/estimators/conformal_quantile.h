@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The width of the estimator `conformal`: the (1 - alpha) quantile of y - p, times 2^push (y: RTT sample,
- * p: prediction, alpha: the chosen rate of misses). The quantile comes from a histogram with logarithmic
- * bins. While the histogram has few samples, the quantile is blended with that of a Laplace tail. `push`
- * is the signed square of the misses beyond alpha T. docs/algorithms/conformal.md has the bound. This
- * file is included twice, for double precision and for fixed point. */
+ * p: prediction, alpha: the chosen rate of misses, which are samples longer than the RTO). The quantile
+ * comes from a histogram with logarithmic bins. While the histogram has few samples, the quantile is
+ * blended with that of a Laplace tail. `push` is the signed square of the number of misses beyond alpha T
+ * in T samples. docs/algorithms/conformal.md has the bound. This file is included twice, for double
+ * precision and for fixed point. */
 
 #ifndef TCPLEARN_CONFORMAL_QUANTILE_H
 #define TCPLEARN_CONFORMAL_QUANTILE_H
@@ -172,8 +173,8 @@ TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, n
 	return missed;
 }
 
-/* Ends a suspected change of level. Empties the histogram if the mean error has changed by more than a
- * factor of three. */
+/* Ends a suspected change of the level (the slow mean of the RTT). Empties the histogram if the mean
+ * error has changed by more than a factor of three. */
 TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 {
 	num_t error = TL(max)(num_div_count(s->late_fine, TL_STEP_LASTING / 2), least);
@@ -198,8 +199,8 @@ TL_FN int32_t TL(tail_side)(num_t y, num_t level)
 	return 2 * y > 3 * level ? 1 : 3 * y < 2 * level ? -1 : 0;
 }
 
-/* Watches for a change of level. A change is suspected when `y` differs from the slow level by half of
- * it; the suspicion lasts while samples stay on that side. */
+/* Watches for a change of the level (the slow mean of the RTT). A change is suspected when `y` differs
+ * from the slow level by half of it; the suspicion lasts while samples stay on that side. */
 TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t before_fine)
 {
 	int32_t side = TL(tail_side)(y, s->stage > 0 ? s->before : s->level);
@@ -236,7 +237,8 @@ TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 	return (uint8_t)(caution - (caution > 0));
 }
 
-/* Learns from a sample `y` with |y - p| = `error`: updates the errors' scale, the level, and the caution. */
+/* Learns from a sample `y` with |y - p| = `error`: updates the scale of the errors, the level (the slow
+ * mean of the RTT), and the caution (the widening after a miss). */
 TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uint32_t missed, uint32_t wary,
 			  uint32_t steps)
 {

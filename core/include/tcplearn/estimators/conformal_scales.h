@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The width of the estimator `conformal/first`: 2^u sqrt(slow fast). `slow` and `fast` are means of |y -
- * p| with gains 1/256 and 1/4 (y: RTT sample, p: prediction). u is the output of a PI controller on (miss
+/* The width of the estimator `conformal/first`: 2^u * sqrt(slow * fast). `slow` and `fast` are means of
+ * |y - p| with gains 1/256 and 1/4 (y: RTT sample, p: prediction). u is the output of a PI controller on
+ * (miss
  * - alpha), alpha the chosen rate of misses. docs/algorithms/conformal.md has the identity, the bound and
  * its proof. This file is included twice, for double precision and for fixed point. */
 
@@ -40,8 +41,8 @@ TL_FN num_t TL(interval_raw)(const struct TL(interval) *s, num_t p)
 	return p + num_coarse(TL(width)(s->u, s->slow_fine, s->fast_fine));
 }
 
-/* Suspects a change of level when `y` differs from the prediction by half of it. The suspicion lasts
- * while the samples stay that far from the old level. */
+/* Suspects a change of the level of RTTs when `y` differs from the prediction by half of it. The
+ * suspicion lasts while the samples stay that far from the old level. */
 TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 {
 	if (s->stage > 0) {

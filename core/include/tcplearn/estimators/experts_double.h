@@ -66,7 +66,7 @@ TL_FN tl_weight_ratio_f64 tl_weight_pool_f64(tl_weight_sum_f64 pool, tl_weight_r
 	return pool * scale / (double)n;
 }
 
-/* Returns alpha times the mean of `t` weights, which is alpha sum / t. */
+/* Returns alpha times the mean of `t` weights, which is alpha * sum / t. */
 TL_FN tl_weight_ratio_f64 tl_weight_past_f64(tl_weight_sum_f64 sum, uint32_t t, double alpha)
 {
 	return sum / (double)t * alpha;

@@ -82,7 +82,7 @@ TL_FN tl_weight_sum_fix tl_weight_one_fix(void)
 }
 
 /* Returns the part of `pool` that each of `n` experts gets, truncated; `scale` normalizes the sum of
- * weights to 1. Range: pool scale <= 2^61, n > 0. */
+ * weights to 1. Range: pool * scale <= 2^61, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_ratio_fix scale, uint32_t n)
 {
 	TL_RANGE(pool == 0 || scale <= ((uint64_t)1 << 61) / pool, scale);
@@ -90,8 +90,8 @@ TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_r
 	return ((pool * scale) >> 30) / n;
 }
 
-/* Returns alpha times the mean of `t` weights, which is alpha sum / t. Range: sum / t <= 2^31, 0 <= alpha
- * <= 2^30, t > 0. */
+/* Returns alpha times the mean of `t` weights, which is alpha * sum / t. Range: sum / t <= 2^31, 0 <=
+ * alpha <= 2^30, t > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_past_fix(tl_weight_sum_fix sum, uint32_t t, int64_t alpha)
 {
 	TL_RANGE(sum / t <= (uint64_t)1 << 31, sum);
@@ -105,8 +105,8 @@ TL_FN tl_weight_fix tl_weight_floor_fix(tl_weight_fix w)
 	return w > 1u ? w : 1u;
 }
 
-/* Returns one term w x of a dot product. Range: 0 <= x <= 2^42 (a sum of ticks). A tick is at most 2^32,
- * so with weights that sum to 1 the dot product stays below 2^63. */
+/* Returns one term w * x of a dot product. Range: 0 <= x <= 2^42 (a sum of ticks). A tick is at most
+ * 2^32, so with weights that sum to 1 the dot product stays below 2^63. */
 TL_FN tl_weight_dot_fix tl_weight_dot_one_fix(tl_weight_fix w, tl_tick_fix x)
 {
 	TL_RANGE(x >= 0 && tl_fix_within(x, 42), x);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Steps 2 to 4 of nunes2014's Algorithm 1 for the estimator `experts`: the losses, their effect on the
- * weights, and the sharing of weight. This file is included twice, for double precision and for fixed
- * point, after experts_grid.h. */
+/* Steps 2 to 4 of nunes2014's Algorithm 1 for the estimator `experts`. An expert is a fixed RTT, and its
+ * loss measures how far it was from the sample. The steps are: the losses, their effect on the weights,
+ * and the sharing of weight. This file is included twice, for double precision and for fixed point, after
+ * experts_grid.h. */
 
 TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 {

@@ -38,7 +38,7 @@ TL_FN double tl_share_of_f64(double part, double rest)
 	return part / (part + rest);
 }
 
-/* Returns c + error distance / scale^2 / 32, clamped to [-1, 1]. */
+/* Returns c + error * distance / scale^2 / 32, clamped to [-1, 1]. */
 TL_FN double tl_correction_step_f64(double c, double error, double distance, double scale)
 {
 	double next = c + error / scale * (distance / scale) / 32;

@@ -63,7 +63,7 @@ TL_FN int64_t tl_share_of_fix(int64_t part, int64_t rest)
 	return (int64_t)((((uint64_t)part >> shift) << 30) / (all >> shift));
 }
 
-/* Returns c + error distance / scale^2 / 32, clamped to [-1, 1]. The three quantities are truncated to
+/* Returns c + error * distance / scale^2 / 32, clamped to [-1, 1]. The three quantities are truncated to
  * the 15 leading bits of `scale`. Range: |error|, |distance| <= scale, 0 < scale <= 2^42. */
 TL_FN int64_t tl_correction_step_fix(int64_t c, int64_t error, int64_t distance, int64_t scale)
 {

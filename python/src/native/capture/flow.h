@@ -125,7 +125,7 @@ class SendSide {
   SackBoard sacked_;
   // since the last event: segments delivered; consecutive duplicate ACKs
   std::uint32_t delivered_ = 0, duplicates_ = 0;
-  Event repair_;  // the recovery that precedes the next ACK's events
+  Event repair_;  // a recovery, reported before the next ACK's event
   bool repaired_ = false;
   LossTracker losses_;
   std::int64_t una_ = 0, nxt_ = 0;

@@ -15,7 +15,8 @@ namespace tcplearn {
 class Hindsight {
  public:
   static constexpr std::size_t kGains = 8;  // gains 1, 1/2, ..., 1/128
-  // Penalties of a switch in us of error: from 1 us in steps of a factor sqrt(2) up to 12 s.
+  // Penalties for a switch between estimators, in us of error: from 1 us to 12 s in steps of a factor
+  // sqrt(2).
   static constexpr std::size_t kPenalties = 48;
   // T samples allow at most T / kSamplesPerSwitch switches.
   static constexpr std::uint64_t kSamplesPerSwitch = 100;
@@ -30,7 +31,8 @@ class Hindsight {
   // These functions return sums of |error| over the scored samples, 0 if there are none.
   double best_constant_us() const;
   double best_ewma_us() const;
-  // Returns a lower bound, which is exact if the costs for 0, 1, 2, ... switches are convex.
+  // Returns a lower bound for sequences of estimators with a limited number of switches. It is exact if
+  // the costs for 0, 1, 2, ... switches are convex.
   double best_switching_us() const;
 
  private:

@@ -68,7 +68,7 @@ ThinRequests run_thin_requests(const tl_resend_policy* policy, void* state, cons
     for (;; ++sending) {
       const std::int64_t rtt_us = rtt_at(record, sent_us, drawn(seed, i, sending, Draw::kRtt));
       if (done_us != kNever) {
-        ++needless;  // a later copy does not overtake one that is on its way
+        ++needless;  // a copy is on its way already, and this one does not overtake it
       } else if (!is_lost(losses, sent_us, rtt_us, drawn(seed, i, sending, Draw::kLoss))) {
         through_us = sent_us;
         answered = sending;
