@@ -166,8 +166,8 @@ static __always_inline uint32_t ticks_of(const struct settings *s, int64_t us)
 }
 
 /* Returns the first RTO of the accepting end in ticks, an eighth longer than that of the opening end.
- * After a lost SYN-ACK both ends would retransmit; this way the client's SYN comes first, and its answer
- * restarts the accepting end's timer. */
+ * After a lost SYN-ACK both ends would retransmit; with this RTO the client's SYN comes first, and its
+ * answer restarts the accepting end's timer. */
 static __always_inline uint32_t accepting_ticks(const struct settings *s, const struct handshakes *h,
 						const struct address *at, int64_t now_us)
 {

@@ -98,8 +98,8 @@ TL_FN int64_t tl_first_rto_line_us(const struct tl_first_rto_line *l, const stru
 	return l->constant_us + (rtts_q16 >> 16) + l->hop_us * (hops > 0 ? hops : 0);
 }
 
-/* Returns the first RTO in microseconds for a connection to `place`. `hops` is 0 to 255, or
- * TL_FIRST_RTO_HOPS_UNKNOWN. */
+/* Returns the first RTO in microseconds of a connection. `place` is the history of its destination,
+ * `prefix` that of the prefix. `hops` is 0 to 255, or TL_FIRST_RTO_HOPS_UNKNOWN. */
 TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct tl_first_rto_place *place,
 			      const struct tl_first_rto_place *prefix, int32_t hops, int64_t time_us)
 {

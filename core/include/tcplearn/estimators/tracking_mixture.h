@@ -165,7 +165,7 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 
 /* Updates the budget: the error by which the mixture may still exceed that of the last value. Each change
  * of the RTT adds a part (a larger one if upward, because RTT spikes go up and come back), each gain adds
- * itself, and the budget begins with a grant. */
+ * its size, and the budget begins with a grant. */
 TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	num_t change = TL(abs)(y - s->bank.x[TL_P_LAST]), b = s->budget;

@@ -36,8 +36,8 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 /* `recent` begins at 7/5 of the lower loss limit, so 22 flights without a loss pass before it is below
  * that limit. */
 #define TL_RESEND_RECENT_FIFTHS 7
-/* With more segments in flight, three duplicate ACKs can show a loss, and all waits are those of `stock`,
- * the Linux rule. Linux calls a stream thin by the same count. */
+/* With more than three segments in flight, three duplicate ACKs can show a loss, and all waits are those
+ * of `stock`, the Linux rule. Linux calls a stream thin by the same count. */
 #define TL_RESEND_THIN 3
 #endif
 
