@@ -178,8 +178,8 @@ static __always_inline uint32_t accepting_ticks(const struct settings *s, const 
 }
 
 /* Adds a handshake to the history of a destination or prefix in `map`. `resent_rto_us` is 0, or the first
- * RTO of a handshake with retransmissions, which counts only for its destination. Of concurrent
- * handshakes some may be lost, but each entry stays consistent. */
+ * RTO of a handshake with retransmissions, which counts only for its destination. If handshakes end
+ * concurrently, some may be missing from the history, but each entry stays consistent. */
 static __always_inline void learn(void *map, const struct address *at, int64_t rtt_us, int64_t resent_rto_us,
 				  int64_t now_us)
 {

@@ -15,7 +15,7 @@
 /* Size of a setting's value, and of its text in the log. */
 #define TL_CHOICE_TEXT_BYTES 256
 
-/* A chosen algorithm. A new choice replaces it as a whole. */
+/* The algorithm that a setting has chosen. A new choice replaces the whole struct. */
 struct tl_choice {
 	struct rcu_head rcu;
 	const struct tl_algorithm *algorithm;

@@ -12,7 +12,8 @@ struct tl_connection *tl_connection_new(struct sock *sk, char *spec);
 void tl_connection_free(struct tl_connection *c);
 void tl_connection_handshake(struct sock *sk, struct tl_connection *c);
 void tl_connection_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
-/* Called when the first segment after an idle period is about to leave and to arm the timer. */
+/* Called when a segment is about to leave while nothing is in flight. The kernel will arm the timer for
+ * it. */
 void tl_connection_tx_start(struct sock *sk, struct tl_connection *c);
 /* called before any segments are sent */
 void tl_connection_before_send(struct sock *sk, struct tl_connection *c);

@@ -74,7 +74,7 @@ struct tl_log_startup {
 	__u32 whole_iw, whole_ssthresh; /* windows after a handshake without losses */
 	__u8 loss; /* 0 none, 1 SYN, 2 SYN-ACK, 3 one of the two */
 	__u8 passive; /* this end had the listening socket */
-	__u8 resends; /* rounds of loss, at least; capped at 255, as is the next field */
+	__u8 resends; /* least number of rounds of loss; capped at 255, like the next field */
 	__u8 retransmitted; /* SYNs or SYN-ACKs that this end retransmitted */
 };
 

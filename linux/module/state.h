@@ -26,7 +26,8 @@ struct tl_log {
 
 struct tl_startup_net {
 	spinlock_t lock; /* protects the fields below */
-	/* has the initial state of a new prefix, or the only state if none are remembered */
+	/* the chosen policy with the initial state of a prefix; if prefixes are not remembered, this is
+	 * the only state */
 	struct tl_choice __rcu *choice;
 	struct tl_places *places; /* exists with a policy that remembers destination prefixes */
 };

@@ -6,7 +6,8 @@
  * acknowledged. */
 #include "timer.h"
 
-/* Called when the first segment after an idle period is about to leave and to arm the timer. */
+/* Called when a segment is about to leave while nothing is in flight. The kernel will arm the timer for
+ * it. */
 void tl_timer_start(struct sock *sk, struct tl_connection *c)
 {
 	if (!c->estimator || !c->rto || c->ours)

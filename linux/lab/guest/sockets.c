@@ -67,7 +67,7 @@ int connected(const char *host, const char *port, const char *congestion)
 	return fd;
 }
 
-/* Ends our direction and waits until the peer has closed its own. */
+/* Closes our direction and waits until the peer has closed its own. */
 void finish(int fd)
 {
 	shutdown(fd, SHUT_WR);

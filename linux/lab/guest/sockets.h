@@ -33,7 +33,7 @@ int use(int fd, const char *congestion);
 int connected(const char *host, const char *port, const char *congestion);
 struct tcp_info info_of(int fd);
 void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t);
-/* Ends our direction and waits until the peer has closed its own. */
+/* Closes our direction and waits until the peer has closed its own. */
 void finish(int fd);
 
 #endif

@@ -325,7 +325,7 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
 }
 
-// Returns whether the capture point is so close to the server that the path to it takes no time.
+// Returns whether the capture point is so close to the server that the path to it takes almost no time.
 bool Conversation::beside_server() const {
   const std::int64_t there_us = leg_to(kServer).min_us, to_client_us = leg_to(kClient).min_us;
   return there_us >= 0 && (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us));

@@ -231,7 +231,7 @@ class DataSide {
   struct Run {
     std::int64_t from = 0, to = 0, acked_us = 0, first_us = -1, last_us = -1;
   };
-  Run acked_, late_acked_;  // the last ACK's; that of the last late segments
+  Run acked_, late_acked_;  // run of the last ACK; run of the segments that arrived late last
   std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;
