@@ -212,7 +212,8 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 	return base->min_tso_segs ? base->min_tso_segs(sk) : READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
-/* Makes a set of functions for each base, because the operations get no pointer to their own table. */
+/* Makes a set of functions for each base congestion control, because the operations get no pointer to
+ * their own table. */
 #define TL_BASE(name, index) \
 	static void tl_##name##_init(struct sock *sk) \
 	{ \
@@ -265,7 +266,8 @@ TL_BASE(vegas, TL_VEGAS)
 
 static void (*const take[TL_BASES])(struct tcp_congestion_ops *) = { tl_reno_take, tl_cubic_take, tl_vegas_take };
 
-/* Returns the operations of the base and pins its module; NULL if this kernel does not have the base. */
+/* Returns the operations of the base congestion control (reno, cubic or vegas) and pins its module; NULL
+ * if this kernel does not have the base. */
 static const struct tcp_congestion_ops *tl_find_base(const char *name)
 {
 	const struct tcp_congestion_ops *base = NULL;

@@ -45,7 +45,7 @@ static const struct rchan_callbacks tl_log_callbacks = {
 	.subbuf_start = tl_log_next,
 };
 
-/* Switches the log on. Fails without debugfs or memory. */
+/* Switches the log on. Fails without debugfs, or if memory cannot be allocated. */
 static int tl_log_on(const struct net *net, struct tl_log *log)
 {
 	unsigned int parts = max(2u, min(log_kb, 1u << 20) / (TL_LOG_PART_BYTES / 1024));

@@ -13,7 +13,7 @@ struct tl_places;
 
 #define TL_PLACES_A_ROW 4
 
-/* Returns a table of 2^row_bits rows; NULL without memory. */
+/* Returns a table of 2^row_bits rows; NULL if memory cannot be allocated. */
 struct tl_places *tl_places_new(u32 row_bits, u32 state_bytes);
 void tl_places_free(struct tl_places *places);
 /* Returns the entry of the peer's prefix; NULL if there is none. */

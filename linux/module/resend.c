@@ -33,7 +33,8 @@ enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a log record */
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-/* Begins the resend policy of a connection. Without memory, the RTO is the estimator's or the kernel's. */
+/* Begins the resend policy of a connection. If memory cannot be allocated, the RTO is the estimator's or
+ * the kernel's. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =

@@ -121,7 +121,7 @@ static inline struct tl_private *tl_private(const struct sock *sk)
 #define TL_LATER ((struct tl_connection *)1)
 
 /* Returns NULL before `init` (the area is zeroed), before the first data, after release, if nothing is
- * set, and without memory. */
+ * set, and if memory could not be allocated. */
 static inline struct tl_connection *tl_connection(const struct sock *sk)
 {
 	struct tl_connection *c = tl_private(sk)->connection;

@@ -45,7 +45,7 @@ struct TL(mixture) {
 		TL(weight) weight[TL_PREDICTORS];
 	} by;
 	num_t base, corrected; /* the mixture before and after the correction */
-	ratio_t correction[3]; /* coefficients towards last value, slow hub and map of 16 cells */
+	ratio_t correction[3]; /* coefficients towards the predictors last value, slow hub, map of 16 cells */
 	num_t rtt;             /* the mixture after the budget: the prediction */
 	num_t budget;
 };
@@ -180,8 +180,9 @@ TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_par
 	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 
-/* Learns the coefficients that move the mixture towards last value, slow hub and map. Each step is error
- * times distance, both clipped at a scale (least mean squares that an outlier cannot dominate). */
+/* Learns the coefficients that move the mixture towards three of its predictors: last value, slow hub (a
+ * slow level) and map of 16 cells. Each step is error times distance, both clipped at a scale (least mean
+ * squares that an outlier cannot dominate). */
 TL_FN void TL(mixture_learn_correction)(struct TL(mixture) *s, num_t y)
 {
 	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);
