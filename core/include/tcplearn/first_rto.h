@@ -138,8 +138,8 @@ TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_
 }
 
 /* Records a handshake whose packets were retransmitted: `rtt_us` is its RTT from timestamps (RFC 7323; 0
- * without them), and `rto_us` is its first RTO. An RTT up to that RTO is valid, because it shows that the
- * packet was lost and then answered. */
+ * without them), and `rto_us` is its first RTO. An RTT up to that RTO is valid, because the retransmitted
+ * packet had then really been lost. */
 TL_FN void tl_first_rto_resent(struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us, int64_t time_us)
 {
 	if (rtt_us > 0 && rtt_us <= rto_us)

@@ -101,8 +101,7 @@ TL_FN uint32_t TL(experts_count)(const struct TL(experts) *s)
 TL_FN void TL(experts_defaults)(struct TL(experts_params) *p) { TL_EXPERTS_PARAMS(TL_DEFAULT) }
 
 /* Preset `experts/fitted`: the algorithm on a grid fitted to the path. The first RTT is 16 units; the
- * experts reach from 1/6 to 8 times that RTT in steps of 4 %. The RTO has the bounds that the other
- * estimators here use for RFC 6298. */
+ * experts reach from 1/6 to 8 times that RTT in steps of 4 %. The RTO is in [0 s, 60 s]. */
 TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
 {
 	p->fit = 16;

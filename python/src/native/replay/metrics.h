@@ -51,8 +51,8 @@ struct Answer {
   bool any_sample;  // whether a sample had arrived, so that the prediction counts
 };
 
-// An estimator's errors for one sample, and its RTO when the segment was sent; all 0 if no sample had
-// arrived before.
+// An estimator's errors for one sample, and its RTO when the segment was sent. A value is 0 if no sample had
+// arrived before the time to which it belongs.
 struct Scored {
   double abs_error_us, at_send_error_us, rto_us;
   double excess_us;  // RTO - sample, at least 0
