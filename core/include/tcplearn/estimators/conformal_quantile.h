@@ -32,7 +32,7 @@ struct TL(tail) {
 	uint16_t total, above; /* samples in the histogram; samples in the bins above `bin` */
 	uint16_t counts[TL_BINS];
 	uint8_t bin;     /* the bin that contains the quantile */
-	uint8_t wide;    /* widening of the interval: 2 after a miss, then 1, then 0 */
+	uint8_t wide;    /* multiplier of the widening: 2 after a miss, then 1, then 0 */
 	uint8_t caution; /* widening after a miss in 1/32 octave, learned from how misses cluster */
 	uint8_t stage, side_up;
 	uint8_t low; /* 1: the count of misses has reduced the interval to its minimum */
