@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The cost of one update of each estimator, and of one request of each resend policy (a sending and its ACK),
-// beside a bare loop of 100 exponentials and multiply-adds.
+// Benchmarks of the core: one update of each estimator, and one request of each resend policy (a
+// transmission and its ACK). For comparison it also times a bare loop of 100 exponentials and
+// multiply-adds.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -14,7 +15,7 @@
 
 namespace {
 
-// A queue that wanders over a path of 50 ms.
+// Returns RTT samples of a path with 50 ms and a queue that varies randomly.
 std::vector<tl_sample> samples() {
   std::mt19937_64 random(1);
   std::normal_distribution<double> step(0, 500);
@@ -48,7 +49,7 @@ void update(benchmark::State& state, const tl_estimator* e, const char* key = ""
   }
 }
 
-// A request of one segment and its answer; every hundredth is sent again once.
+// Times a request of one segment and its answer. Every hundredth segment is lost and retransmitted once.
 void request(benchmark::State& state, const tl_resend_policy* p) {
   std::vector<std::uint64_t> params(TL_PARAMS_BYTES_MAX / 8);
   p->algorithm.defaults(params.data());
@@ -73,7 +74,8 @@ void request(benchmark::State& state, const tl_resend_policy* p) {
   }
 }
 
-// 100 exponentials and multiply-adds, the least that Algorithm 1 can cost as written.
+// Times 100 exponentials and multiply-adds, the least that nunes2014's Algorithm 1 costs if implemented
+// as written.
 void bare_libm(benchmark::State& state) {
   std::vector<double> x(100), w(100, 0.01);
   for (int i = 0; i < 100; ++i) x[static_cast<std::size_t>(i)] = -0.01 * i;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Predicts round-trip times with libtcplearn. RTTs in milliseconds, one a line, on standard input;
- * with -d a few built in are used. Build:
- *   cc embed.c $(pkg-config --cflags --libs tcplearn) -o embed
- */
+/* Predicts round-trip times with libtcplearn. Reads RTTs in milliseconds, one per line, from standard
+ * input; with the option -d it uses a few built-in RTTs instead. Build:
+ *   cc embed.c $(pkg-config --cflags --libs tcplearn) -o embed */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,8 @@ struct watcher {
 	void *state;
 };
 
-/* The caller owns the memory: parameters on the stack, the state as large as the estimator says. */
+/* Makes an estimator by name. The caller owns the memory: the parameters are on the stack, and the
+ * estimator says how many bytes its state needs. */
 static int watch(struct watcher *w, const char *name)
 {
 	int64_t params[TL_PARAMS_BYTES_MAX / sizeof(int64_t)];
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 		}
 		if (!(rtt_ms >= 0 && rtt_ms < 4e6))
 			continue;
-		memset(&sample, 0, sizeof(sample)); /* 0: not known */
+		memset(&sample, 0, sizeof(sample)); /* 0 means not known */
 		sample.rtt_us = (int64_t)(rtt_ms * 1e3 + 0.5);
 		sample.sent_us = now_us;
 		sample.time_us = now_us += sample.rtt_us;

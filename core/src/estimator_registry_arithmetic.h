@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* No include guard: the registry of one arithmetic over tcplearn/wrap.h, with what only the library has:
- * answers as doubles, a run over columns. */
+/* Makes the library's table of estimators for one arithmetic from tcplearn/wrap.h, and the functions that
+ * only the library has: predictions as doubles, and run() over columns. This file is included twice, for
+ * double precision and for fixed point, so only its macros have an include guard. */
 
 #ifndef TCPLEARN_ESTIMATOR_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_ESTIMATOR_REGISTRY_ARITHMETIC_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* All kinds of algorithms alike. */
+/* Functions that are the same for all kinds of algorithms. */
 #include "lookup.h"
 #include "tcplearn/spec.h"
 

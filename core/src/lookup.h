@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The library's functions for a kind, from the two tables of a registry, NAME_f64 and NAME_fix. */
+/* Macros that make the library's functions for one kind of algorithm from the two tables of its registry,
+ * NAME_f64 and NAME_fix. */
 #ifndef TCPLEARN_LOOKUP_H
 #define TCPLEARN_LOOKUP_H
 
@@ -10,7 +11,7 @@
 #include "tcplearn/tcplearn.h"
 
 /* clang-format off */
-/* The table of a kind in one arithmetic. */
+/* Makes the table of a kind in one arithmetic. */
 #define TL_REGISTRY(type, name, list, presets) \
 	list(TL_VERBS_OF) \
 	static const struct type name[] = { \
@@ -18,7 +19,7 @@
 		presets(TL_PRESET_OF) \
 	};
 
-/* PREFIX_at(), PREFIX_find(), and PREFIX_kinds: a struct tl_kind for each arithmetic. */
+/* Makes PREFIX_at(), PREFIX_find(), and PREFIX_kinds: a struct tl_kind for each arithmetic. */
 #define TL_LOOK_UP(prefix, type, table, title, key) \
 	const struct type *prefix##_at(size_t index, enum tl_arithmetic arithmetic) \
 	{ \

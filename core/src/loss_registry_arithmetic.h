@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The table of loss classifiers of one arithmetic, made from loss/wrap.h, with answers and features as doubles. It
- * is included once for each arithmetic, so only the macros have a guard. */
+/* Makes the library's table of loss classifiers for one arithmetic from loss/wrap.h, with probabilities
+ * and features as doubles. This file is included twice, for double precision and for fixed point, so only
+ * its macros have an include guard. */
 
 #ifndef TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
 
-/* A double as a feature: what is out of a feature's bounds is within them, in fixed point not a number too. */
+/* Converts a feature given as a double, clipped to the feature's bounds; in fixed point this also
+ * replaces NaN. */
 #define TL_CLIPPED(name, low, high, text) \
 	f[TL_LOSS_F_##name] = ratio_from_double(x[TL_LOSS_F_##name] < (low)    ? (low) \
 						: x[TL_LOSS_F_##name] > (high) ? (high) \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The first RTO of every connection of a cgroup, active and passive: a sock_ops program for a stock kernel with BTF, 6.1
- * or later. Each handshake that was not resent is history of its place; one that was puts the place in doubt. Hops are
- * not seen here. What is set for retries stays the bound: give_up.h. */
+/* Sets the first RTO of every connection of a cgroup, active and passive. This is a sock_ops program for
+ * an unmodified kernel with BTF, 6.1 or later. Each handshake without retransmission is history of its
+ * destination; one with retransmissions lowers the trust in that history. The hop count is not known
+ * here. The configured numbers of retries still bound a handshake (give_up.h). */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -18,11 +19,11 @@
 #define TCP_SYNCNT 7
 #define RTO_MAX_S 120
 
-/* The fields of the kernel's types that are read here; the loader finds their offsets. */
+/* The fields of kernel types that this program reads. The loader finds their offsets. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct netns_ipv4 {
 	uint8_t sysctl_tcp_syn_retries, sysctl_tcp_synack_retries;
-	uint8_t sysctl_tcp_syn_linear_timeouts; /* 6.5 */
+	uint8_t sysctl_tcp_syn_linear_timeouts; /* since Linux 6.5 */
 };
 
 struct net {
@@ -50,7 +51,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	uint8_t icsk_syn_retries;
-	uint32_t icsk_rto_max; /* 6.15 */
+	uint32_t icsk_rto_max; /* since 6.15 */
 };
 
 struct tcp_sock {
@@ -68,7 +69,7 @@ struct bpf_sock_ops_kern {
 
 struct settings {
 	struct tl_first_rto_model model;
-	uint32_t ticks_per_second; /* CONFIG_HZ: the kernel takes the RTO in ticks */
+	uint32_t ticks_per_second; /* CONFIG_HZ; the kernel takes the RTO in ticks */
 	uint32_t reserved;
 };
 
@@ -90,22 +91,23 @@ struct {
 	__type(value, struct tl_first_rto_place);
 } places SEC(".maps"), prefixes SEC(".maps");
 
-/* Our state of a socket. */
+/* This program's state of a socket. */
 struct handshakes {
-	uint32_t set;  /* the earlier TCP_SYNCNT; 0: the sysctl is in force */
-	uint32_t ours; /* TCP_SYNCNT as written here; 0: it was left alone */
+	uint32_t set;  /* TCP_SYNCNT as the application set it; 0: not set, the sysctl applies */
+	uint32_t ours; /* TCP_SYNCNT as this program set it; 0: not changed */
 	struct tl_first_ticks
-		first; /* first RTO: of a connection both are the one in force, of a listener's the bounds */
+		first; /* first RTO: low and high are equal for a connection, a range for a listener */
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE); /* accepted ones have the listener's */
+	/* an accepted socket gets a copy of the listener's */
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
 	__type(key, int);
 	__type(value, struct handshakes);
 } sockets SEC(".maps");
 
-/* Listeners by cookie: a request has no storage, and no way to its listener's. */
+/* State of listeners by socket cookie. A request socket has no storage and cannot reach its listener's. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, LISTENERS);
@@ -113,8 +115,8 @@ struct {
 	__type(value, struct handshakes);
 } listeners SEC(".maps");
 
-/* The verifier allows only loads at constant offsets of the context: that of IPv4 comes first, or compilers make
- * one load of two. */
+/* Loads a field once. The verifier allows only loads at constant offsets of the context, and compilers
+ * would otherwise merge the loads of the IPv4 and the IPv6 address. */
 #define LOAD(field) (*(const volatile uint32_t *)&(field))
 
 static __always_inline void address_of(const struct bpf_sock_ops *ctx, struct address *place)
@@ -133,7 +135,7 @@ static __always_inline void address_of(const struct bpf_sock_ops *ctx, struct ad
 	}
 }
 
-/* /24 of IPv4, /48 of IPv6 */
+/* Computes the prefix of an address: /24 of IPv4, /48 of IPv6. */
 static __always_inline void prefix_of(const struct address *place, struct address *prefix)
 {
 	*prefix = *place;
@@ -163,8 +165,9 @@ static __always_inline uint32_t ticks_of(const struct settings *s, int64_t us)
 	return (uint32_t)(((uint64_t)us * s->ticks_per_second + 999999) / 1000000);
 }
 
-/* Who accepts waits an eighth longer. Where a SYN-ACK was lost both ends send again; the SYN comes first then, and its
- * answer starts the other timer anew. */
+/* Returns the first RTO of the accepting end in ticks, an eighth longer than that of the opening end.
+ * After a lost SYN-ACK both ends would retransmit; with this RTO the client's SYN comes first, and its
+ * answer restarts the accepting end's timer. */
 static __always_inline uint32_t accepting_ticks(const struct settings *s, const struct handshakes *h,
 						const struct address *at, int64_t now_us)
 {
@@ -174,8 +177,9 @@ static __always_inline uint32_t accepting_ticks(const struct settings *s, const 
 	return ticks < h->first.low ? h->first.low : ticks > h->first.high ? h->first.high : ticks;
 }
 
-/* Of several handshakes at once with one place some may be lost: each is whole by itself. A resent one of the
- * prefix is history only of its place. */
+/* Adds a handshake to the history of a destination or prefix in `map`. `resent_rto_us` is 0, or the first
+ * RTO of a handshake with retransmissions, which counts only for its destination. If handshakes end
+ * concurrently, some may be missing from the history, but each entry stays consistent. */
 static __always_inline void learn(void *map, const struct address *at, int64_t rtt_us, int64_t resent_rto_us,
 				  int64_t now_us)
 {
@@ -208,7 +212,7 @@ static __always_inline void in_force(const struct settings *s, const struct tcp_
 		h->max_ticks = h->second_ticks;
 }
 
-/* Returns the application's own TCP_SYNCNT, or 0; a value that this program wrote does not count. */
+/* Returns the application's own TCP_SYNCNT, or 0. A value that this program set does not count. */
 static __always_inline uint32_t own_retries(const struct handshakes *of, const struct tcp_sock *tp)
 {
 	const uint32_t now = tp->inet_conn.icsk_syn_retries;
@@ -221,7 +225,7 @@ static __always_inline int set_retries(struct bpf_sock_ops *ctx, uint32_t retrie
 	return bpf_setsockopt(ctx, SOL_TCP, TCP_SYNCNT, &retries, sizeof(retries));
 }
 
-/* Before the first SYN: how long is waited for its answer, and how often it is sent again. */
+/* Runs before the first SYN: sets the first RTO and the number of retries. */
 static __always_inline void on_connect(struct bpf_sock_ops *ctx, const struct settings *s,
 				       uint32_t learned_ticks)
 {
@@ -251,8 +255,9 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, const struct se
 	of->first.low = of->first.high = plan.first_ticks;
 }
 
-/* Answered or given up: the number of retries is again what it was. TCP_SYNCNT cannot be unset, so where it was not set
- * it is the sysctl's from now on; another connect() does not take it for the application's. */
+/* Runs when the SYN is answered or given up: restores the number of retries. TCP_SYNCNT cannot be unset,
+ * so if the application had not set it, it keeps the sysctl's value; a later connect() does not take that
+ * value for the application's. */
 static __always_inline void after_connect(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
@@ -267,7 +272,8 @@ static __always_inline void after_connect(struct bpf_sock_ops *ctx)
 		of->ours = retries;
 }
 
-/* All requests of a listener have its retries: one more, and first RTOs that go with it. */
+/* Runs at listen(). All requests of a listener have the listener's number of retries. The program sets
+ * one retry more than configured, and a range of first RTOs that fits this number. */
 static __always_inline void on_listen(struct bpf_sock_ops *ctx, const struct settings *s)
 {
 	const uint64_t cookie = bpf_get_socket_cookie(ctx);
@@ -296,8 +302,9 @@ static __always_inline void on_listen(struct bpf_sock_ops *ctx, const struct set
 	bpf_map_update_elem(&listeners, &cookie, of, BPF_ANY);
 }
 
-/* First RTO of a request: stock's where its listener's retries are not ours. The context is a struct bpf_sock_ops_kern,
- * whose socket is withheld from programs while it is no full one. */
+/* Returns the first RTO of a request socket in ticks: the kernel's default unless this program set the
+ * retries of its listener. The context is a struct bpf_sock_ops_kern, whose socket is not accessible to
+ * programs unless it is a full socket. */
 static __always_inline uint32_t request_ticks(const struct bpf_sock_ops *ctx, const struct settings *s,
 					      const struct address *at, int64_t now_us)
 {
@@ -312,7 +319,8 @@ static __always_inline uint32_t request_ticks(const struct bpf_sock_ops *ctx, co
 	return of && of->ours == retries ? accepting_ticks(s, of, at, now_us) : s->ticks_per_second;
 }
 
-/* First RTO of a full socket: stock's where it began before the program, or its listener did. */
+/* Returns the first RTO of a full socket in ticks: the kernel's default if the socket, or its listener,
+ * is older than this program. */
 static __always_inline uint32_t socket_ticks(struct bpf_sock_ops *ctx, const struct settings *s,
 					     const struct address *at, int64_t now_us, int accepts)
 {
@@ -324,7 +332,7 @@ static __always_inline uint32_t socket_ticks(struct bpf_sock_ops *ctx, const str
 		return s->ticks_per_second;
 	if (!accepts || of->first.low == of->first.high)
 		return of->first.low;
-	/* By itself Fast Open has one retry more than the sysctl. */
+	/* Fast Open on its own uses one retry more than the sysctl. */
 	if (of->ours != tp->inet_conn.icsk_syn_retries ||
 	    (ctx->op == BPF_SOCK_OPS_TIMEOUT_INIT && of->set == 0))
 		return s->ticks_per_second;
@@ -350,7 +358,7 @@ int first_rto(struct bpf_sock_ops *ctx)
 		if (ctx->args[0] == BPF_TCP_SYN_SENT)
 			after_connect(ctx);
 		break;
-	case BPF_SOCK_OPS_TIMEOUT_INIT: /* at each timeout of a SYN too */
+	case BPF_SOCK_OPS_TIMEOUT_INIT: /* also called at each timeout of a SYN */
 		ctx->reply = ctx->is_fullsock
 				     ? socket_ticks(ctx, s, &at, now_us, ctx->state == BPF_TCP_SYN_RECV)
 				     : request_ticks(ctx, s, &at, now_us);

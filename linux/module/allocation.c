@@ -19,7 +19,7 @@ bool tl_alloc_fails(void)
 
 void *tl_alloc(const struct sock *sk, struct kmem_cache *cache, size_t bytes)
 {
-	/* with the socket's lock held, sometimes in softirq */
+	/* the socket's lock is held, sometimes in softirq */
 	const gfp_t how = GFP_ATOMIC | __GFP_NOWARN;
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *before = set_active_memcg(sk->sk_memcg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every allocation of the module, so that a test can make each of them fail in turn (make FAIL_ALLOC=y, and
- * the parameter fail_alloc). It has no effect in other builds. */
+/* All allocations of the module, so that a test can make each of them fail in turn (make FAIL_ALLOC=y,
+ * and the parameter fail_alloc). In other builds the macros have no effect. */
 #ifndef TCPLEARN_ALLOCATION_H
 #define TCPLEARN_ALLOCATION_H
 
@@ -19,8 +19,8 @@ static inline bool tl_alloc_fails(void)
 struct kmem_cache;
 struct sock;
 
-/* Zeroed, and charged to the socket's cgroup, whoever's context this is. If `cache` is NULL, `bytes` are
- * allocated. */
+/* Allocates zeroed memory and charges it to the socket's cgroup, whatever the current context is. If
+ * `cache` is NULL, allocates `bytes` bytes. */
 void *tl_alloc(const struct sock *sk, struct kmem_cache *cache, size_t bytes);
 
 #define TL_ALLOC(pointer) (tl_alloc_fails() ? NULL : (pointer))

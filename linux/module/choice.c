@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A setting that names an algorithm of a kind with its parameters, "mlp:threshold=0.4", or none. */
+/* Settings that name an algorithm of a kind with its parameters, for example "mlp:threshold=0.4", or
+ * none. */
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -33,7 +34,7 @@ static int tl_too_long(void)
 	return -EINVAL;
 }
 
-/* Reads reading->text. Returns NULL for none of the kind. */
+/* Reads reading->text and returns the choice. Returns NULL for the word that means none. */
 static struct tl_choice *tl_choose(const struct tl_choosable *what, struct tl_reading *reading)
 {
 	const char *text = strim(reading->text);
@@ -47,8 +48,9 @@ static struct tl_choice *tl_choose(const struct tl_choosable *what, struct tl_re
 	return error ? ERR_PTR(error) : tl_choice_of(reading, text);
 }
 
-/* The kernel lets the owner of a network namespace write its settings, be it anybody's own. These take
- * memory, and make records that the host keeps: they are the machine's administrator's. */
+/* Returns 0 if the caller may write a setting, otherwise -EPERM. The kernel lets the owner of a network
+ * namespace, who may be any user, write its settings. These settings take memory and produce records that
+ * the machine keeps, so only the machine's administrator may write them. */
 int tl_may_write(void)
 {
 	return capable(CAP_NET_ADMIN) ? 0 : -EPERM;
@@ -94,7 +96,7 @@ int tl_do_choice_by(tl_ctl_table *table, int write, void *buffer, size_t *length
 	error = tl_may_write();
 	if (error)
 		return error;
-	if (*length >= TL_READING_TEXT_BYTES) /* it would be cut */
+	if (*length >= TL_READING_TEXT_BYTES) /* the text would be truncated */
 		return tl_too_long();
 	reading = TL_ALLOC(kzalloc(sizeof(*reading), GFP_KERNEL));
 	if (!reading)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tcplearn replaces the RTT and RTO estimation of a connection that uses reno, cubic or vegas.
+/* The congestion controls tl-reno, tl-cubic and tl-vegas: reno, cubic and vegas with tcplearn's RTT and
+ * RTO estimation.
  *
- * Each algorithm has its base's operations, some of them preceded by ours. The base's functions are
- * not exported; they are taken from a socket that uses the base. */
+ * Each has the operations of its base, some of them preceded by the module's own. The base's functions
+ * are not exported, so they are taken from a socket that uses the base. */
 #define pr_fmt(fmt) "tcplearn: " fmt
 #include <linux/module.h>
 #include <linux/net.h>
@@ -33,7 +34,8 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 	tl_private(sk)->connection = c;
 	if (!c)
 		return;
-	if (base != bases[TL_VEGAS]) /* which has its own answer to a loss, and is no paper's base */
+	/* vegas has its own reaction to a loss, and no paper uses it as a base */
+	if (base != bases[TL_VEGAS])
 		tl_loss_start(sk, c);
 	tl_resend_start(sk, c);
 	tl_private(sk)->reported.sent = tcp_sk(sk)->data_segs_out;
@@ -46,9 +48,9 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 		tl_connection_handshake(sk, c);
 }
 
-/* A connection's state is allocated when it first sends data: until then a passive connection has no cgroup to
- * charge, and many never send any. None is allocated where the namespace has set nothing: there this congestion
- * control does what its base does. */
+/* Begins a connection. Its state is allocated only when it first sends data: a passive connection has no
+ * cgroup to charge before, and many connections never send any. Without any setting in the namespace
+ * there is no state, and this congestion control does exactly what its base does. */
 static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	const bool any = tl_settings_any(sock_net(sk));
@@ -175,8 +177,9 @@ static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base
 		base->cwnd_event(sk, event);
 }
 
-/* tcp_enter_loss comes here each time, in recovery too and before the doubling; tcp_simple_retransmit
- * (a smaller MTU) with the timer still pending. */
+/* Called before the state changes. tcp_enter_loss calls it at every timeout, also during recovery, and
+ * before the RTO is doubled. tcp_simple_retransmit (a smaller MTU) calls it while the timer is still
+ * pending. */
 static void tl_set_state(struct sock *sk, const struct tcp_congestion_ops *base, u8 state)
 {
 	struct tl_connection *c = tl_connection(sk);
@@ -193,7 +196,7 @@ static void tl_set_state(struct sock *sk, const struct tcp_congestion_ops *base,
 		base->set_state(sk, state);
 }
 
-/* Called before each round of sending: the one hook there. */
+/* The only operation that the kernel calls before each round of sending. */
 static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	struct tl_connection *c;
@@ -209,7 +212,8 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 	return base->min_tso_segs ? base->min_tso_segs(sk) : READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
-/* The operations get no pointer to their own table: one set of functions for each base. */
+/* Makes a set of functions for each base congestion control, because the operations get no pointer to
+ * their own table. */
 #define TL_BASE(name, index) \
 	static void tl_##name##_init(struct sock *sk) \
 	{ \
@@ -262,7 +266,8 @@ TL_BASE(vegas, TL_VEGAS)
 
 static void (*const take[TL_BASES])(struct tcp_congestion_ops *) = { tl_reno_take, tl_cubic_take, tl_vegas_take };
 
-/* The base's operations, its module pinned; NULL where this kernel has it not. */
+/* Returns the operations of the base congestion control (reno, cubic or vegas) and pins its module; NULL
+ * if this kernel does not have the base. */
 static const struct tcp_congestion_ops *tl_find_base(const char *name)
 {
 	const struct tcp_congestion_ops *base = NULL;
@@ -314,7 +319,8 @@ static int tl_take_base(enum tl_base i)
 	return error;
 }
 
-/* One that cannot be registered is left out: sockets may use those before it by now, so they stay. */
+/* Registers the congestion controls. One that cannot be registered is left out; those registered before
+ * may be in use already, so they stay. */
 static int tl_take_bases(void)
 {
 	int i, found = 0, error = 0;
@@ -332,7 +338,7 @@ static void tl_module_clean(void)
 {
 	int i;
 
-	/* no socket uses us: each one holds a reference to the module */
+	/* no socket uses these any more, because each one holds a reference to the module */
 	for (i = 0; i < TL_BASES; i++)
 		tl_drop_base(i);
 	tl_settings_exit();

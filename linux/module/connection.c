@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One connection: its memory, and from the ACK to the estimator's answer. */
+/* One connection: its memory, and the path from an ACK to the estimator's answer. */
 #include <linux/slab.h>
 
 #include "allocation.h"
@@ -14,8 +14,8 @@
 
 static atomic_t last_id = ATOMIC_INIT(0);
 
-/* Each estimator has a slab for states that are no larger than with the default parameters. Entry 0 is
- * stock's. */
+/* Each estimator has a slab for states up to the size with default parameters. Entry 0 is for stock (no
+ * estimator). */
 struct tl_slab {
 	struct kmem_cache *cache;
 	u32 bytes;
@@ -91,7 +91,8 @@ slabs:
 	return error;
 }
 
-/* With the estimator that is chosen: a state is copied, so that no grid of experts is computed in softirq. */
+/* Allocates a connection with the chosen estimator. The initial state is copied, so no grid of experts is
+ * computed in softirq. */
 static struct tl_connection *tl_connection_begun(const struct sock *sk, const struct tl_choice *choice, char *spec)
 {
 	const struct tl_kernel_estimator *e =
@@ -162,7 +163,8 @@ static __always_inline void tl_update(const struct sock *sk, struct tl_connectio
 	c->estimator->update(c->state, &in, &c->answer);
 }
 
-/* The sample that the kernel's estimator got from the handshake, before this connection had a state. */
+/* Gives the estimator the handshake's RTT sample, which the kernel took before this connection had a
+ * state. */
 static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 {
 	struct ack_sample sample = { .pkts_acked = 1, .rtt_us = rtt_us };
@@ -172,8 +174,8 @@ static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 
 	if (c->resend)
 		tl_resend_handshake(sk, c, rtt_us);
 	if (c->estimator) {
-		/* The first flight's RTO stays the kernel's: SYNs are small and at once answered, and an
-		 * RTT from the cache of destinations may be in it. */
+		/* The RTO of the first flight stays the kernel's: SYNs are small and are answered at
+		 * once, and an RTT from the destination cache may be in it. */
 		tl_update(sk, c, rtt_us, sample.pkts_acked);
 	} else {
 		c->answer.rtt_q8 = (s64)rtt_us << 8;
@@ -183,7 +185,7 @@ static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 
 		tl_log_ack(sk, c, &sample, tl_loss_ack_flags(c));
 }
 
-/* Before the first sample of the connection's own data, once. */
+/* Called once, before the first sample of the connection's own data. */
 void tl_connection_handshake(struct sock *sk, struct tl_connection *c)
 {
 	c->srtt_before = tcp_sk(sk)->srtt_us;
@@ -194,10 +196,10 @@ void tl_connection_handshake(struct sock *sk, struct tl_connection *c)
 	}
 }
 
-/* Returns the sample that tcp_rtt_estimator received. The kernel passes the sample of the last
- * acknowledged segment to the congestion control, and that of the first to the estimator. The latter
- * follows exactly from srtt' = srtt - (srtt >> 3) + m, at the first sample from m << 3. As srtt stays
- * above 0, only m = 0 (a path below 1 us) could differ, by 1. */
+/* Returns the sample that tcp_rtt_estimator received. The kernel passes the sample of the first
+ * acknowledged segment to its estimator, but that of the last one to the congestion control. The
+ * estimator's sample m follows exactly from srtt' = srtt - (srtt >> 3) + m, and at the first sample from
+ * m << 3. As srtt stays above 0, only m = 0 (a path below 1 us) could differ, by 1. */
 static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 {
 	u32 before = c->srtt_before, after = tcp_sk(sk)->srtt_us;
@@ -205,8 +207,8 @@ static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 	if (before)
 		return (s32)(after - before + (before >> 3));
 	if (c->fast_open && sk->sk_state != TCP_SYN_RECV) {
-		/* Data went out before the handshake's last ACK, whose sample no hook sees: two are in
-		 * srtt', 7 h + m. The sample of the congestion control is taken as m. */
+		/* Data went out before the handshake's last ACK, whose sample no operation sees. srtt'
+		 * contains both samples: 7 h + m. The sample of the congestion control is taken as m. */
 		c->fast_open = false;
 		tl_handshake(sk, c, max_t(s32, (s32)(after - last_us) / 7, 1));
 		return last_us;
@@ -214,7 +216,7 @@ static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 	return (s32)(after >> 3);
 }
 
-/* Compiled twice: the connections without a resend policy do not pay for the others. */
+/* Handles an ACK. Compiled twice, so that connections without a resend policy do not pay for its code. */
 static __always_inline void tl_ack(struct sock *sk, struct tl_connection *c, const struct ack_sample *sample,
 				   const bool resends)
 {
@@ -222,7 +224,7 @@ static __always_inline void tl_ack(struct sock *sk, struct tl_connection *c, con
 	struct tcp_sock *tp = tcp_sk(sk);
 	s32 rtt_us = -1;
 
-	/* with a sample the kernel has just written icsk_rto; without one, the whole RTO is restored here */
+	/* With a sample the kernel has just written icsk_rto; without one the whole RTO is restored here. */
 	tl_timer_settle(sk, c, sample->rtt_us >= 0 ? TL_NEXT_SAMPLE : TL_NEXT_EVENT);
 	tl_count(acks);
 	if (sample->rtt_us >= 0) {
@@ -290,7 +292,7 @@ void tl_connection_before_send(struct sock *sk, struct tl_connection *c)
 	if (!c->estimator && !c->resend)
 		return;
 	tl_timer_before_send(sk, c);
-	if (next && !next->len) /* a FIN alone is no data: no event will announce it */
+	if (next && !next->len) /* a FIN without data: no event announces it */
 		tl_connection_tx_start(sk, c);
 	if (c->resend && next && tcp_sk(sk)->packets_out)
 		tl_resend_send(sk, c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counters of the whole machine: /sys/kernel/debug/tcplearn/counters. */
+/* Counters of the whole machine, in /sys/kernel/debug/tcplearn/counters. */
 #ifndef TCPLEARN_MODULE_COUNTERS_H
 #define TCPLEARN_MODULE_COUNTERS_H
 
@@ -62,6 +62,6 @@ DECLARE_PER_CPU(struct tl_counter_set, tl_counts);
 #define tl_count(name) this_cpu_inc(tl_counts.of[TL_COUNT_##name])
 #define tl_count_add(name, n) this_cpu_add(tl_counts.of[TL_COUNT_##name], n)
 
-void tl_counters_create(struct dentry *folder); /* their file in it */
+void tl_counters_create(struct dentry *folder); /* creates the file `counters` in `folder` */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core's estimators as the kernel sees them, presets too, in fixed point. */
+/* Table of the core's estimators, presets included, in fixed point, as the module uses them. */
 #ifndef TCPLEARN_MODULE_ESTIMATORS_H
 #define TCPLEARN_MODULE_ESTIMATORS_H
 
@@ -9,7 +9,7 @@
 
 #include "choice.h"
 
-/* Durations in 2^-8 us, as the core's fixed point has them. */
+/* An estimator's prediction. Durations are in 2^-8 us, as in the core's fixed point. */
 struct tl_answer {
 	s64 rtt_q8;
 	s64 rto_q8;
@@ -17,8 +17,9 @@ struct tl_answer {
 
 struct tl_kernel_estimator {
 	struct tl_algorithm algorithm;
-	bool timer_from_head; /* the timer runs for the RTO less the age of the oldest segment out */
-	void (*update)(void *state, const struct tl_sample *sample, struct tl_answer *answer); /* gives query's answer */
+	bool timer_from_head; /* the timer runs for the RTO minus the age of the oldest segment in flight */
+	/* stores the new prediction in `answer` */
+	void (*update)(void *state, const struct tl_sample *sample, struct tl_answer *answer);
 	void (*query)(const void *state, struct tl_answer *answer);
 };
 

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The test module's copy, so that it replays code compiled from the same lines. */
+/* Compiles the same source again for the test module, which replays the golden vectors with it. */
 #include "estimators.c"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core's policies of the first RTO as the kernel sees them: only their golden vectors run here, as a congestion
- * control begins with the connection, when the SYN's timer is past (linux/bpf/first_rto.bpf.c sets it). */
+/* Table of the core's first-RTO policies. The module only replays their golden vectors: a congestion
+ * control starts after the timer of the SYN, so linux/bpf/first_rto.bpf.c sets the first RTO instead. */
 #ifndef TCPLEARN_MODULE_FIRST_RTOS_H
 #define TCPLEARN_MODULE_FIRST_RTOS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The differences between the supported kernels: 6.1 to 6.12, and from 7.2 on. */
+/* Differences between the supported kernels: 6.1 to 6.12, and 7.2 or later. */
 #ifndef TCPLEARN_KERNEL_VERSIONS_H
 #define TCPLEARN_KERNEL_VERSIONS_H
 
@@ -19,7 +19,7 @@ typedef struct ctl_table tl_ctl_table;
 typedef const struct ctl_table tl_ctl_table;
 #endif
 
-/* How long ago the segment was sent whose timestamp the peer has echoed. */
+/* Returns the age in us of the segment whose timestamp the peer has echoed. */
 static inline s64 tl_echo_us(const struct tcp_sock *tp)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
@@ -29,7 +29,8 @@ static inline s64 tl_echo_us(const struct tcp_sock *tp)
 	return max_t(s32, (u32)div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->rx_opt.rcv_tsecr, 0) * (s64)USEC_PER_MSEC;
 }
 
-/* Whether the segment whose timestamp the peer has echoed was sent before then; timestamps are whole ms. */
+/* Returns whether the segment whose timestamp the peer has echoed was sent before `then_us`. Timestamps
+ * are whole ms. */
 static inline bool tl_echo_is_before(const struct tcp_sock *tp, u64 then_us)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
@@ -39,7 +40,7 @@ static inline bool tl_echo_is_before(const struct tcp_sock *tp, u64 then_us)
 	return before(tp->rx_opt.rcv_tsecr, (u32)div_u64(then_us, USEC_PER_MSEC));
 }
 
-/* Timeouts of a SYN after the first that are not doubled. */
+/* Returns the number of timeouts of a SYN after the first that are not doubled. */
 static inline u32 tl_syn_linear_timeouts(const struct net *net)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
@@ -50,7 +51,7 @@ static inline u32 tl_syn_linear_timeouts(const struct net *net)
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
-/* When the timer fires that icsk_pending names, in jiffies. */
+/* Returns when the timer of icsk_pending fires, in jiffies. */
 static inline u32 tl_timeout(const struct sock *sk)
 {
 	return inet_csk(sk)->icsk_timeout;
@@ -61,13 +62,13 @@ static inline const struct timer_list *tl_timer_of(const struct sock *sk)
 	return &inet_csk(sk)->icsk_retransmit_timer;
 }
 
-/* The cap of the RTO, in jiffies. */
+/* Returns the cap of the RTO, in jiffies. */
 static inline u32 tl_rto_max(const struct sock *sk)
 {
 	return TCP_RTO_MAX;
 }
 
-/* The probe of the tracepoint tcp_retransmit_skb: calls then(sk) if the segment was sent. */
+/* Defines a probe of the tracepoint tcp_retransmit_skb that calls then(sk) if the segment was sent. */
 #define TL_RETRANSMIT_PROBE(name, then) \
 	static void name(void *unused, const struct sock *sk, const struct sk_buff *skb) \
 	{ \
@@ -100,7 +101,7 @@ static inline u32 tl_rto_max(const struct sock *sk)
 	}
 
 #define TL_SUBBUF_START(name, buf) static int name(struct rchan_buf *buf, void *next, void *last)
-#define TL_TX_START_APART /* CA_EVENT_TX_START has an operation of its own */
+#define TL_TX_START_APART /* CA_EVENT_TX_START has its own operation in this kernel */
 #endif
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /sys/kernel/debug/tcplearn: the counters, and for each network namespace whose log is on a folder
- * net-INODE with a relay: log0, log1 ... one for each CPU. Off, it takes no memory. */
+/* The files in /sys/kernel/debug/tcplearn: the counters, and for each network namespace whose log is on a
+ * folder net-INODE with a relay, one file for each CPU: log0, log1 ... A log that is off takes no memory. */
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <net/inet_sock.h>
@@ -45,7 +45,7 @@ static const struct rchan_callbacks tl_log_callbacks = {
 	.subbuf_start = tl_log_next,
 };
 
-/* Fails without debugfs or memory. */
+/* Switches the log on. Fails without debugfs, or if memory cannot be allocated. */
 static int tl_log_on(const struct net *net, struct tl_log *log)
 {
 	unsigned int parts = max(2u, min(log_kb, 1u << 20) / (TL_LOG_PART_BYTES / 1024));
@@ -193,7 +193,8 @@ void tl_log_close(const struct sock *sk, struct tl_connection *c)
 
 void tl_log_init(void)
 {
-	top = TL_ALLOC_ERR_PTR(debugfs_create_dir("tcplearn", NULL)); /* debugfs functions accept an error */
+	/* debugfs functions accept an error pointer as the parent */
+	top = TL_ALLOC_ERR_PTR(debugfs_create_dir("tcplearn", NULL));
 	tl_counters_create(top);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The log of a network namespace: a relay in debugfs, while it is on. */
+/* The log of a network namespace: a relay buffer in debugfs that exists while the log is on. */
 #ifndef TCPLEARN_MODULE_LOG_H
 #define TCPLEARN_MODULE_LOG_H
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The cause of a loss. The classifier observes each ACK and decides when the kernel is about to begin fast
- * recovery. A loss that it calls random does not change cwnd and ssthresh (ML-TCP); the segment is
- * retransmitted.
+/* Applies a loss classifier. The classifier observes each ACK, and decides on the cause when the kernel
+ * is about to begin fast recovery. After a loss that it calls random, cwnd and ssthresh stay as they were
+ * (ML-TCP); only the segment is retransmitted.
  *
- * tcp_enter_recovery calls ssthresh() before it sets the state. The window is reduced to the returned value
- * (PRR, RFC 6937), and tcp_end_cwnd_reduction sets cwnd to it; if the present cwnd is returned, neither
- * reduces the window. The old ssthresh is restored afterwards, at CA_EVENT_COMPLETE_CWR. The base's
- * ssthresh() is not called, because it would record a loss (CUBIC's last maximum, its epoch). */
+ * tcp_enter_recovery calls ssthresh() before it sets the state. The window is reduced to the returned
+ * value (PRR, RFC 6937), and tcp_end_cwnd_reduction sets cwnd to it. If ssthresh() returns the present
+ * cwnd, neither reduces the window. The old ssthresh is restored afterwards, at CA_EVENT_COMPLETE_CWR.
+ * The base's ssthresh() is not called in this case, because it would record a loss (CUBIC's last maximum
+ * and epoch). */
 #include <linux/slab.h>
 
 #include "allocation.h"
@@ -29,7 +30,8 @@ void tl_loss_exit(void)
 	kmem_cache_destroy(cache);
 }
 
-/* Without memory the base decides. */
+/* Begins the classifier of a connection. If memory cannot be allocated, the base congestion control
+ * decides how to react to losses. */
 void tl_loss_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -62,7 +64,7 @@ static struct tl_loss_moment tl_moment(const struct sock *sk)
 	return at;
 }
 
-/* The classifier's inputs and answers are in the log, from which each decision can be repeated elsewhere. */
+/* Logs the classifier's inputs and its answer, from which each decision can be repeated elsewhere. */
 static void tl_log_loss(const struct sock *sk, struct tl_connection *c, const struct tl_loss_moment *at,
 			const s64 *features_q30, const struct tl_loss_answer *answer)
 {
@@ -97,7 +99,8 @@ static void tl_change(const struct sock *sk, struct tl_connection *c, const stru
 		tl_log_loss_change(sk, c, at, change, cause);
 }
 
-/* The same input as in training: RTTs of cumulative ACKs only, and a duplicate ACK delivers one segment. */
+/* Gives the classifier an ACK, with the same inputs as in training: RTTs of cumulative ACKs only, and a
+ * duplicate ACK counts as one delivered segment. */
 void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -110,7 +113,7 @@ void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ac
 	l->acked = tp->snd_una;
 	l->flags = TL_LOG_OBSERVED | (in.duplicate ? TL_LOG_DUPLICATE : 0);
 	if (l->undoable && !tp->undo_marker && inet_csk(sk)->icsk_ca_state < TCP_CA_CWR) {
-		/* duplicate SACKs for all that was sent again, after the recovery */
+		/* after the recovery, duplicate SACKs arrived for everything that was retransmitted */
 		struct tl_loss_moment at = tl_moment(sk);
 
 		l->undoable = false;
@@ -119,9 +122,9 @@ void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ac
 	tl_kernel_loss_observe(l->state, &in);
 }
 
-/* Returns whether the caller of ssthresh() is tcp_enter_recovery without congestion experienced (ECN):
- * tcp_init_undo has just run, which a timeout runs later, and tcp_enter_cwr and tail loss probes never;
- * with ECN prior_ssthresh is 0; and a timeout's timer is no longer pending. */
+/* Returns whether the caller of ssthresh() is tcp_enter_recovery, and without ECN congestion experienced.
+ * tcp_init_undo has then just run; a timeout runs it later, and tcp_enter_cwr and tail loss probes never
+ * do. With ECN prior_ssthresh is 0. At a timeout the timer is no longer pending. */
 static bool tl_enters_recovery(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -166,7 +169,7 @@ u32 tl_loss_ssthresh(struct sock *sk, struct tl_connection *c, const struct tcp_
 	return c->loss->keeps ? c->loss->cwnd : base->ssthresh(sk);
 }
 
-/* Returns the ssthresh that would hold if the window had not been kept. */
+/* Sets ssthresh to the value that it would have if the window had not been kept. */
 static void tl_reduce_late(struct sock *sk, struct tl_loss *l, const struct tcp_congestion_ops *base)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -185,7 +188,7 @@ static void tl_left_recovery(struct sock *sk, struct tl_connection *c, const str
 		tl_change(sk, c, at, TL_LOSS_ENDED, TL_LOSS_RANDOM);
 		return;
 	}
-	/* nothing was lost: the kernel has given cwnd back, and there may be no event to come */
+	/* nothing was lost: the kernel has restored cwnd, and perhaps no later event reports this */
 	if (l->undoable)
 		tl_change(sk, c, at, TL_LOSS_UNDONE, TL_LOSS_RANDOM);
 	l->undoable = false;
@@ -203,14 +206,15 @@ void tl_loss_set_state(struct sock *sk, struct tl_connection *c, const struct tc
 	if (state == TCP_CA_Loss) {
 		bool timeout = !inet_csk(sk)->icsk_pending;
 
-		/* tcp_enter_loss takes a recovery under way to have reduced the window */
+		/* tcp_enter_loss assumes that a recovery in progress has reduced the window */
 		if (timeout && l->keeps)
 			tl_reduce_late(sk, l, base);
 		l->keeps = l->undoable = false;
 		if (timeout)
 			tl_change(sk, c, &at, TL_LOSS_TIMEOUT, TL_LOSS_CONGESTION);
 	} else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery) {
-		/* not asked: ECN has said it, or the window is being reduced already */
+		/* the classifier was not asked: ECN reported congestion, or the window is being reduced
+		 * already */
 		if (!l->begun)
 			tl_change(sk, c, &at, TL_LOSS_BEGUN, TL_LOSS_CONGESTION);
 	} else if (before == TCP_CA_Recovery && state != TCP_CA_Recovery) {
@@ -230,6 +234,6 @@ void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c)
 		return;
 	l->keeps = false;
 	tcp_snd_cwnd_set(tcp_sk(sk), max(tcp_snd_cwnd(tcp_sk(sk)), l->cwnd));
-	/* so that later duplicate SACKs set no other either */
+	/* so that later duplicate SACKs do not restore another value */
 	tcp_sk(sk)->snd_ssthresh = tcp_sk(sk)->prior_ssthresh = l->ssthresh;
 }

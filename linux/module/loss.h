@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The loss classifier of a connection: what it is told at each ACK, its decision at a fast retransmit, and what that
- * changes in the congestion window. */
+/* The loss classifier of a connection: it observes each ACK, decides at a fast retransmit, and its
+ * decision changes the congestion window. */
 #ifndef TCPLEARN_LOSS_MODULE_H
 #define TCPLEARN_LOSS_MODULE_H
 
@@ -9,12 +9,12 @@
 
 struct tl_loss {
 	const struct tl_kernel_loss *classifier;
-	u32 cwnd, ssthresh; /* in segments, before the recovery under way, while it keeps them */
+	u32 cwnd, ssthresh; /* values in segments before the current recovery, while the window is kept */
 	u32 acked; /* snd_una after the last ACK */
-	bool begun; /* the recovery about to begin was decided on */
-	bool keeps; /* it keeps the window */
-	bool undoable; /* it is not yet known whether the last one lost nothing */
-	u8 flags; /* of the last ACK, for its record */
+	bool begun; /* the cause for the recovery that is about to begin was decided */
+	bool keeps; /* the current recovery keeps the window */
+	bool undoable; /* it is not known yet whether the last recovery was for a real loss */
+	u8 flags; /* flags of the last ACK, for its record */
 	u64 state[];
 };
 
@@ -30,8 +30,8 @@ void tl_loss_start(struct sock *sk, struct tl_connection *c);
 void tl_loss_free(struct tl_connection *c);
 void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ack_sample *sample);
 u32 tl_loss_ssthresh(struct sock *sk, struct tl_connection *c, const struct tcp_congestion_ops *base);
-/* before the base's own set_state, and before the state changes */
+/* called before the base's own set_state, and before the state changes */
 void tl_loss_set_state(struct sock *sk, struct tl_connection *c, const struct tcp_congestion_ops *base, u8 state);
-void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c); /* CA_EVENT_COMPLETE_CWR */
+void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c); /* called at CA_EVENT_COMPLETE_CWR */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Made of the core's list alone: no line here names a classifier. */
+/* Made from the core's list of loss classifiers; no line here names a classifier. */
 #include <tcplearn/registry.h>
 #include <tcplearn/wrap.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core's classifiers of a loss's cause as the kernel sees them, presets too, in fixed point. */
+/* Table of the core's loss classifiers, presets included, in fixed point, as the module uses them. */
 #ifndef TCPLEARN_MODULE_LOSS_CLASSIFIERS_H
 #define TCPLEARN_MODULE_LOSS_CLASSIFIERS_H
 
@@ -11,7 +11,7 @@
 #include "choice.h"
 
 struct tl_loss_answer {
-	s64 congestion_q30; /* its probability, in [0, 1] */
+	s64 congestion_q30; /* probability of congestion, in [0, 1] */
 	u32 cause; /* enum tl_loss_cause */
 };
 
@@ -24,9 +24,10 @@ struct tl_kernel_loss {
 
 extern const struct tl_kernel_loss tl_kernel_losses[];
 extern const struct tl_choosable tl_losses;
-extern const u32 tl_kernel_loss_bytes_max; /* of any classifier's state */
+extern const u32 tl_kernel_loss_bytes_max; /* size of the largest state */
 
-/* The same for all: they watch a connection alike. */
+/* These two functions are the same for all classifiers, because all of them observe a connection in the
+ * same way. */
 void tl_kernel_loss_observe(void *state, const struct tl_loss_ack *ack);
 void tl_kernel_loss_features(const void *state, const struct tl_loss_moment *at, s64 *features_q30);
 

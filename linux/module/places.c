@@ -9,8 +9,8 @@
 #include "places.h"
 
 struct tl_place {
-	u64 key; /* 0: none */
-	u32 used; /* jiffies */
+	u64 key; /* the prefix; 0: free entry */
+	u32 used; /* time of last use in jiffies */
 	u32 reserved;
 	u64 state[];
 };
@@ -51,7 +51,7 @@ void tl_places_free(struct tl_places *places)
 	kvfree(places);
 }
 
-/* Returns the place's entry, or the longest unused entry of its row. */
+/* Returns the prefix's entry, or else the least recently used entry of its row. */
 static struct tl_place *tl_place_find(struct tl_places *places, u64 key)
 {
 	u32 first = hash_64(key, places->row_bits) * TL_PLACES_A_ROW, i;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reads a spec as every host does (tcplearn/spec.h). The message for a wrong spec goes to the kernel's log. */
+/* Reads a spec such as "conformal:miss=0.001" with the core's reader (tcplearn/spec.h). The message for
+ * an invalid spec goes to the kernel's log. */
 #ifndef TCPLEARN_MODULE_READING_H
 #define TCPLEARN_MODULE_READING_H
 
@@ -9,10 +10,10 @@
 
 #include <tcplearn/spec.h>
 
-/* Longer specs are not read. */
+/* The longest spec that is read. */
 #define TL_READING_TEXT_BYTES 1024
 
-/* Too large for the stack. */
+/* The result of reading; too large for the stack. */
 struct tl_reading {
 	struct tl_spec spec;
 	u64 params[TL_PARAMS_BYTES_MAX / sizeof(u64)];

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The times of a connection's resends. icsk_rto holds the policy's wait when the kernel arms a timer, unless the kernel's
- * own probe comes first. The kernel sends a tail loss probe at the time of the RTO if that is sooner, so that the
- * first resend is a probe, and arms the RTO after it.
+/* Sets the times of a connection's retransmissions by a resend policy of the core. The module writes the
+ * policy's wait to icsk_rto just before the kernel arms a timer. The kernel sends a tail loss probe no
+ * later than at the RTO; so the first retransmission is a probe, and the kernel arms the RTO after it.
  *
- * - Before segments are sent, and at each ACK of new data, the first wait is written, at most the kernel's own.
- * - After a probe tcp_send_loss_probe arms the present icsk_rto without a call of the congestion control. The wait is
- *   written at the tracepoint of a retransmitted segment, or for a probe with new data at min_tso_segs.
+ * - Before segments are sent, and at each ACK of new data, the module writes the first wait, which is at
+ *   most the kernel's own.
+ * - After a probe, tcp_send_loss_probe arms the present icsk_rto without calling the congestion control. So
+ *   the wait is written at the tracepoint of the retransmission, or for a probe with new data at
+ *   min_tso_segs.
  * - At a timeout the kernel doubles icsk_rto after set_state, so half of the wait is written.
  *
- * Every event and answer is logged, so that the core's answers to the same events can be compared. */
+ * Every event and answer is logged, so that the answers can be compared with those of the core elsewhere. */
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 
@@ -20,18 +22,19 @@
 #include "resend_places.h"
 #include "timer.h"
 
-enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a record */
+enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a log record */
 
-#define TL_BACKOFF_MAX 15 /* tcp_retries2, as shipped */
-/* The time that the kernel's own probe waits beyond two SRTT (tcp_schedule_loss_probe) */
+#define TL_BACKOFF_MAX 15 /* default of tcp_retries2 */
+/* The time in us by which the kernel's own probe timeout exceeds two SRTT (tcp_schedule_loss_probe). */
 #define TL_PROBE_MIN_US 2000
-/* A policy's largest count of segments out: it stands for this many or more */
+/* The largest number of segments in flight that is given to a policy; it means this many or more. */
 #define TL_MANY 4
 
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-/* Without memory the RTO is the estimator's or the kernel's. */
+/* Begins the resend policy of a connection. If memory cannot be allocated, the RTO is the estimator's or
+ * the kernel's. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -70,14 +73,14 @@ static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 eve
 		r.answers = ack->answers;
 	}
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_RESEND, 0);
-	/* inside the part of an ACK that is timed */
+	/* logging is inside the measured part of an ACK */
 	if (ack && c->measures)
 		tl_count_add(cycles_resend_log, get_cycles() - begun);
 }
 
 static u32 tl_jiffies_of(const struct sock *sk, s64 wait_us)
 {
-	/* rounded up: a timer must not be early */
+	/* round up, because a timer must not be early */
 	return clamp_t(u64, ((u64)wait_us * HZ + USEC_PER_SEC - 1) / USEC_PER_SEC, TL_JIFFIES_MIN, tl_rto_max(sk));
 }
 
@@ -87,8 +90,9 @@ static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 	c->ours = true;
 }
 
-/* Tail loss probes, as tcp_schedule_loss_probe asks: SACK and the sysctl. It also asks for the state, but while losses are
- * repaired the kernel's RTO is wanted. */
+/* Returns whether the kernel sends tail loss probes, by the conditions of tcp_schedule_loss_probe: SACK
+ * and the sysctl. Its third condition, the state, is ignored: while losses are repaired, the kernel's RTO
+ * is wanted. */
 static bool tl_kernel_probes(const struct sock *sk)
 {
 	u8 early_retrans = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_early_retrans);
@@ -96,10 +100,11 @@ static bool tl_kernel_probes(const struct sock *sk)
 	return tcp_is_sack(tcp_sk(sk)) && (early_retrans == 3 || early_retrans == 4);
 }
 
-/* Returns the wait limited to the kernel's own RTO, which counts from the oldest segment, sent `age_us` ago, and at least
- * the wait by a configured rto_min. If the kernel's own probe comes first, it is the kernel's RTO, which holds during loss
- * recovery, when no probe is sent. The same holds for several segments in flight without probes, because the policy's
- * wait is then that of a probe. */
+/* Returns the first wait as an RTO in jiffies. It is at most the kernel's own RTO, which counts from the
+ * oldest segment (sent `age_us` ago), and at least the wait by a configured rto_min. Returns the kernel's
+ * own RTO if the kernel's probe comes first; it then applies only in loss recovery, when no probe is
+ * sent. The same holds for many segments in flight without probes, because the policy's wait is then that
+ * of a probe. */
 static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
 			u32 out_segments, u32 age_us)
 {
@@ -115,7 +120,7 @@ static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const st
 	return min(tl_jiffies_of(sk, wait_us + age_us), stock);
 }
 
-/* Returns the queued segments that the windows allow, at most TL_MANY. */
+/* Returns how many queued segments the windows allow to send, at most TL_MANY. */
 static u32 tl_about_to_leave(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -146,7 +151,7 @@ static void tl_measured(const struct tl_connection *c, const u64 *at)
 	tl_count_add(cycles_resend_clock, at[1] - at[0]);
 }
 
-/* The policy's answer to the timer's having sent again. */
+/* Tells the policy that the timer has retransmitted. Returns the next wait in us. */
 static s64 tl_fired(struct sock *sk, struct tl_connection *c, u32 out_segments)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -179,12 +184,13 @@ void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 	tl_count(resend_timeouts);
 	tl_write(sk, c, 2 * half);
 	inet_csk(sk)->icsk_rto = half;
-	/* spaced resends are more than the kernel counts on where it shifts an RTO by this (ICMP: RFC 6069) */
+	/* Spaced retransmissions exceed the count that the kernel assumes where it shifts an RTO by it
+	 * (ICMP: RFC 6069). */
 	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
 }
 
-/* The timer of a probe has fired and is being served, and what it sends is new data. There is no second probe while one
- * is out. */
+/* Returns whether a probe's timer has fired and is being served, and the probe will be new data. There is
+ * no second probe while one is outstanding. */
 static bool tl_probes_with_new_data(const struct sock *sk)
 {
 	return !tcp_sk(sk)->tlp_high_seq && inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE &&
@@ -196,7 +202,7 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_resend_event in = { .time_us = tp->tcp_mstamp };
-	/* the first one does: this is its event */
+	/* if nothing is in flight, one segment will leave, because this is its event */
 	u32 leaving = max(tl_about_to_leave(sk), tp->packets_out ? 0u : 1u), i;
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;
@@ -204,7 +210,7 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 	u32 age_us = 0;
 	u64 at[2];
 
-	if (tp->packets_out && tl_probes_with_new_data(sk)) { /* regardless of the congestion window */
+	if (tp->packets_out && tl_probes_with_new_data(sk)) { /* a probe is sent regardless of cwnd */
 		tl_probed(sk, c, tp->packets_out + 1);
 		return;
 	}
@@ -259,15 +265,15 @@ void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;
 
-	if (r->delivered == tp->delivered && rtt_us < 0) { /* it acknowledges nothing new */
+	if (r->delivered == tp->delivered && rtt_us < 0) { /* the ACK acknowledges nothing new */
 		tl_timer_not_sampled(sk, c);
 		return;
 	}
 	r->delivered = tp->delivered;
 	if (rtt_us < 0 && !tp->packets_out)
-		tl_timer_not_sampled(sk, c); /* the kernel's own is put back */
+		tl_timer_not_sampled(sk, c); /* restores the kernel's own RTO */
 	tl_give_ack(sk, c, rtt_us, &wait);
-	if (!tp->packets_out) { /* and with a sample it is there */
+	if (!tp->packets_out) { /* with a sample, icsk_rto has the kernel's own value already */
 		c->armed_rto = inet_csk(sk)->icsk_rto;
 		c->ours = false;
 		return;
@@ -276,7 +282,8 @@ void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 	tl_write(sk, c, tl_first_rto(sk, c, &wait, tp->packets_out, 0));
 }
 
-/* A segment has been sent again, under the socket's lock. Fast retransmits are in recovery. */
+/* Handles a retransmission, under the socket's lock. Fast retransmits are excluded: they happen in
+ * recovery. */
 static void tl_resent(const struct sock *sk)
 {
 	struct tl_connection *c;

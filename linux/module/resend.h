@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When a connection retransmits: by one of the core's resend policies instead of an RTO. */
+/* Sets when a connection retransmits by one of the core's resend policies, instead of by an RTO. */
 #ifndef TCPLEARN_RESEND_MODULE_H
 #define TCPLEARN_RESEND_MODULE_H
 
@@ -8,7 +8,7 @@
 
 struct tl_resend {
 	const struct tl_kernel_resend *policy;
-	u64 resent_us; /* the timer's first resend since the last ACK of new data */
+	u64 resent_us; /* time of the timer's first retransmission since the last ACK of new data */
 	u32 delivered; /* tp->delivered after the last ACK */
 	bool resent;
 	u64 state[];
@@ -19,13 +19,13 @@ void tl_resend_exit(void);
 void tl_resend_start(struct sock *sk, struct tl_connection *c);
 void tl_resend_free(struct tl_connection *c);
 
-/* Segments are about to leave, before the kernel arms its timer. */
+/* Called when segments are about to leave, before the kernel arms its timer. */
 void tl_resend_send(struct sock *sk, struct tl_connection *c);
-/* The handshake's sample, before any data. */
+/* Takes the RTT sample of the handshake, before any data. */
 void tl_resend_handshake(const struct sock *sk, struct tl_connection *c, s32 rtt_us);
-/* An ACK, after the kernel's estimator; rtt_us < 0: no sample. */
+/* Takes an ACK, after the kernel's estimator has; rtt_us < 0: no sample. */
 void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us);
-/* The retransmission timer has fired; the kernel doubles icsk_rto after this. */
+/* Called when the retransmission timer has fired; the kernel doubles icsk_rto after this call. */
 void tl_resend_timeout(struct sock *sk, struct tl_connection *c);
 
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A connection that ends leaves its policy's state to its place, and the next one there begins with a part of what was
- * learned in it: how much, is the policy's (the core's `inherit`). The last to end is the one that counts. */
+/* When a connection ends, its resend policy's state is kept for its destination prefix (/24 or /48). The
+ * next connection to the prefix begins with a part of what was learned; the core's `inherit` decides how
+ * much. Only the connection that ended last counts. */
 #include "counters.h"
 #include "places.h"
 #include "resend_places.h"
 
-#define TL_RESEND_ROW_BITS 4 /* 64 places, 37 kB */
+#define TL_RESEND_ROW_BITS 4 /* 64 prefixes, 37 kB */
 
 struct tl_resend_learned {
 	const struct tl_kernel_resend *policy;
@@ -63,7 +64,7 @@ void tl_resend_remember(const struct sock *sk, const struct tl_kernel_resend *po
 		return;
 	spin_lock_bh(&of->lock);
 	if (of->places) {
-		known = tl_place_of(of->places, sk, NULL); /* all of it is written */
+		known = tl_place_of(of->places, sk, NULL); /* the caller overwrites the whole entry */
 		known->policy = policy;
 		memcpy(known->state, state, tl_kernel_resend_bytes_max);
 	}

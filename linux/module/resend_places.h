@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* net.tcplearn.resend_places: what resend policies learned, kept by place for the connections to come. */
+/* net.tcplearn.resend_places: keeps what resend policies learned about each destination prefix (/24 or
+ * /48), for later connections. */
 #ifndef TCPLEARN_RESEND_PLACES_H
 #define TCPLEARN_RESEND_PLACES_H
 
@@ -8,9 +9,9 @@
 
 void tl_resend_net_init(struct tl_resend_net *of);
 void tl_resend_net_exit(struct tl_resend_net *of);
-/* In both cases the earlier state is forgotten. */
+/* Switches the memory on or off; both forget everything learned before. */
 int tl_resend_places_switch(struct tl_resend_net *of, bool on);
-/* A connection begins, and ends. */
+/* Called when a connection begins (inherit) and when it ends (remember). */
 void tl_resend_inherit(const struct sock *sk, const struct tl_kernel_resend *policy, void *state);
 void tl_resend_remember(const struct sock *sk, const struct tl_kernel_resend *policy, const void *state);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core's resend policies as the kernel sees them, presets too, in fixed point. */
+/* Table of the core's resend policies, presets included, in fixed point, as the module uses them. */
 #ifndef TCPLEARN_MODULE_RESEND_POLICIES_H
 #define TCPLEARN_MODULE_RESEND_POLICIES_H
 
@@ -17,6 +17,6 @@ struct tl_kernel_resend {
 
 extern const struct tl_kernel_resend tl_kernel_resends[];
 extern const struct tl_choosable tl_resends;
-extern const u32 tl_kernel_resend_bytes_max; /* of any policy's state */
+extern const u32 tl_kernel_resend_bytes_max; /* size of the largest state */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* net.tcplearn.*: for each network namespace, read when a connection starts. */
+/* The sysctls net.tcplearn.* of each network namespace. A connection reads them when it starts. */
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
@@ -13,7 +13,8 @@
 #include "startup.h"
 #include "startups.h"
 
-/* Whether a connection has anything to do: to write an RTO, to log, to be measured, or to report to its place. */
+/* Returns whether a connection has anything to do: write an RTO, log, measure, or report to its
+ * destination prefix. */
 bool tl_settings_any(const struct net *net)
 {
 	const struct tl_net *tl = tl_net_of(net);
@@ -79,7 +80,8 @@ enum {
 	TL_STARTUPS,
 	TL_TABLE_ROWS
 };
-static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = { /* and an empty one, for Linux before 6.6 */
+/* the extra row is the empty one that Linux before 6.6 needs */
+static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = {
 	[TL_ESTIMATOR] = { .procname = "estimator", .maxlen = TL_CHOICE_TEXT_BYTES, .mode = 0644,
 			   .proc_handler = tl_do_choice, .extra2 = (void *)&tl_estimators },
 	[TL_AVAILABLE] = { .procname = "available_estimators", .mode = 0444, .proc_handler = tl_do_available_choices,

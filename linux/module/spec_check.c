@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's answer to a spec of any kind, also of a kind without a setting. "first-rto rfc6298:cap_us=500000", written
- * to /sys/kernel/debug/tcplearn_specs, is accepted, or refused with EINVAL and a line in the log. */
+/* Checks specs of any kind, also of kinds without a setting. A text such as "first-rto
+ * rfc6298:cap_us=500000", written to /sys/kernel/debug/tcplearn_specs, is accepted, or refused with
+ * EINVAL and a line in the kernel's log. */
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* net.tcplearn.startup: the policy of a network namespace, its known places, and the initial windows of its
- * connections. tcp_init_transfer sets the windows just before `init`, and nothing sets them again before the
- * first data. */
+/* net.tcplearn.startup: the startup policy of a network namespace, its known destination prefixes, and
+ * the initial windows of its connections. tcp_init_transfer sets the windows just before `init`, and the
+ * kernel does not set them again before the first data. */
 #include <linux/slab.h>
 #include <net/dst.h>
 #include <net/inet_sock.h>
@@ -13,9 +13,9 @@
 #include "startup.h"
 #include "startups.h"
 
-/* A namespace knows 256 places. */
+/* Rows of the table: 256 destination prefixes for each namespace. */
 #define TL_STARTUP_ROW_BITS 6
-/* Segments after which a connection reports, if it does not end before. */
+/* A connection reports after this many segments, or at its end. */
 #define TL_REPORT_SEGMENTS 32
 
 static const struct tl_kernel_startup *tl_policy(const struct tl_choice *choice)
@@ -23,7 +23,7 @@ static const struct tl_kernel_startup *tl_policy(const struct tl_choice *choice)
 	return choice ? container_of(choice->algorithm, struct tl_kernel_startup, algorithm) : NULL;
 }
 
-/* The caller has the lock. */
+/* The caller holds the lock. */
 static struct tl_choice *tl_startup_choice(struct tl_startup_net *of)
 {
 	return rcu_dereference_protected(of->choice, lockdep_is_held(&of->lock));
@@ -83,8 +83,9 @@ int tl_do_startup(tl_ctl_table *table, int write, void *buffer, size_t *length, 
 	return tl_do_choice_by(table, write, buffer, length, position, &of->choice, tl_startup_put, of);
 }
 
-/* Whether the handshake has just ended, and this is not a change of algorithm later on: until then a server's
- * child is in TCP_SYN_RECV, and a client has sent its SYN, and again, but no ACK. */
+/* Returns whether the handshake has just ended. It excludes a later change of the congestion control:
+ * before the first data, a server's socket is in TCP_SYN_RECV, and a client has sent its SYN and
+ * retransmissions of it, but no ACK. */
 static bool tl_startup_begins(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -93,22 +94,23 @@ static bool tl_startup_begins(const struct sock *sk)
 	       (sk->sk_state == TCP_ESTABLISHED && tp->segs_out <= 1 + tp->total_retrans);
 }
 
-/* After a lost SYN-ACK two are often sent at about the same time: one by this end's timer, and one for the client's
- * resent SYN. total_retrans counts both; the marker shows whether the timer was among them (it is cleared if a
- * timestamp shows that the first SYN-ACK had arrived). So at least half of them were rounds of loss. */
+/* After a lost SYN-ACK two SYN-ACKs are often sent at about the same time: one by this end's timer, and
+ * one in answer to the client's retransmitted SYN. total_retrans counts both. undo_marker shows whether
+ * the timer sent one; it is cleared if a timestamp shows that the first SYN-ACK had arrived. So at least
+ * half of total_retrans were rounds of loss. */
 static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->loss = TL_HANDSHAKE_SYN_ACK;
 	h->resends = tp->undo_marker ? (tp->total_retrans + 1) / 2 : tp->total_retrans;
-	/* the answer is to a SYN-ACK that was sent before any timer could run out: it was late, not lost */
+	/* the answered SYN-ACK was sent before any timer could expire: it was late, not lost */
 	if (!tp->undo_marker && echo_us >= jiffies_to_usecs(TCP_TIMEOUT_INIT)) {
 		h->loss = TL_HANDSHAKE_WHOLE;
 		h->resends = 0;
 	}
 }
 
-/* Linux answers a SYN that comes again with the timestamp of the one that it has, so that the echo says which one
- * came first: the marker is taken back where it was the first. */
+/* Linux answers a repeated SYN with the timestamp of the SYN that it has, so the echo shows which SYN
+ * arrived first. The kernel has cleared undo_marker if it was the first one. */
 static void tl_startup_active(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->resends = tp->total_retrans;
@@ -119,8 +121,8 @@ static void tl_startup_active(const struct tcp_sock *tp, s64 echo_us, struct tl_
 		h->loss = TL_HANDSHAKE_SYN;
 }
 
-/* Returns the time since the first SYN or SYN-ACK was sent. The kernel does not keep it, so it is the sum of the
- * timeouts that have expired, by the kernel's schedule, and of the age of the copy that was answered. */
+/* Returns the time since the first SYN or SYN-ACK was sent. The kernel does not store it, so it is
+ * computed: the timeouts that have expired, by the kernel's schedule, plus the age of the answered copy. */
 static s64 tl_startup_took_us(const struct sock *sk, bool passive, s64 echo_us, const struct tl_handshake *h)
 {
 	u32 linear = passive ? 0 : tl_syn_linear_timeouts(sock_net(sk)), i;
@@ -128,7 +130,7 @@ static s64 tl_startup_took_us(const struct sock *sk, bool passive, s64 echo_us, 
 
 	if (!h->resends)
 		return tcp_sk(sk)->srtt_us >> 3;
-	if (!passive && h->loss == TL_HANDSHAKE_SYN_ACK) /* the first SYN's */
+	if (!passive && h->loss == TL_HANDSHAKE_SYN_ACK) /* the echo is that of the first SYN */
 		return sum_us;
 	for (i = 0; i < min(h->resends, 20u); i++)
 		sum_us += (s64)jiffies_to_usecs(TCP_TIMEOUT_INIT) << (i > linear ? i - linear : 0);
@@ -153,7 +155,8 @@ static void tl_startup_handshake(struct sock *sk, bool passive, struct tl_handsh
 	h->ssthresh_segments = tp->snd_ssthresh;
 }
 
-/* Under stock the kernel's windows are recorded and not changed. */
+/* Decides on the windows and sets them. Without a policy (stock) the kernel's windows are recorded and
+ * not changed. */
 static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const struct tl_handshake *h,
 			      struct tl_startup_decision *out)
 {
@@ -174,7 +177,7 @@ static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const 
 		p->note(state, h);
 	}
 	spin_unlock_bh(&of->lock);
-	/* values that others, such as BPF, have set for a whole handshake stay */
+	/* after a handshake without losses, values set by others, such as BPF, stay */
 	if (p && (h->loss != TL_HANDSHAKE_WHOLE || window.iw_segments != h->iw_segments ||
 		  window.ssthresh_segments != h->ssthresh_segments)) {
 		tcp_snd_cwnd_set(tp, min(window.iw_segments, tp->snd_cwnd_clamp));
@@ -209,7 +212,8 @@ void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out, bool wan
 		tl_count(startups_lost);
 }
 
-/* Reports the fate of the segments since the last report; `last`: even if there are few. */
+/* Reports the segments since the last report to the destination prefix; with `last`, even if there are
+ * few. */
 void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last)
 {
 	struct tl_startup_net *of = &tl_net_of(sock_net(sk))->startup;

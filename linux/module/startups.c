@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Made of the core's list alone: no line here names a policy. */
+/* Made from the core's list of startup policies; no line here names a policy. */
 #include <tcplearn/registry.h>
 #include <tcplearn/wrap.h>
 

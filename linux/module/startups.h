@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core's startup policies as the kernel sees them, presets too. */
+/* Table of the core's startup policies, presets included, as the module uses them. */
 #ifndef TCPLEARN_MODULE_STARTUPS_H
 #define TCPLEARN_MODULE_STARTUPS_H
 
@@ -12,7 +12,7 @@
 
 struct tl_kernel_startup {
 	struct tl_algorithm algorithm;
-	bool remembers; /* reports and handshakes change its answers */
+	bool remembers; /* reports and handshakes affect its decisions */
 	void (*report)(void *state, const struct tl_startup_report *in);
 	void (*note)(void *state, const struct tl_handshake *in);
 	void (*decide)(const void *state, const struct tl_handshake *in, struct tl_startup_window *out);

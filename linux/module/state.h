@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state of a network namespace, of a connection, and in a socket's private area. Every part of the
- * module includes it, and it includes none of them. */
+/* The state of a network namespace, of a connection, and of a socket's private area. Every part of the
+ * module includes this file; this file includes none of them. */
 #ifndef TCPLEARN_MODULE_STATE_H
 #define TCPLEARN_MODULE_STATE_H
 
@@ -11,14 +11,14 @@
 #include "estimators.h"
 #include "kernel_versions.h"
 
-/* Copied when a connection starts. */
+/* Settings that a connection copies when it starts. */
 struct tl_settings {
 	u8 set_srtt;
 	u8 log;
 	u8 measure;
 };
 
-/* A relay while it is on: readers under RCU. */
+/* The log's relay buffer, which exists while the log is on; read under RCU. */
 struct tl_log {
 	struct rchan __rcu *channel;
 	struct dentry *directory;
@@ -26,13 +26,15 @@ struct tl_log {
 
 struct tl_startup_net {
 	spinlock_t lock; /* protects the fields below */
-	struct tl_choice __rcu *choice; /* its state is that of a new place, or of all places if none are remembered */
-	struct tl_places *places; /* with a policy that remembers */
+	/* the chosen policy with the initial state of a prefix; if prefixes are not remembered, this is
+	 * the only state */
+	struct tl_choice __rcu *choice;
+	struct tl_places *places; /* exists with a policy that remembers destination prefixes */
 };
 
 struct tl_resend_net {
 	spinlock_t lock; /* protects `places` and its entries */
-	struct tl_places *places; /* NULL: off; also looked at without the lock */
+	struct tl_places *places; /* NULL: off; also tested without the lock */
 };
 
 /* The state of a network namespace. */
@@ -52,53 +54,55 @@ static inline struct tl_net *tl_net_of(const struct net *net)
 	return net_generic(net, tl_net_id);
 }
 
-/* One connection: behind the pointer at the tail of the congestion control's private area. RTOs and
- * moments are in jiffies. */
+/* One connection. The pointer to it is at the end of the congestion control's private area. RTOs and
+ * times are in jiffies. */
 struct tl_connection {
-	const struct tl_kernel_estimator *estimator; /* NULL: stock, which writes nothing and logs the kernel's values */
-	struct kmem_cache *cache; /* from which this is allocated; NULL: none */
-	struct tl_loss *loss; /* NULL: the base responds to losses */
-	struct tl_resend *resend; /* NULL: the RTO is the estimator's */
+	/* NULL: stock; the module writes nothing, and the log has the kernel's values */
+	const struct tl_kernel_estimator *estimator;
+	struct kmem_cache *cache; /* slab of this memory; NULL: none */
+	struct tl_loss *loss; /* NULL: the base congestion control responds to losses */
+	struct tl_resend *resend; /* NULL: the RTO is that of the estimator */
 	u32 id;
-	u32 records;        /* written to the log, so that its reader sees a gap */
+	u32 records;        /* number of records, so that the log's reader sees a gap */
 	u32 srtt_before;    /* tp->srtt_us before the kernel's estimator ran */
 	u32 stock_rto;      /* the kernel's own RTO after the last sample, not backed off */
-	u32 rto;            /* the estimator's RTO, with the kernel's backoff; 0: none yet */
+	u32 rto;            /* the estimator's RTO with the kernel's backoff; 0: none yet */
 	u32 armed_rto;      /* the value of icsk_rto while this ACK arms the timer */
 	u32 armed_at;
-	u32 pacing_delay;   /* which the kernel adds */
+	u32 pacing_delay;   /* delay that the kernel adds for pacing */
 	u32 timeout_before; /* when the timer would have fired without this ACK */
-	u32 stamp;          /* tp->snd_cwnd_stamp, and the value that is shown instead of it */
+	u32 stamp;          /* the true tp->snd_cwnd_stamp, and the value that replaces it */
 	u32 stamp_shown;
-	s32 rtt_us;         /* the last ACK's sample */
+	s32 rtt_us;         /* RTT sample of the last ACK */
 	bool stamp_held;
-	bool ours;          /* icsk_rto is the estimator's */
-	bool unchecked;     /* the arming of the last ACK has not been looked at */
+	bool ours;          /* icsk_rto has the estimator's value */
+	bool unchecked;     /* the timer that the last ACK armed has not been checked yet */
 	bool fast_open;     /* the handshake's sample may come after data */
 	bool sets_srtt;
 	bool logs;
 	bool measures;
-	bool reports; /* whether it reports to its place */
+	bool reports; /* the connection reports to its destination prefix */
 	struct tl_answer answer;
 	u64 state[];
 };
 
-/* In the private area, from `init` to the connection's first data: the log begins then. */
+/* The decision at the handshake. It is kept in the private area from `init` to the connection's first
+ * data, when the log begins. */
 struct tl_startup_decision {
 	u32 took_us;
-	u32 iw, ssthresh; /* segments */
-	u32 whole_iw, whole_ssthresh; /* the windows without losses in the handshake; 0: no decision */
+	u32 iw, ssthresh; /* in segments */
+	u32 whole_iw, whole_ssthresh; /* windows after a handshake without losses; 0: no decision */
 	u8 policy; /* 1 + the index in tl_kernel_startups; 0: stock */
-	u8 resends, retransmitted; /* up to 255 */
+	u8 resends, retransmitted; /* capped at 255 */
 	u8 loss : 4, passive : 1;
 };
 
-/* Data segments that the place knows of, if it remembers any. */
+/* Data segments that the connection has reported to its destination prefix, if the policy remembers any. */
 struct tl_startup_reported {
 	u32 sent, resent;
 };
 
-/* The tail of the private area: the three bases use at most 60 of its 104 bytes (Linux 6.1). */
+/* The end of the private area. The three base algorithms use at most 60 of its 104 bytes (Linux 6.1). */
 #define TL_BASE_BYTES 64
 struct tl_private {
 	u8 of_base[TL_BASE_BYTES];
@@ -113,11 +117,11 @@ static inline struct tl_private *tl_private(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
-/* The pointer's value until the connection's first data, at which it starts. */
+/* Value of the pointer until the connection starts, at its first data. */
 #define TL_LATER ((struct tl_connection *)1)
 
-/* NULL before init (the area is zeroed), before the first data, after release, where nothing is set
- * and where there was no memory. */
+/* Returns NULL before `init` (the area is zeroed), before the first data, after release, if nothing is
+ * set, and if memory could not be allocated. */
 static inline struct tl_connection *tl_connection(const struct sock *sk)
 {
 	struct tl_connection *c = tl_private(sk)->connection;
@@ -125,7 +129,7 @@ static inline struct tl_connection *tl_connection(const struct sock *sk)
 	return c == TL_LATER ? NULL : c;
 }
 
-/* Returns the connection of a socket that uses us; else NULL. */
+/* Returns the connection of a socket that uses this module's congestion control; otherwise NULL. */
 static inline struct tl_connection *tl_connection_of(const struct sock *sk)
 {
 	return inet_csk(sk)->icsk_ca_ops->owner == THIS_MODULE ? tl_connection(sk) : NULL;

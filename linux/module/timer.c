@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The value of icsk_rto over time. The kernel uses it not only for the timer, but for the restart of an
- * idle window, its decay while the application limits the rate, delayed ACKs, FIN-WAIT-2 and TIME-WAIT
- * (docs/kernel.md lists all). So it has the kernel's own value while nothing is in flight, and the
- * estimator's value from the first segment sent until the last is acknowledged. */
+/* Controls the value of icsk_rto over time. The kernel uses icsk_rto not only for the timer, but also for
+ * the restart of an idle window, its decay while the application limits the rate, delayed ACKs,
+ * FIN-WAIT-2 and TIME-WAIT (docs/kernel.md lists all uses). So icsk_rto has the kernel's own value while
+ * nothing is in flight, and the estimator's value from the first segment sent until the last is
+ * acknowledged. */
 #include "timer.h"
 
-/* The first segment after nothing was out is about to leave and to arm the timer. */
+/* Called when a segment is about to leave while nothing is in flight. The kernel will arm the timer for
+ * it. */
 void tl_timer_start(struct sock *sk, struct tl_connection *c)
 {
 	if (!c->estimator || !c->rto || c->ours)
@@ -20,19 +22,20 @@ static void tl_put_stamp_back(struct tcp_sock *tp, const struct tl_connection *c
 		tp->snd_cwnd_stamp = c->stamp;
 }
 
-/* Before segments are sent: completes the work of the last ACK and the last transmission. */
+/* Called before segments are sent: completes the work of the last ACK and the last transmission. */
 void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 {
 	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	tl_put_stamp_back(tcp_sk(sk), c);
 	c->stamp_held = false;
-	if (c->ours && !tcp_sk(sk)->packets_out) /* no segment was sent */
+	if (c->ours && !tcp_sk(sk)->packets_out) /* no segment was sent last time */
 		tl_withdraw(sk, c);
 }
 
-/* tcp_cwnd_validate will later compare the window's age with icsk_rto, which is ours by then, to shrink the window. So
- * the age is changed such that this comparison gives the same result as with stock's RTO. The true age is restored at
- * the next opportunity, unless the kernel has set a new one. */
+/* Changes snd_cwnd_stamp for a while. tcp_cwnd_validate will compare the window's age with icsk_rto,
+ * which has the estimator's value by then, to shrink the window. The stamp is changed so that this
+ * comparison gives the same result as with the kernel's RTO. The true stamp is restored at the next
+ * opportunity, unless the kernel has set a new one. */
 void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -50,11 +53,13 @@ void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 	tp->snd_cwnd_stamp = c->stamp_shown;
 }
 
-/* The connection leaves us: everything is set as the kernel would have it. */
+/* Called when the connection leaves this congestion control: restores everything as the kernel would have
+ * it. */
 void tl_timer_release(struct sock *sk, struct tl_connection *c)
 {
 	tl_put_stamp_back(tcp_sk(sk), c);
-	if (c->ours && tcp_sk(sk)->packets_out) /* else closed, or disconnected: it has been reset */
+	/* a socket that was closed or disconnected has been reset already */
+	if (c->ours && tcp_sk(sk)->packets_out)
 		tl_withdraw(sk, c);
 }
 
@@ -91,7 +96,7 @@ static void tl_check_arming(const struct sock *sk, const struct tl_connection *c
 	}
 }
 
-/* At the first event after an ACK: reads the armed timer, and restores the whole RTO. */
+/* Called at the first event after an ACK: checks the armed timer, and restores the whole RTO. */
 void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);

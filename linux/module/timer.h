@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The value of icsk_rto over time: the part for every ACK, inlined in the caller. */
+/* Controls the value of icsk_rto over time: the functions that run at every ACK, inlined in the caller. */
 #ifndef TCPLEARN_TIMER_H
 #define TCPLEARN_TIMER_H
 
@@ -8,13 +8,13 @@
 #include "counters.h"
 #include "state.h"
 
-#define TL_JIFFIES_MIN 2 /* the first may end at once */
+#define TL_JIFFIES_MIN 2 /* the first jiffy may end at once */
 
-/* When the arming of an ACK's timer is looked at. */
+/* The occasion at which the timer that an ACK armed is checked. */
 enum tl_when {
-	TL_SAME_ACK, /* tcp_set_xmit_timer has run for this ACK, and nothing else since */
-	TL_NEXT_EVENT, /* the timer fired, segments are sent, or an ACK without a sample came */
-	TL_NEXT_SAMPLE, /* an ACK with a sample came: tcp_set_rto has run again */
+	TL_SAME_ACK, /* after tcp_set_xmit_timer for this ACK, and before anything else */
+	TL_NEXT_EVENT, /* the timer fired, segments are sent, or an ACK without a sample arrived */
+	TL_NEXT_SAMPLE, /* an ACK with a sample arrived, so tcp_set_rto has run again */
 };
 void tl_timer_start(struct sock *sk, struct tl_connection *c);
 void tl_timer_before_send(struct sock *sk, struct tl_connection *c);
@@ -28,7 +28,8 @@ static inline u32 tl_stock_rto(const struct sock *sk, const struct tl_connection
 	return min_t(u64, (u64)c->stock_rto << min_t(u8, inet_csk(sk)->icsk_backoff, 31), tl_rto_max(sk));
 }
 
-/* Returns an rto_min that was set, in us; 0 for the kernel's default, which is not a floor of ours. */
+/* Returns a configured rto_min in us; 0 for the kernel's default, which the module does not use as a
+ * floor. */
 static inline u32 tl_floor_us(struct sock *sk)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
@@ -39,22 +40,22 @@ static inline u32 tl_floor_us(struct sock *sk)
 	return rto_min == TCP_RTO_MIN ? 0 : jiffies_to_usecs(rto_min);
 }
 
-/* Returns the estimator's answer as the RTO between ACKs. */
+/* Sets the RTO to the estimator's answer, in jiffies. */
 static inline void tl_timer_answer(struct sock *sk, struct tl_connection *c)
 {
 	const u64 second_q8 = (u64)USEC_PER_SEC << 8;
 	u64 rto_q8 = max_t(s64, c->answer.rto_q8, 0);
 	u32 floor_us = tl_floor_us(sk), rto;
 
-	if (unlikely(floor_us)) /* the least that stock's formula can give with it */
+	if (unlikely(floor_us)) /* the least RTO that the kernel's formula gives with this rto_min */
 		rto_q8 = max_t(u64, rto_q8, ((u64)(tcp_sk(sk)->srtt_us >> 3) + floor_us) << 8);
 	rto_q8 = min_t(u64, rto_q8, TCP_RTO_MAX / HZ * second_q8);
-	/* rounded up: a timer must not be early */
+	/* round up, because a timer must not be early */
 	rto = (rto_q8 * HZ + second_q8 - 1) / second_q8;
 	c->rto = c->armed_rto = clamp_t(u32, rto, TL_JIFFIES_MIN, tl_rto_max(sk));
 }
 
-/* A sample was taken: tcp_set_rto has just put the kernel's own in place. */
+/* Called after a sample, when tcp_set_rto has just written the kernel's own RTO. */
 static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -69,7 +70,7 @@ static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 		return;
 	head = c->estimator->timer_from_head ? tcp_rtx_queue_head(sk) : NULL;
 	if (head) {
-		/* the kernel counts from the ACK; settle() puts the whole RTO back */
+		/* the kernel counts from the ACK, so subtract the age; settle() restores the whole RTO */
 		u32 age = usecs_to_jiffies(tcp_stamp_us_delta(tcp_sk(sk)->tcp_mstamp, tcp_skb_timestamp_us(head)));
 
 		c->armed_rto = c->rto > age + TL_JIFFIES_MIN ? c->rto - age : TL_JIFFIES_MIN;
@@ -80,12 +81,13 @@ static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 
 static inline void tl_withdraw(struct sock *sk, struct tl_connection *c)
 {
-	c->rto = inet_csk(sk)->icsk_rto; /* with its backoff */
+	c->rto = inet_csk(sk)->icsk_rto; /* includes the backoff */
 	inet_csk(sk)->icsk_rto = tl_stock_rto(sk, c);
 	c->ours = false;
 }
 
-/* Karn, RFC 6298 section 3: tcp_set_rto did not run, and a backed-off RTO stays. */
+/* Called after an ACK without a sample: tcp_set_rto did not run, and a backed-off RTO stays (Karn's rule,
+ * RFC 6298, section 3). */
 static inline void tl_timer_not_sampled(struct sock *sk, struct tl_connection *c)
 {
 	c->armed_rto = inet_csk(sk)->icsk_rto;

@@ -12,13 +12,13 @@
 #include "vector_players.h"
 
 #define STATE_BYTES_MAX 65536
-/* The states of the first RTO's vectors; other kinds have one state. */
+/* The first-RTO vectors use several states; other kinds use one or two. */
 #define STATES 4
 
 static void *states[STATES];
 static u64 params[TL_PARAMS_BYTES_MAX / sizeof(u64)];
 static struct tl_loss_answer said;
-static struct tl_answer updated; /* what an estimator's update answered, the query's too */
+static struct tl_answer updated; /* the answer of an estimator's update, which is also the query's */
 static bool is_updated;
 
 static int tl_begin(void *unused, const struct tl_algorithm *a, const void *of)
@@ -73,7 +73,7 @@ static int tl_play_estimator(void *unused, const struct tl_algorithm *a, const s
 	return tl_answered(answer, asked.rtt_q8, asked.rto_q8);
 }
 
-/* ack, decide, change: 1 at a decision, with its features */
+/* The events are ack, decide, change. Returns 1 at a decision, with its features as the answer. */
 static int tl_play_features(void *unused, const struct tl_algorithm *a, const struct tl_vector_event *e,
 			    struct tl_vector_answer *answer)
 {
@@ -173,7 +173,7 @@ static int tl_play_resend(void *unused, const struct tl_algorithm *a, const stru
 		policy->timer(states[0], &sent, &wait);
 	} else if (e->word == 2) {
 		policy->ack(states[0], &ack, &wait);
-	} else { /* the connection ends, and another one to its place begins */
+	} else { /* the connection ends, and another one to the same destination begins */
 		swap(states[0], states[1]);
 		a->init(states[0], params);
 		policy->inherit(states[0], states[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Each kind of algorithm as the reader of golden vectors plays it in the kernel. */
+/* The players with which the reader of golden vectors runs each kind of algorithm in the kernel. */
 #ifndef TCPLEARN_VECTOR_PLAYERS_H
 #define TCPLEARN_VECTOR_PLAYERS_H
 
@@ -10,13 +10,13 @@
 #define TL_VECTOR_KINDS 6
 
 struct tl_vector_kind {
-	const char *name; /* the kind's key, or "loss/features" */
+	const char *name; /* the key of the kind, or "loss/features" */
 	struct tl_vector_player player;
 };
 
 extern const struct tl_vector_kind tl_vector_kinds[TL_VECTOR_KINDS];
 
-int tl_vector_players_init(void); /* takes their memory */
+int tl_vector_players_init(void); /* allocates their memory */
 void tl_vector_players_exit(void);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Replays the core's golden vectors in the kernel with the core's reader (tcplearn/vectors.h). Its input is written to
- * /sys/kernel/debug/tcplearn_vectors, with a line such as "kind estimator" before the lines of each kind.
+/* Replays the core's golden vectors in the kernel with the core's reader (tcplearn/vectors.h). The
+ * vectors are written to /sys/kernel/debug/tcplearn_vectors, with a line such as "kind estimator" before
+ * the lines of each kind.
  *
- * Reading the file gives a line for each tested algorithm, and a line for each kind. */
+ * Reading the file returns a line for each tested algorithm and a line for each kind. */
 #include <linux/debugfs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -23,12 +24,12 @@ static struct tl_vector_event *events;
 static struct tl_vectors reader;
 static const struct tl_vector_kind *kind; /* the kind of the lines that follow */
 
-/* By kind, for each algorithm */
+/* Results by kind, for each algorithm. */
 static struct tl_score {
 	u32 cases, answers, wrong;
 } *scores[TL_VECTOR_KINDS];
 static u32 bad_lines;
-static char problem[320]; /* the first one */
+static char problem[320]; /* the first problem */
 static char line[LINE_BYTES];
 static u32 line_length;
 

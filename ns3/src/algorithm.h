@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// An algorithm of the core, of any kind, parsed from its spec and ready to run. This is the only place of
-// this host that uses the core's registries.
+// An algorithm of the core, of any kind, read from its spec and ready to run. Only this file of the ns-3
+// program uses the core's registries.
 #ifndef TCPLEARN_NS3_ALGORITHM_H
 #define TCPLEARN_NS3_ALGORITHM_H
 
@@ -12,15 +12,15 @@
 
 namespace tcplearn {
 
-// "mlp/hwang2018:threshold=0.2@fixed": a spec (tcplearn/spec.h), and the arithmetic if it is not the host's
-// usual one.
+// An algorithm as a scenario names it, for example "mlp/hwang2018:threshold=0.2@fixed": a spec
+// (tcplearn/spec.h), then the arithmetic if it is not the usual one.
 struct Spec {
   std::string text;  // without the arithmetic
   tl_arithmetic arithmetic = TL_F64;
 };
 
-// Removes and returns the arithmetic. Throws std::invalid_argument with one line unless it is fixed or
-// double.
+// Splits a text into the spec and the arithmetic. Throws std::invalid_argument with one line of text
+// unless the arithmetic is fixed or double.
 Spec read_spec(const std::string& text, tl_arithmetic usual = TL_F64);
 
 std::string name_of(const Spec& spec);  // without its parameters
@@ -30,10 +30,11 @@ struct Ready {
   std::vector<std::int64_t> state;
 };
 
-// Throws std::invalid_argument with the core's line for a name, key or value that it does not take.
+// Throws std::invalid_argument with the core's error line if the core does not accept a name, key or
+// value.
 Ready make_ready(tl_kind_of kind, const Spec& spec);
 
-// `Type`: tl_estimator, tl_resend_policy, ...; each begins with its tl_algorithm.
+// `Type` is tl_estimator, tl_resend_policy, ...; each of these structs begins with a tl_algorithm.
 template <typename Type>
 class Algorithm {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The cost of a run for this process.
+// Measures the CPU time and memory of this process.
 #ifndef TCPLEARN_NS3_COST_H
 #define TCPLEARN_NS3_COST_H
 
@@ -20,10 +20,11 @@ inline double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Linux's ru_maxrss begins with the peak of the starting process, which is Python's, some 80 MiB or more.
+// Returns the peak memory in MiB. Linux's ru_maxrss is not used: it begins with the peak of the process
+// that started this one, which is Python's, some 80 MiB or more.
 inline double peak_mib() {
   std::ifstream status("/proc/self/status");
-  const std::string key = "VmHWM:";  // of this program's own memory, kB
+  const std::string key = "VmHWM:";  // peak memory of this program alone, in kB
   for (std::string line; std::getline(status, line);)
     if (line.compare(0, key.size(), key) == 0) return std::strtod(line.c_str() + key.size(), nullptr) / 1024;
   rusage usage;

@@ -18,8 +18,8 @@ NS_OBJECT_ENSURE_REGISTERED(DelayBox);
 
 namespace {
 
-constexpr std::uint32_t kClient = 0, kServer = 1;  // devices of a channel
-// PPP, then IPv4 without options: what a packet on the wire begins with
+constexpr std::uint32_t kClient = 0, kServer = 1;  // index of the channel's devices
+// offsets in a packet on the wire: PPP, then IPv4 without options
 constexpr std::uint32_t kSourcePort = 22, kDestinationPort = 24, kOffset = 34, kFlags = 35, kEnd = 36;
 constexpr std::uint32_t kIpEnd = 22;
 
@@ -53,7 +53,7 @@ std::optional<Time> Bottleneck::take(std::uint32_t bytes) {
   while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop_front();
   Second* const second = this->second(now);
   if (second) ++second->arrived;
-  if (leaving_.size() > queue_packets_) {  // one more than the queue holds is being sent
+  if (leaving_.size() > queue_packets_) {  // one packet more than the queue holds is in transmission
     if (second) ++second->dropped;
     return std::nullopt;
   }
@@ -107,7 +107,7 @@ void DelayBox::up(ns3::Ptr<ns3::Packet> packet, std::uint16_t port, bool syn) {
 }
 
 void DelayBox::deliver(const ns3::Ptr<ns3::Packet>& packet, std::uint32_t to, Time after) {
-  // a wire's destination is the other wire's source
+  // the destination of a wire is the source of the other wire
   const ns3::Ptr<ns3::PointToPointNetDevice> device = GetSource(to);
   Simulator::ScheduleWithContext(device->GetNode()->GetId(), after, &ns3::PointToPointNetDevice::Receive,
                                  device, packet);

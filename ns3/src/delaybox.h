@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One bottleneck shared by all connections of a cloud of clients and a cloud of servers, and each
-// connection's own settings on either side of it: delay, the server's rate, loss (ns-2's DelayBox). Pairs of
-// nodes represent the clouds; the network between them is one channel, so that a packet costs two events and
-// no routing.
+// A bottleneck that all connections between a cloud of clients and a cloud of servers share, and the
+// settings of each connection on either side of it: delay, the server's rate, loss (ns-2's DelayBox).
+// Pairs of nodes represent the clouds. The network between them is one channel, so a packet costs two
+// events and no routing.
 #ifndef TCPLEARN_NS3_DELAYBOX_H
 #define TCPLEARN_NS3_DELAYBOX_H
 
@@ -19,7 +19,7 @@
 
 namespace tcplearn {
 
-// A drop-tail queue before a link of fixed rate, by the times at which its packets leave.
+// A drop-tail queue before a link of fixed rate, represented by the times at which its packets leave.
 class Bottleneck {
  public:
   struct Second {
@@ -29,11 +29,11 @@ class Bottleneck {
   Bottleneck(double rate_mbps, std::uint32_t queue_packets)
       : bits_a_second_(rate_mbps * 1e6), queue_packets_(queue_packets) {}
 
-  // Returns the time until the packet has left, or nothing if the queue was full.
+  // Returns the time until the packet has left the link, or nothing if the queue was full.
   std::optional<ns3::Time> take(std::uint32_t bytes);
   void measure_from(ns3::Time from) { from_ = from; }
   void measure_to(ns3::Time to) { to_ = to; }
-  const std::vector<Second>& seconds() const { return seconds_; }  // from measure_from on
+  const std::vector<Second>& seconds() const { return seconds_; }  // since measure_from
 
  private:
   Second* second(ns3::Time now);
@@ -45,13 +45,13 @@ class Bottleneck {
   std::vector<Second> seconds_;
 };
 
-// The settings of one connection, by the client's port.
+// The path of one connection, identified by the client's port.
 struct ConnectionPath {
-  ns3::Time client_delay, server_delay;  // one way, on either side of the bottleneck
+  ns3::Time client_delay, server_delay;  // one-way delay on either side of the bottleneck
   double server_bits_a_second = 1e9;
-  double loss = 0;             // of every packet towards the client
-  bool loses_syn_ack = false;  // the first one, whatever the queue
-  ns3::Time server_free;       // when its access link has sent what it was given
+  double loss = 0;             // loss rate of every packet towards the client
+  bool loses_syn_ack = false;  // drops the first SYN-ACK, whatever the queue
+  ns3::Time server_free;       // when the server's access link is free
   std::uint32_t syns_lost = 0, syn_acks_lost = 0, syn_acks_forced = 0;
 };
 
@@ -60,20 +60,20 @@ struct Cloud {  // shared by all pairs
       : down(rate_mbps, queue_packets), up(rate_mbps, queue_packets), dice(seed) {}
   Bottleneck down, up;  // towards clients, towards servers
   Dice dice;
-  std::uint64_t data_segments = 0;  // towards clients
+  std::uint64_t data_segments = 0;  // data segments towards clients
 };
 
-// ns-3's ephemeral ports begin here: the clients'.
+// ns-3's ephemeral ports begin here; they are the clients' ports.
 inline constexpr std::uint32_t kFirstPort = 49152;
 
-// The first device attached is the clients', the second the servers'.
+// The channel between the clouds. The first device attached is the clients', the second the servers'.
 class DelayBox : public ns3::PointToPointChannel {
  public:
   static ns3::TypeId GetTypeId();
   ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
   void configure(std::shared_ptr<Cloud> cloud) { cloud_ = std::move(cloud); }
-  // Kept until the port has its next connection.
+  // Returns the path of a connection, which is kept until the port has its next connection.
   ConnectionPath& path(std::uint16_t client_port) { return paths_.at(client_port - kFirstPort); }
 
   bool TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,

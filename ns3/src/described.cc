@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kSame = 1e-9;  // s: dates that differ by less count as the same
+constexpr double kSame = 1e-9;  // s: dates that differ by less are equal
 constexpr std::uint32_t kPacketBits = 8 * 1500, kDefaultPackets = 100;
 
 double share(const json& j, const char* key) { return j.at(key).get<double>() / 100; }
@@ -88,7 +88,7 @@ Changed Direction::now(double now_s) const {
   out.delay_ms = delay_ms;
   out.jitter_ms = jitter_ms;
   out.loss = loss;
-  for (const Changed& c : changes) {  // in the order of their beginnings
+  for (const Changed& c : changes) {  // in the order of their starts
     if (!c.holds(now_s)) continue;
     if (c.rate_mbps) out.rate_mbps = c.rate_mbps;
     if (c.delay_ms) out.delay_ms = c.delay_ms;

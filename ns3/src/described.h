@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A path as its file describes it (docs/paths.md): two directions, and what changes with time.
+// A path as its file describes it (docs/paths.md): two directions, and values that change with time.
 #ifndef TCPLEARN_NS3_DESCRIBED_H
 #define TCPLEARN_NS3_DESCRIBED_H
 
@@ -15,7 +15,7 @@ namespace tcplearn {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-struct Dated {  // within each period of every_s, from at_s on for lasts_s
+struct Dated {  // applies from at_s on for lasts_s, and again in each period of every_s
   double at_s = 0, lasts_s = kInfinite, every_s = kInfinite;
   bool holds(double now_s) const;
 };
@@ -25,14 +25,14 @@ struct Changed : Dated {
 };
 
 struct LossBursts {  // the Gilbert-Elliott model
-  bool in_time;      // states last for exponential times; else there is a transition for each packet
-  double leave_good, leave_bad;  // mean ms, or a probability for each packet
+  bool in_time;      // states last for exponential times; otherwise each packet makes a transition
+  double leave_good, leave_bad;  // mean in ms, or a probability for each packet
   double loss_in_good, loss_in_bad;
 };
 
 struct Direction {
   double rate_mbps = kInfinite;
-  std::string queue_limit;  // in ns-3's form of a queue size
+  std::string queue_limit;  // a queue size in ns-3's syntax
   double delay_ms = 0, jitter_ms = 0, tail_ms = 0;
   std::string distribution;  // normal, uniform, uniform-above, pareto
   double correlation = 0;
@@ -45,7 +45,7 @@ struct Direction {
   std::vector<Dated> fades;
   bool drawn_fades = false;
 
-  // The present values; if two changes overlap, the later beginning takes precedence.
+  // Returns the values at time `now_s`. If two changes overlap, the one that began later applies.
   Changed now(double now_s) const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Records which packet a queue or the channel dropped. A sender's data packets are identified by their
-// SerialTag, which stays with them through every layer, so that no header is read and each transmission of a
-// segment is distinct.
+// Records which packets a queue or the channel dropped. A sender's data packets are identified by their
+// SerialTag, which stays with them through every layer. So no header needs to be read, and each
+// transmission of a segment is distinct.
 #ifndef TCPLEARN_NS3_DROP_LOG_H
 #define TCPLEARN_NS3_DROP_LOG_H
 
@@ -21,7 +21,7 @@ class DropLog {
   DroppedBy fate(std::uint32_t flow, std::uint64_t serial) const;
   void forget(std::uint32_t flow, std::uint64_t serial) { by_serial_.erase({flow, serial}); }
 
-  std::uint64_t queue() const { return queue_; }  // packets of all traffic
+  std::uint64_t queue() const { return queue_; }  // drops by the queue, of all traffic
   std::uint64_t channel() const { return channel_; }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Hosts on two sides of a bottleneck: a fixed rate or a link trace, drop-tail or CoDel.
+// Makes the dumbbell topology: hosts on two sides of a bottleneck, which has a fixed rate or follows a
+// link trace, with a drop-tail or CoDel queue.
 #include "links.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
@@ -38,7 +39,7 @@ Network make_dumbbell(const Dumbbell& d) {
   }
   Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
   addresses.Assign(bottleneck);
-  // the queue studied is the device's own; a traced link has no discipline to take away
+  // the studied queue is the device's own; a traced link has no queue discipline to remove
   if (!codel && !traced) TrafficControlHelper().Uninstall(bottleneck);
 
   Network out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A small interface of estimators, implemented for the core's and for a user's own (pipe_estimator.h).
+// A small interface of estimators, implemented for those of the core and for a user's own
+// (pipe_estimator.h).
 #ifndef TCPLEARN_NS3_ESTIMATOR_H
 #define TCPLEARN_NS3_ESTIMATOR_H
 
@@ -12,7 +13,7 @@ namespace tcplearn {
 
 struct EstimatorSpec {
   Spec core{"jacobson"};
-  std::string command;  // used instead if it is not empty: see PipeEstimator
+  std::string command;  // if not empty, used instead of the spec: see PipeEstimator
 };
 
 class Estimator {
@@ -24,7 +25,7 @@ class Estimator {
   virtual std::unique_ptr<Estimator> copy() const = 0;
 };
 
-// Throws std::invalid_argument with one line for a spec that the core does not take.
+// Throws std::invalid_argument with one line of text for a spec that the core does not accept.
 std::unique_ptr<Estimator> make_estimator(const EstimatorSpec& spec);
 
 }  // namespace tcplearn

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The core's first RTO with one host's history of places, shared by its sockets.
+// A first-RTO policy of the core (the RTO before the first RTT sample) with the history of one host's
+// destinations, shared by the host's sockets.
 #ifndef TCPLEARN_NS3_FIRST_RTO_H
 #define TCPLEARN_NS3_FIRST_RTO_H
 
@@ -15,13 +16,14 @@ namespace tcplearn {
 class FirstRto {
  public:
   using PlaceOf = std::function<std::uint32_t(std::uint16_t client_port)>;
-  // Throws std::invalid_argument for a spec that the core does not take.
+  // Throws std::invalid_argument for a spec that the core does not accept.
   FirstRto(const Spec& spec, std::uint32_t places, PlaceOf place_of);
 
-  // The accepting end waits an eighth longer, as in linux/bpf/first_rto.bpf.c.
+  // Returns the first RTO. That of the accepting end is an eighth longer, as in
+  // linux/bpf/first_rto.bpf.c.
   ns3::Time rto(std::uint16_t client_port, bool accepts) const;
-  // Takes a completed handshake and its duration since this end's first packet. Without timestamps the RTT of
-  // a handshake with resends is not known.
+  // Takes a completed handshake; `took` is the time since this end's first packet. There are no
+  // timestamps, so a handshake with retransmissions gives no RTT.
   void ended(std::uint16_t client_port, ns3::Time took, bool resent, bool accepts);
 
  private:

@@ -53,7 +53,7 @@ void Flow::accepted(ns3::Ptr<ns3::Socket> socket, const ns3::Address&) {
 
 void Flow::received(ns3::Ptr<ns3::Socket> socket) {
   while (const ns3::Ptr<ns3::Packet> packet = socket->Recv()) {
-    if (packet->GetSize() == 0) {  // the peer has closed
+    if (packet->GetSize() == 0) {  // the peer has closed its side
       socket->Close();
       break;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A file transfer: as fast as TCP lets it, from its start until the last packet is there.
+// A file transfer: it sends as fast as TCP permits, from its start until the last packet has arrived.
 #ifndef TCPLEARN_NS3_FLOW_H
 #define TCPLEARN_NS3_FLOW_H
 
@@ -13,7 +13,7 @@ class Flow {
  public:
   Flow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network,
        std::uint32_t segment_bytes);
-  Flow(const Flow&) = delete;  // ns-3 holds callbacks to it
+  Flow(const Flow&) = delete;  // ns-3 has callbacks that point to it
   Flow& operator=(const Flow&) = delete;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The two ends of a flow: a socket that listens where it goes, and one that sends from where it comes.
+// The two sockets of a flow: one listens at the destination, one sends from the source.
 #ifndef TCPLEARN_NS3_FLOW_ENDS_H
 #define TCPLEARN_NS3_FLOW_ENDS_H
 
@@ -14,8 +14,8 @@ class FlowEnds {
 
   std::uint32_t from_node() const { return from_->GetId(); }
   void open(const Accepted& accepted);
-  bool connect();                          // false where it fails at once
-  void accepted() { listener_->Close(); }  // one connection a flow
+  bool connect();                          // false if it fails at once
+  void accepted() { listener_->Close(); }  // a flow has one connection
   const ns3::Ptr<ns3::Socket>& socket() const { return socket_; }
 
  private:

@@ -18,7 +18,7 @@ void TimeoutOracle::arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 en
       needless_ += !o.counted;
       spurious_ += original;
       o.counted = true;
-      if (original) o.last_serial = 0;  // its result is known
+      if (original) o.last_serial = 0;  // the outcome of this timeout is known
     }
   open_.erase(std::remove_if(open_.begin(), open_.end(), [](const Open& o) { return o.last_serial == 0; }),
               open_.end());
@@ -39,7 +39,8 @@ void TimeoutOracle::timed_out(ns3::SequenceNumber32 head, std::uint64_t last_ser
     open_.push_back({head, last_serial, is_there});
 }
 
-// Takes a fade's end after the last transmission, which then counts as lost in the fade.
+// Records the time from the end of a fade to a retransmission. The last transmission counts as lost in the
+// fade if it was sent before that end.
 void FlowRecord::resent_after_fade(ns3::Time faded_until, ns3::Time last_sent, ns3::Time now) {
   if (faded_until > last_sent) overruns_us.push_back((now - faded_until).GetMicroSeconds());
 }

@@ -19,8 +19,9 @@ NS_OBJECT_ENSURE_REGISTERED(HopChannel);
 
 namespace {
 
-constexpr std::int64_t kFadeStream = 5100, kHopStream = 5101;  // the later one of both directions
-constexpr double kMostDeviations = 4;                          // as in netem's tables
+// random streams: of fades; of the reverse direction, to which 1 is added for the forward direction
+constexpr std::int64_t kFadeStream = 5100, kHopStream = 5101;
+constexpr double kMostDeviations = 4;  // as in netem's tables
 
 double now_s() { return Simulator::Now().GetSeconds(); }
 
@@ -28,7 +29,7 @@ Time milliseconds(double ms) {
   return ns3::MicroSeconds(static_cast<std::uint64_t>(std::llround(std::max(ms, 0.0) * 1e3)));
 }
 
-// Returns the quantile of the standard normal distribution, by bisection.
+// Returns a quantile of the standard normal distribution, by bisection.
 double normal_quantile(double chance) {
   double low = -kMostDeviations, high = kMostDeviations;
   for (int i = 0; i < 40; ++i) {
@@ -38,8 +39,8 @@ double normal_quantile(double chance) {
   return low;
 }
 
-// Returns the quantile of a Pareto distribution with shape 3 like netem's table: without its mean, a third
-// larger.
+// Returns a quantile of a Pareto distribution with shape 3, as in netem's table: centred at 0, and scaled
+// by 4/3.
 double pareto_quantile(double chance) {
   return std::min((std::pow(1 - chance, -1.0 / 3) - 1.5) * 4 / 3, kMostDeviations);
 }
@@ -124,13 +125,13 @@ bool HopChannel::lost_in_burst(const LossBursts& b) {
   if (b.in_time) {
     while (state_ends_ <= Simulator::Now()) {
       bad_ = !bad_;
-      // never 0, because states may be infinite
+      // at least 1 us, so that the loop ends
       state_ends_ += std::max(milliseconds(exponential(bad_ ? b.leave_bad : b.leave_good, uniform())),
                               ns3::MicroSeconds(1));
     }
     return uniform() < (bad_ ? b.loss_in_bad : b.loss_in_good);
   }
-  // as in netem, the state before the transition determines the loss
+  // as in netem, the state before the transition decides on the loss
   const bool found_bad = bad_;
   if (uniform() < (bad_ ? b.leave_bad : b.leave_good)) bad_ = !bad_;
   return uniform() < (found_bad ? b.loss_in_bad : b.loss_in_good);
@@ -151,7 +152,7 @@ double HopChannel::jitter(double jitter_ms) {
   return jitter_ms * (d_.distribution == "pareto" ? pareto_quantile(chance) : normal_quantile(chance));
 }
 
-// A packet after the last slot waits for a slot that is drawn then.
+// Returns when a packet arrives: not before the current slot. If the current slot is over, draws a new one.
 Time HopChannel::in_slot(Time arrives) {
   if (slot_ < arrives) {
     const auto [least, most] = *d_.slot_ms;
@@ -166,7 +167,7 @@ bool HopChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3:
   const Changed has = d_.now(now_s());
   if (lost(*has.loss)) {
     recorder_->drops->add(packet, DroppedBy::kChannel);
-    return true;  // for the device the packet is sent
+    return true;  // the device treats the packet as sent
   }
   double ms = std::max(*has.delay_ms + jitter(*has.jitter_ms), 0.0);
   if (d_.tail_ms > 0) ms += exponential(d_.tail_ms, uniform());

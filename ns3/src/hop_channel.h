@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A link with the delay and the losses of one direction of a described path; packets of the other direction
-// pass at once. Random values come from separate streams, also those of the fades, so that every algorithm
-// meets the same fades.
+// A link with the delay and the losses of one direction of a described path (docs/paths.md). Packets of
+// the other direction pass without delay. Random values come from separate streams. The fades (periods in
+// which the path delivers nothing) have their own stream too, so every algorithm meets the same fades.
 #ifndef TCPLEARN_NS3_HOP_CHANNEL_H
 #define TCPLEARN_NS3_HOP_CHANNEL_H
 
@@ -16,7 +16,7 @@
 
 namespace tcplearn {
 
-// The directions that lose all packets now.
+// Which directions are in a fade, in which they lose all packets.
 class Fades {
  public:
   Fades(const Described& path, std::shared_ptr<Recorder> recorder);
@@ -29,7 +29,7 @@ class Fades {
   void draw();
 
   std::shared_ptr<Recorder> recorder_;
-  std::array<int, 2> faded_{};  // the number of present fades of each direction
+  std::array<int, 2> faded_{};  // number of current fades in each direction
   std::array<bool, 2> drawn_sides_{};
   DrawnFades drawn_{};
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
@@ -40,7 +40,7 @@ class HopChannel : public ns3::PointToPointChannel {
   static ns3::TypeId GetTypeId();
   ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
-  // `source`: the attached device whose packets are delayed.
+  // `source` is the attached device whose packets are delayed.
   void choose(const Direction& direction, bool forward, std::uint32_t source,
               std::shared_ptr<const Fades> fades, std::shared_ptr<Recorder> recorder);
   bool TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::PointToPointNetDevice> from,
@@ -58,14 +58,14 @@ class HopChannel : public ns3::PointToPointChannel {
   std::uint32_t source_ = 0;
   std::shared_ptr<const Fades> fades_;
   std::shared_ptr<Recorder> recorder_;
-  bool bad_ = false;      // the state of the bursts' chain
-  ns3::Time state_ends_;  // of a chain with states in time
+  bool bad_ = false;      // whether the loss model is in its bad state
+  ns3::Time state_ends_;  // for a loss model whose states last for a time
   double last_uniform_ = 0.5;
   ns3::Time last_, slot_;
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
 };
 
-// Sets a device's rate to that of a direction, now and at each change.
+// Sets a device's rate to that of a direction, now and at each later change.
 void follow_rate(const ns3::Ptr<ns3::PointToPointNetDevice>& device, const Direction& direction);
 
 }  // namespace tcplearn

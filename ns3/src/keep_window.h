@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// ML-TCP's rule (hwang2018) over a congestion control: a loss that was called random leaves cwnd and ssthresh
-// unchanged, and only its segment is sent again.
+// ML-TCP's rule (hwang2018) on top of a congestion control: after a loss that was classified as random,
+// cwnd and ssthresh stay unchanged, and only the lost segment is retransmitted.
 #ifndef TCPLEARN_NS3_KEEP_WINDOW_H
 #define TCPLEARN_NS3_KEEP_WINDOW_H
 
@@ -12,9 +12,9 @@
 
 namespace tcplearn {
 
-// The order of ns-3 (3.37, 3.43): CongestionStateSet(CA_RECOVERY), the trace CongState (where the socket
-// decides), GetSsThresh, which cwnd is set to until the end of the recovery, CongestionStateSet(CA_OPEN),
-// IncreaseWindow. On a timeout GetSsThresh comes first, whatever the state.
+// ns-3 (3.37, 3.43) calls in this order: CongestionStateSet(CA_RECOVERY); the trace CongState, in which
+// the socket decides; GetSsThresh, whose result is cwnd until the end of the recovery;
+// CongestionStateSet(CA_OPEN); IncreaseWindow. On a timeout it calls GetSsThresh first, in any state.
 template <typename Base>
 class KeepWindow : public Base {
  public:

@@ -51,7 +51,7 @@ bool TraceChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet,
   if (from != GetSource(0)) return ns3::PointToPointChannel::TransmitStart(packet, from, transmission);
   if (queue_.size() >= queue_packets_) {
     on_drop_(packet);
-    return true;  // the device sees a sent packet
+    return true;  // the device treats the packet as sent
   }
   queue_.push_back({packet->Copy(), packet->GetSize()});
   queued_bytes_ += packet->GetSize();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A link whose capacity follows a Mahimahi trace: each line is a time in ms at which 1,500 bytes may
-// leave; the trace starts again at its end. A time without a waiting packet is not used later.
+// A link whose capacity follows a Mahimahi trace. Each line of a trace is a time in ms at which 1,500
+// bytes may leave; the trace repeats at its end. An opportunity without a waiting packet is lost.
 #ifndef TCPLEARN_NS3_LINK_TRACE_H
 #define TCPLEARN_NS3_LINK_TRACE_H
 
@@ -15,11 +15,11 @@
 
 namespace tcplearn {
 
-// Throws std::invalid_argument if the file is not such a trace.
+// Reads a trace. Throws std::invalid_argument if the file is not a Mahimahi trace.
 std::vector<std::uint32_t> read_link_trace(const std::string& path);
 
-// Packets from the first attached device to the second follow the trace; those of the other direction are
-// only delayed.
+// A channel in which packets from the first attached device to the second follow the trace. Packets of
+// the other direction are only delayed.
 class TraceChannel : public ns3::PointToPointChannel {
  public:
   static ns3::TypeId GetTypeId();
@@ -35,7 +35,7 @@ class TraceChannel : public ns3::PointToPointChannel {
  private:
   struct Waiting {
     ns3::Ptr<ns3::Packet> packet;
-    std::uint32_t left;  // bytes not gone yet
+    std::uint32_t left;  // bytes that have not left yet
   };
   void wait();
   void opportunity();
@@ -45,7 +45,7 @@ class TraceChannel : public ns3::PointToPointChannel {
   std::uint32_t queue_packets_ = 0;
   std::deque<Waiting> queue_;
   std::uint64_t queued_bytes_ = 0;
-  std::uint64_t next_ = 0;  // counted over all rounds of the trace
+  std::uint64_t next_ = 0;  // index of the next opportunity, over all repetitions of the trace
   ns3::EventId event_;
   std::function<void(ns3::Ptr<const ns3::Packet>)> on_drop_ = [](const auto&) {};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Draws the flows from separate random streams, so that every algorithm meets the same flows.
+// Draws the flows of a load from separate random streams, so that every algorithm meets the same flows.
 #include <algorithm>
 
 #include "ns3/data-rate.h"
@@ -19,7 +19,7 @@ constexpr std::uint32_t kUdpBytes = 1000;
 constexpr double kUdpOnWire = 1030;  // with UDP, IP and PPP headers
 constexpr std::uint16_t kUdpPort = 9;
 
-// ns-3 itself assigns streams from 2^63 on
+// ns-3 assigns streams from 2^63 on by itself
 constexpr std::int64_t kStream = 4242;
 
 class Draw {
@@ -55,7 +55,7 @@ std::string exponential(double mean) {
   return "ns3::ExponentialRandomVariable[Mean=" + std::to_string(mean) + "]";
 }
 
-// A mean rate of `mbps` on the bottleneck, all the time or in exponential on and off times.
+// Sends UDP at a mean of `mbps` over the bottleneck, constantly or with exponential on and off times.
 void send_udp(const Network& network, std::uint32_t from, std::uint32_t to, double mbps, const Load& load) {
   const ns3::InetSocketAddress address(network.addresses[to], kUdpPort);
   ns3::OnOffHelper source("ns3::UdpSocketFactory", address);
@@ -88,7 +88,7 @@ std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& netwo
   const Load& load = scenario.load;
   Draw draw;
   std::vector<FlowRecord> out;
-  if (load.kind == "ftp") {  // evenly over the senders, at random times
+  if (load.kind == "ftp") {  // spread evenly over the senders, at random times
     for (std::uint32_t i = 0; i < load.flows; ++i)
       out.push_back(
           flow(draw, load, network, network.senders[i % network.senders.size()], draw.between(load.start_s)));
@@ -102,7 +102,7 @@ std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& netwo
       transfer.start = ns3::Seconds(draw.between(transfer.beside ? load.beside_start_s : load.start_s));
       out.push_back(transfer);
     }
-  } else {  // bursts: every sender a flow in each period, at a time of its own within it
+  } else {  // bursts: every sender starts a flow in each period, at its own time within the period
     std::vector<double> phase_s;
     for (std::size_t i = 0; i < network.senders.size(); ++i) phase_s.push_back(draw.between(load.start_s));
     for (double period_s = 0; period_s < scenario.duration_s; period_s += load.every_s)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A small interface of the core's loss classifiers.
+// A small interface of the core's loss classifiers (was a loss random or caused by congestion?).
 #ifndef TCPLEARN_NS3_LOSS_CLASSIFIER_H
 #define TCPLEARN_NS3_LOSS_CLASSIFIER_H
 
@@ -17,10 +17,11 @@ class LossClassifier {
   virtual void observe(const tl_loss_ack& ack) = 0;
   virtual tl_loss_decision decide(const tl_loss_moment& at) const = 0;
   virtual void change(const tl_loss_moment& at, tl_loss_change what, tl_loss_cause acted_on) = 0;
-  virtual std::vector<double> features(const tl_loss_moment& at) const = 0;  // by enum tl_loss_feature
+  virtual std::vector<double> features(
+      const tl_loss_moment& at) const = 0;  // indexed by enum tl_loss_feature
 };
 
-// Throws std::invalid_argument with one line for a spec that the core does not take.
+// Throws std::invalid_argument with one line of text for a spec that the core does not accept.
 std::unique_ptr<LossClassifier> make_loss_classifier(const Spec& spec);
 
 std::vector<std::string> loss_feature_names();

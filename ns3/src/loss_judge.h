@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The losses of one sender: its classifier's observations and decisions at each fast retransmit, and the true
-// causes.
+// The losses of one sender: what its classifier observes and decides at each fast retransmit, and the
+// true causes.
 #ifndef TCPLEARN_NS3_LOSS_JUDGE_H
 #define TCPLEARN_NS3_LOSS_JUDGE_H
 
@@ -15,32 +15,32 @@
 
 namespace tcplearn {
 
-// The sender just before it retransmits.
+// The state of the sender just before it retransmits.
 struct SenderState {
-  ns3::SequenceNumber32 head, high;  // oldest byte out, and the first never sent
+  ns3::SequenceNumber32 head, high;  // oldest unacknowledged byte; first byte never sent
   std::uint32_t cwnd_bytes, ssthresh_bytes, segment_bytes;
 };
 
 class LossJudge {
  public:
-  // `acts`: the sender follows the classifier; otherwise it treats every loss as congestion.
+  // `acts`: the sender follows the classifier's decision; otherwise it treats every loss as congestion.
   LossJudge(std::uint32_t flow, const Spec& spec, bool acts, std::shared_ptr<LossRecord> record,
             std::shared_ptr<DropLog> drops);
 
   void sent(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial);
-  // `rtt_us` is 0 if the ACK gave no sample. Called before the sender processes the ACK.
+  // Takes an ACK before the sender processes it. `rtt_us` is 0 if the ACK gave no sample.
   void acknowledged(ns3::SequenceNumber32 upto, std::int64_t rtt_us, const SenderState& sender);
   void recovery_begins(const SenderState& sender);
   void recovery_ends(const SenderState& sender);
   void timed_out(const SenderState& sender);
 
-  // Whether the window is kept at the loss that was just decided on.
+  // Points to whether the window is kept at the loss that was decided on last.
   std::shared_ptr<const bool> keep() const { return keep_; }
 
  private:
   struct Sending {
     ns3::SequenceNumber32 end;
-    std::uint64_t serial;  // of its last sending
+    std::uint64_t serial;  // number of its last transmission
   };
   tl_loss_moment moment(const SenderState& sender) const;
   void count_drops(const SenderState& sender, Recovery& out) const;
@@ -50,7 +50,7 @@ class LossJudge {
   std::unique_ptr<LossClassifier> classifier_;
   std::shared_ptr<LossRecord> record_;
   std::shared_ptr<DropLog> drops_;
-  std::map<ns3::SequenceNumber32, Sending> out_;  // by first byte
+  std::map<ns3::SequenceNumber32, Sending> out_;  // indexed by first byte
   std::shared_ptr<bool> keep_ = std::make_shared<bool>(false);
 };
 

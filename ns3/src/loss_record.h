@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Each fast retransmit of a run, with its features, the decision and the true cause.
+// Each fast retransmit of a run, with its features, the classifier's decision and the true cause.
 #ifndef TCPLEARN_NS3_LOSS_RECORD_H
 #define TCPLEARN_NS3_LOSS_RECORD_H
 
@@ -16,13 +16,15 @@ struct Recovery {
   std::uint32_t flow = 0;
   std::int64_t time_us = 0;
   std::uint32_t flight_segments = 0, cwnd_segments = 0, ssthresh_segments = 0;
-  std::uint32_t queue_drops = 0, channel_drops = 0;  // of the segments out, each by its last transmission
-  DroppedBy head = DroppedBy::kNobody;               // of the segment that is sent again
-  double congestion = 0;                             // probability that the classifier gave
-  bool is_random = false;                            // what it decided
-  std::vector<double> features;                      // by enum tl_loss_feature
+  // drops of the segments in flight; the last transmission of each counts
+  std::uint32_t queue_drops = 0, channel_drops = 0;
+  DroppedBy head = DroppedBy::kNobody;  // who dropped the retransmitted segment
+  double congestion = 0;                // the classifier's probability of congestion
+  bool is_random = false;               // the classifier's decision
+  std::vector<double> features;         // indexed by enum tl_loss_feature
 
-  // Mixed windows count as congestion, because halving is the safe answer, and that of RFC 5681.
+  // Returns the true cause. A window with drops of both kinds counts as congestion, because halving cwnd
+  // is the safe reaction and that of RFC 5681.
   bool truly_congestion() const { return queue_drops > 0; }
 };
 
@@ -30,8 +32,8 @@ class LossRecord {
  public:
   explicit LossRecord(std::uint32_t most_rows) : most_rows_(most_rows) {}
 
-  // If there are more than most_rows, each row is kept with the same probability (reservoir sampling); counts
-  // include all.
+  // Adds a recovery. If there are more than most_rows, each row is kept with the same probability
+  // (reservoir sampling); the counts include all.
   void add(Recovery recovery) {
     ++counts_[recovery.truly_congestion()][recovery.is_random];
     head_not_dropped_ += recovery.head == DroppedBy::kNobody;
@@ -42,12 +44,12 @@ class LossRecord {
       rows_[at] = std::move(recovery);
     }
   }
-  // Recoveries by true cause and decision.
+  // Returns the number of recoveries by true cause and decision.
   std::uint64_t count(bool congestion, bool called_random) const {
     return counts_[congestion][called_random];
   }
   std::uint64_t head_not_dropped() const { return head_not_dropped_; }
-  const std::vector<Recovery>& rows() const { return rows_; }  // in no order
+  const std::vector<Recovery>& rows() const { return rows_; }  // in arbitrary order
 
  private:
   std::uint32_t most_rows_;

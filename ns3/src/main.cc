@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// tcplearn-ns3 RUN.json: one run, its measurements as JSON lines on standard output.
-// tcplearn-ns3 --with-parent RUN.json: the same, and it ends with the process that started it. tcplearn-ns3
-// --version: the versions on which a run depends besides its file.
+// tcplearn-ns3 RUN.json: simulates one run and prints its measurements as JSON lines.
+// tcplearn-ns3 --with-parent RUN.json: the same, but exits when the process that started it ends.
+// tcplearn-ns3 --version: prints the versions on which the result of a run depends besides its file.
 #include <sys/prctl.h>
 
 #include <csignal>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A mobile ad hoc network: 802.11b, AODV, random waypoint or standing still.
+// Makes a mobile ad hoc network: 802.11b and AODV, with nodes that move by random waypoints or stand
+// still.
 #include <cmath>
 
 #include "ns3/aodv-helper.h"
@@ -25,7 +26,7 @@
 namespace tcplearn {
 namespace {
 
-using namespace ns3;  // a scenario uses ns-3's syntax
+using namespace ns3;  // this file uses many names of ns-3
 
 std::string uniform(double low, double high) {
   return "ns3::UniformRandomVariable[Min=" + std::to_string(low) + "|Max=" + std::to_string(high) + "]";
@@ -34,7 +35,7 @@ std::string uniform(double low, double high) {
 NetDeviceContainer install_wifi(const Manet& m, const NodeContainer& nodes) {
   Config::SetDefault("ns3::WifiMacQueue::MaxSize",
                      QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, m.queue_packets)));
-  // the default of 0.5 s would drop packets at the end of long queues, and with them the RTTs under study
+  // the default of 0.5 s would drop packets at the end of long queues, and so the long RTTs under study
   Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(m.queue_delay_s)));
   YansWifiChannelHelper channel;
   channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
@@ -59,7 +60,7 @@ Ptr<PositionAllocator> anywhere(const Manet& m) {
   return factory.Create<PositionAllocator>();
 }
 
-// As near to square cells as the area allows, a node in the middle of each.
+// Places each node in the middle of a cell; the cells are as nearly square as the area permits.
 Ptr<PositionAllocator> grid(const Manet& m) {
   const auto columns =
       static_cast<std::uint32_t>(std::lround(std::ceil(std::sqrt(m.nodes * m.width_m / m.height_m))));
@@ -96,7 +97,7 @@ AodvHelper routing(const Manet& m) {
 }  // namespace
 
 Network make_manet(const Manet& m) {
-  // by default a neighbour that did not answer is not tried again for 100 s, which is long among moving nodes
+  // by default an unresponsive neighbour is not tried again for 100 s, which is long among moving nodes
   Config::SetDefault("ns3::ArpCache::DeadTimeout", TimeValue(Seconds(m.arp_dead_s)));
   Network out;
   out.hosts.Create(m.nodes);
@@ -108,7 +109,7 @@ Network make_manet(const Manet& m) {
   stack.Install(out.hosts);
   Ipv4AddressHelper addresses("10.0.0.0", "255.255.0.0");
   const Ipv4InterfaceContainer interfaces = addresses.Assign(devices);
-  TrafficControlHelper().Uninstall(devices);  // ns-3 would add FqCoDel; these radios have one queue
+  TrafficControlHelper().Uninstall(devices);  // ns-3 would add FqCoDel; these radios have a single queue
   for (std::uint32_t i = 0; i < m.nodes; ++i) {
     out.addresses.push_back(interfaces.GetAddress(i));
     out.senders.push_back(i);

@@ -37,7 +37,7 @@ void MovingChannel::choose(const Moving& moving, std::shared_ptr<Recorder> recor
   if (moving.fade_every_s > 0) clear();
 }
 
-// Pauses are exponential, fades log-uniform.
+// Ends a fade and schedules the next one. Pauses are exponential, durations of fades log-uniform.
 void MovingChannel::clear() {
   faded_ = false;
   recorder_->faded_until = Simulator::Now();
@@ -65,7 +65,7 @@ bool MovingChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet,
   const bool forward = from == GetSource(0);
   if (faded_ || (!forward && draw_->GetValue(0, 1) < moving_.loss_back_rate)) {
     recorder_->drops->add(packet, DroppedBy::kChannel);
-    return true;  // the device sees a sent packet
+    return true;  // the device treats the packet as sent
   }
   const ns3::Time arrives = std::max(Simulator::Now() + transmission + longer(forward), last_[forward]);
   last_[forward] = arrives;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A link whose delay moves, packet by packet and in steps, and which loses every packet sent in a fade. Fades
-// are in time, so a resend does not end one. Both are drawn from separate random streams, so that every
-// algorithm meets the same fades. Packets keep their order.
+// A link whose delay varies, packet by packet and in steps, and which loses every packet sent in a fade.
+// Fades are intervals of time, so a retransmission does not end one. Delays and fades are drawn from
+// separate random streams, so every algorithm meets the same fades. Packets keep their order.
 #ifndef TCPLEARN_NS3_MOVING_CHANNEL_H
 #define TCPLEARN_NS3_MOVING_CHANNEL_H
 
@@ -32,7 +32,7 @@ class MovingChannel : public ns3::PointToPointChannel {
   Moving moving_{};
   std::shared_ptr<Recorder> recorder_;
   bool faded_ = false;
-  std::array<ns3::Time, 2> last_;  // arrival, of each direction
+  std::array<ns3::Time, 2> last_;  // last arrival in each direction
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
   ns3::Ptr<ns3::ExponentialRandomVariable> tail_ = ns3::CreateObject<ns3::ExponentialRandomVariable>();
   ns3::Ptr<ns3::UniformRandomVariable> fade_draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The differences between ns-3 3.37 (Debian 12) and 3.43 (Debian 13) that matter here.
+// The differences between ns-3 3.37 (Debian 12) and 3.43 (Debian 13) that affect this program.
 #ifndef TCPLEARN_NS3_VERSION_H
 #define TCPLEARN_NS3_VERSION_H
 
@@ -25,11 +25,12 @@ inline std::string ns3_version() {
   return std::to_string(NS3_VERSION_MAJOR) + "." + std::to_string(NS3_VERSION_MINOR);
 }
 
-// IsRunning() is deprecated since 3.42, its successor is not in 3.37.
+// IsRunning() is deprecated since 3.42, and its successor is not in 3.37.
 inline bool pending(const ns3::EventId& event) { return !event.IsExpired(); }
 
-// The type of a congestion control as scenarios name it. Westwood is Westwood+ always: plain Westwood's
-// estimate of the bandwidth is broken in 3.37, and gone since 3.38.
+// Returns the ns-3 type of a congestion control named in a scenario. Westwood always means Westwood+,
+// because the bandwidth estimate of plain Westwood is broken in 3.37, and plain Westwood is gone since
+// 3.38.
 inline std::string congestion_control_type(const std::string& name) {
 #if TCPLEARN_NS3_SINCE(38)
   if (name == "TcpWestwood") return "ns3::TcpWestwoodPlus";
@@ -43,7 +44,7 @@ inline void choose_westwood_plus() {
 #endif
 }
 
-// The further argument of TcpSocketBase::ProcessAck() since 3.43: whether the ACK carried data.
+// The additional argument of TcpSocketBase::ProcessAck() since 3.43: whether the ACK carried data.
 #if TCPLEARN_NS3_SINCE(43)
 #define TCPLEARN_WITH_DATA_PARAMETER , bool with_data
 #define TCPLEARN_WITH_DATA , with_data
@@ -52,7 +53,7 @@ inline void choose_westwood_plus() {
 #define TCPLEARN_WITH_DATA
 #endif
 
-// The smoothed RTT for congestion control on an ACK, which has another name since 3.43.
+// Sets the smoothed RTT for the congestion control; its member has another name since 3.43.
 inline void set_rtt(ns3::TcpSocketState& state, ns3::Time rtt) {
 #if TCPLEARN_NS3_SINCE(43)
   state.m_srtt = rtt;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// hwang2018's Figure 3: a sender and a crossing one, two routers, a receiver behind a lossy hop and another:
+// Makes the topology of Figure 3 in hwang2018: a sender and a competing one, two routers, a receiver
+// behind a lossy hop and a competing one:
 //
 //   sender (N0) ---+                        +--- last hop --- receiver (N3)
 //                  router (N1) --- router (N2)
 //   beside (N4) ---+       bottleneck       +---------------- beside (N6)
 //
-// A described path is the same, but that the delay and the losses of each direction stand behind its queue:
-// forward in the last hop, in the reverse direction in the first one.
+// A described path (docs/paths.md) has the same topology, but the delay and the losses of each direction
+// come after its queue: in the last hop in forward direction, in the first hop in reverse direction.
 #include <algorithm>
 #include <cmath>
 
@@ -37,7 +38,7 @@ namespace {
 
 constexpr double kPacketBits = 8 * 1500;
 constexpr std::uint32_t kLeastQueue = 4;
-constexpr double kEdge = 0.05, kMiddle = 0.4;  // the one-way share of the RTT
+constexpr double kEdge = 0.05, kMiddle = 0.4;  // one-way delays as shares of the RTT
 
 std::uint32_t queue_packets(const Path& p) {
   if (p.queue_bdp <= 0) return p.queue_packets;
@@ -71,8 +72,9 @@ void lose(const Ptr<NetDevice>& receiver, const Path& p, const std::shared_ptr<D
                        [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kChannel); }));
 }
 
-// Counts the drops of the bottleneck's queue in a traced channel, in a discipline or in the device. Drops of
-// the device are counted in the layer above, which stops a full device and drops packets for it.
+// Counts the drops of the bottleneck's queue: in a traced channel, in a queue discipline or in the
+// device. Drops of the device are counted in the layer above, which stops a full device and drops packets
+// in its place.
 void watch_queue(const Ptr<Node>& router, const Ptr<QueueDisc>& discipline, const Ptr<TraceChannel>& traced,
                  const std::shared_ptr<DropLog>& drops) {
   const auto of_packet = [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kQueue); };
@@ -95,7 +97,7 @@ Ptr<QueueDisc> discipline_of(const Path& p, const NetDeviceContainer& bottleneck
   return control.Install(bottleneck.Get(0)).Get(0);
 }
 
-// Sets the bottleneck's devices to both directions of a described path; delays and losses come after the
+// Sets the bottleneck's devices to both directions of a described path. Delays and losses come after the
 // queues.
 void describe_queues(const Described& d, const NetDeviceContainer& bottleneck, bool forward_in_device,
                      bool traced) {
@@ -109,7 +111,7 @@ void describe_queues(const Described& d, const NetDeviceContainer& bottleneck, b
 }
 
 struct Edges {
-  Ptr<PointToPointChannel> first, last;  // the first hop's channel; none if it is an ordinary link
+  Ptr<PointToPointChannel> first, last;  // channel of the first and last hop; null for an ordinary link
 };
 
 Edges edges(const Path& p, const std::shared_ptr<Recorder>& recorder) {
@@ -132,7 +134,7 @@ Edges edges(const Path& p, const std::shared_ptr<Recorder>& recorder) {
 Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
   const std::shared_ptr<DropLog>& drops = recorder->drops;
   NodeContainer hosts, routers;
-  hosts.Create(4);  // sender, beside; receiver, beside
+  hosts.Create(4);  // sender, competing sender; receiver, competing receiver
   routers.Create(2);
   InternetStackHelper stack;
   stack.SetIpv6StackInstall(false);
@@ -166,14 +168,14 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
     return out;
   };
   assign(bottleneck);
-  // assigning addresses installs disciplines on links; only those chosen above are wanted
+  // assigning addresses installs queue disciplines on links; keep only those chosen above
   if (!discipline && !traced) TrafficControlHelper().Uninstall(bottleneck.Get(0));
   if (p.described && !traced) TrafficControlHelper().Uninstall(bottleneck.Get(1));
   Network out;
   out.hosts = hosts;
   out.addresses = {assign(first).GetAddress(0), assign(beside[0]).GetAddress(0), assign(last).GetAddress(1),
                    assign(beside[1]).GetAddress(1)};
-  // a link with one of our channels has none
+  // a link with a channel of this program has none
   for (const NetDeviceContainer& devices : {beside[0], beside[1]}) TrafficControlHelper().Uninstall(devices);
   if (!first_hop) TrafficControlHelper().Uninstall(first);
   out.senders = {0, 1};

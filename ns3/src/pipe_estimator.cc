@@ -16,7 +16,7 @@ class PipeProcess {
   explicit PipeProcess(const std::string& command) {
     int in[2], out[2];
     if (pipe(in) != 0 || pipe(out) != 0) throw std::runtime_error("no pipe for an estimator");
-    std::signal(SIGPIPE, SIG_IGN);  // a dead child becomes an error, below
+    std::signal(SIGPIPE, SIG_IGN);  // a dead child then gives an error, below
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("no process for an estimator");
     if (pid_ == 0) {

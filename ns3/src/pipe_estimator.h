@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A user's estimator in another process, for experiments: it is slow, but the simulation is the same.
+// A user's estimator that runs in another process, for experiments. It is slow, but the simulation is the
+// same.
 //
-// Lines on its standard input                                        one line back
+// Lines on its standard input                                        its answer, one line
 //   new ID                                                           RTT_US RTO_US
 //   copy ID FROM                                                     RTT_US RTO_US
 //   update ID TIME_US SENT_US RTT_US FLIGHT_SEGMENTS                 RTT_US RTO_US
@@ -20,7 +21,7 @@ class PipeProcess;
 
 class PipeEstimator final : public Estimator {
  public:
-  explicit PipeEstimator(const std::string& command);  // one process for each command, shared
+  explicit PipeEstimator(const std::string& command);  // there is one process for each command
   PipeEstimator(std::shared_ptr<PipeProcess> process, unsigned from);
   ~PipeEstimator() override;
   PipeEstimator(const PipeEstimator&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A link on which some packets take longer, so that others overtake them.
+// A link on which some packets are delayed longer, so that later packets overtake them.
 #ifndef TCPLEARN_NS3_REORDER_CHANNEL_H
 #define TCPLEARN_NS3_REORDER_CHANNEL_H
 
@@ -9,7 +9,7 @@
 
 namespace tcplearn {
 
-// It affects only packets from the first attached device to the second.
+// The channel reorders only packets from the first attached device to the second.
 class ReorderChannel : public ns3::PointToPointChannel {
  public:
   static ns3::TypeId GetTypeId();

@@ -15,11 +15,11 @@ namespace tcplearn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-// Metrics in the order of first use; a flow lacks metrics that it cannot have.
+// Metrics in the order of first use. A flow lacks metrics that do not apply to it.
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-// Metrics are those of nunes2014, section 4, unless stated otherwise. Names end in their unit; shares and
-// counts have none.
+// Returns the metrics of a flow. They are those of nunes2014, section 4, unless stated otherwise. Names
+// end in their unit; shares and counts have no unit.
 Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
   Metrics out;
   const double tick_us = s.tick_s * 1e6;
@@ -33,7 +33,7 @@ Metrics metrics_of(const FlowRecord& f, const Scenario& s) {
     put("mean_abs_error_ms", f.error_us.mean() / 1e3);
     put("bias_ms", f.bias_us.mean() / 1e3);
     put("mean_abs_error_unrounded_ms",
-        f.raw_error_us.mean() / 1e3);  // against the RTT before it was rounded to ticks
+        f.raw_error_us.mean() / 1e3);  // error against the RTT before it was rounded to ticks
   }
   if (f.count_error_us.count() > 0) {
     put("mean_abs_error_count_ticks", f.count_error_us.mean() / tick_us);
@@ -84,10 +84,11 @@ bool is_count(const std::string& name) {
          name.find("_packets") != std::string::npos;
 }
 
-// Each flow counts the same (section 4: "averaged over all flows"); counts are summed.
+// Returns the mean of each metric, with equal weight for each flow (nunes2014, section 4: "averaged over
+// all flows"). Counts are summed.
 Metrics averaged(const std::vector<Metrics>& flows) {
   std::vector<std::string> order;
-  std::map<std::string, std::pair<double, double>> sums;  // and how many
+  std::map<std::string, std::pair<double, double>> sums;  // sum and number of values
   for (const Metrics& flow : flows)
     for (const auto& [name, value] : flow) {
       auto& [sum, count] = sums[name];
@@ -128,7 +129,8 @@ double total(const std::vector<Metrics>& flows, const std::string& wanted, doubl
   return out;
 }
 
-// Metrics of a path: drops by hop, the goodput of the transfers beside, and the fairness of all.
+// Adds the metrics of a path: drops at each hop, the goodput of the competing transfers, and the fairness
+// among all transfers.
 void add_path(Metrics& run, const Recorder& recorder, const std::vector<Metrics>& measured,
               const std::vector<Metrics>& beside) {
   run.emplace_back("queue_dropped_packets", recorder.drops->queue());
@@ -143,7 +145,7 @@ void add_path(Metrics& run, const Recorder& recorder, const std::vector<Metrics>
     run.emplace_back("jain_index", sum * sum / squares / static_cast<double>(all.size()));
 }
 
-// The percentile of sorted values, as numpy.percentile computes it.
+// Returns a percentile of sorted values, as numpy.percentile computes it.
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -163,7 +165,7 @@ std::vector<std::int64_t> responses_us(const Recorder& recorder) {
   return out;
 }
 
-// Metrics of requests; the slowest are one in fifty.
+// Adds the metrics of requests. The slowest requests are the slowest 2 %.
 void add_responses(Metrics& run, const Recorder& recorder) {
   std::vector<double> ms, overruns_ms;
   double again = 0, sent = 0, probes = 0;
@@ -200,7 +202,7 @@ void add_decisions(Metrics& run, const LossRecord& losses) {
   run.emplace_back("needless_recoveries", static_cast<double>(losses.head_not_dropped()));
 }
 
-// Columns once, then a row for each fast retransmit, by time.
+// Writes the column names once, then a row for each fast retransmit, in order of time.
 Json losses_of(const LossRecord& losses) {
   const char* who[] = {"none", "queue", "channel"};
   Json columns{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The output of a run: JSON lines, one for each flow and a last one for the whole run.
+// Writes the output of a run: JSON lines, one for each flow and a last one for the whole run.
 #ifndef TCPLEARN_NS3_REPORT_H
 #define TCPLEARN_NS3_REPORT_H
 

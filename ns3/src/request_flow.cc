@@ -9,9 +9,9 @@
 namespace tcplearn {
 namespace {
 
-// think times of a flow, whatever else is drawn
+// random streams of a flow's think times and answer times, independent of all other draws
 constexpr std::int64_t kFirstStream = 10000, kFirstAnswerStream = 20000;
-// a full send buffer is looked at again
+// interval at which a full send buffer is tried again
 constexpr std::uint64_t kBlockedMs = 10;
 
 }  // namespace
@@ -69,7 +69,7 @@ void RequestFlow::answered(ns3::Ptr<ns3::Socket> socket) {
     Simulator::Schedule(pause(), &RequestFlow::request, this);
 }
 
-// The run ends with the last answer of the last flow.
+// Records that this flow has finished. The run ends with the last answer of the last flow.
 void RequestFlow::finish() {
   record().is_finished = true;
   record().finished = Simulator::Now();

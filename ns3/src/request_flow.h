@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Requests on a kept connection, each answered with one byte, as linux/lab/guest/requests.c sends them: at
-// once or after a time drawn evenly from none to twice its mean. The next request is sent half to one and a
-// half of a think time after the answer, or, in a stream, after the request before. Response times are
-// measured at the application, from the first write.
+// Requests on a persistent connection, each answered with one byte, as linux/lab/guest/requests.c sends
+// them. The server answers at once, or after a uniformly distributed time of zero to twice its mean. The
+// next request is sent half to one and a half of a think time after the answer, or, in a stream, after
+// the previous request. Response times are measured at the application, from the first write.
 #ifndef TCPLEARN_NS3_REQUEST_FLOW_H
 #define TCPLEARN_NS3_REQUEST_FLOW_H
 
@@ -17,7 +17,7 @@ namespace tcplearn {
 class RequestFlow {
  public:
   RequestFlow(std::shared_ptr<Recorder> recorder, std::uint32_t id, const Network& network, const Load& load);
-  RequestFlow(const RequestFlow&) = delete;  // ns-3 holds callbacks to it
+  RequestFlow(const RequestFlow&) = delete;  // ns-3 has callbacks that point to it
   RequestFlow& operator=(const RequestFlow&) = delete;
 
  private:
@@ -40,7 +40,7 @@ class RequestFlow {
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
   ns3::Ptr<ns3::UniformRandomVariable> answer_draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
   std::vector<ns3::Time> asked_;
-  std::uint64_t answers_ = 0;  // of the server
+  std::uint64_t answers_ = 0;  // answers by the server
 };
 
 }  // namespace tcplearn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// ns-3's RttEstimator driven by any estimator of the core. With tcplearn::TcpSocket it gets the flight size
-// and exact times; it also works with ns-3's own sockets, which give it only samples.
+// ns-3's RttEstimator, driven by any estimator of the core. With tcplearn::TcpSocket it gets the flight
+// size and exact times; ns-3's own sockets give it only samples.
 #ifndef TCPLEARN_NS3_RTT_ESTIMATOR_H
 #define TCPLEARN_NS3_RTT_ESTIMATOR_H
 
@@ -12,9 +12,9 @@
 
 namespace tcplearn {
 
-// ns-3 sets RTO = max(estimate + max(G, 4 variation), MinRto). With G and MinRto at zero, and variation
-// = (RTO - estimate) / 4, this is the core's RTO to the microsecond; if the core's RTO is below its
-// prediction, GetEstimate returns the RTO and prediction() the prediction.
+// ns-3 sets RTO = max(estimate + max(G, 4 variation), MinRto). With G = 0, MinRto = 0 and variation =
+// (RTO - estimate) / 4, this is the core's RTO to the microsecond. If the core's RTO is below its
+// prediction, GetEstimate returns the RTO, and prediction() returns the prediction.
 class CoreRttEstimator : public ns3::RttEstimator {
  public:
   static ns3::TypeId GetTypeId();
@@ -23,7 +23,7 @@ class CoreRttEstimator : public ns3::RttEstimator {
   CoreRttEstimator() = default;
   CoreRttEstimator(const CoreRttEstimator& other);
 
-  void choose(const EstimatorSpec& spec);  // in place of the attributes
+  void choose(const EstimatorSpec& spec);  // replaces the attributes
   void observe(const tl_sample& sample);
   const tl_prediction& prediction() const { return standing_; }  // the current values
   tl_timer timer() const;
@@ -43,7 +43,7 @@ class CoreRttEstimator : public ns3::RttEstimator {
   tl_prediction standing_{};
 };
 
-std::int64_t whole_us(ns3::Time time);  // to the nearest
+std::int64_t whole_us(ns3::Time time);  // rounds to the nearest
 
 }  // namespace tcplearn
 

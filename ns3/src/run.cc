@@ -54,7 +54,8 @@ void run(const Scenario& scenario, std::ostream& out) {
   totals.events = ns3::Simulator::GetEventCount();
   totals.peak_mib = peak_mib();
   Scenario ran = scenario;
-  if (!requests.empty()) ran.duration_s = ns3::Simulator::Now().GetSeconds();  // until the last answer
+  // the run lasted until the last answer
+  if (!requests.empty()) ran.duration_s = ns3::Simulator::Now().GetSeconds();
   write_report(out, ran, *recorder, totals);
   out.flush();
   ns3::Simulator::Destroy();

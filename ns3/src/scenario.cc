@@ -104,7 +104,7 @@ Cloudbox read_cloudbox(const json& j) {
   return c;
 }
 
-// Specs are checked when they are read, so that a wrong one is not refused in the middle of a run.
+// Reads a spec. Specs are checked here, so that an invalid one does not stop a run in the middle.
 Spec spec_of(const json& j) { return read_spec(j.at("algorithm").get<std::string>()); }
 
 Web read_web(const json& j) {
@@ -180,7 +180,7 @@ LossSettings read_loss(const json& j) {
   return out;
 }
 
-// Settings of congestion controls as in hwang2018, if the file has a loss table.
+// Sets the congestion controls' parameters as in hwang2018, if the file has a loss table.
 void set_loss_defaults(const json& j) {
   ns3::Config::SetDefault("ns3::TcpVeno::Beta", ns3::UintegerValue(j.at("veno_beta").get<std::uint32_t>()));
   choose_westwood_plus();
@@ -246,8 +246,8 @@ Scenario read_scenario(const std::string& path) {
   return s;
 }
 
-// ns-3's defaults differ from the papers', so every value that affects results is set here, or a comment says
-// why not.
+// Sets every TCP attribute that affects results, because ns-3's defaults differ from the papers; for any
+// other a comment gives the reason.
 void set_tcp_defaults(const Tcp& t) {
   const auto set = [](const std::string& name, const ns3::AttributeValue& value) {
     ns3::Config::SetDefault("ns3::" + name, value);
@@ -258,7 +258,7 @@ void set_tcp_defaults(const Tcp& t) {
   // PRR, the default, changes cwnd during recovery; this is the recovery of RFC 5681 and NewReno
   set("TcpL4Protocol::RecoveryType", TypeIdValue(ns3::TypeId::LookupByName("ns3::TcpClassicRecovery")));
   set("TcpSocketBase::Sack", BooleanValue(t.sack));
-  // our sockets take samples from timestamps, which count milliseconds, only after a resend
+  // the sockets of this program take samples from timestamps, in ms, only after a retransmission
   set("TcpSocketBase::Timestamp", BooleanValue(t.timestamps));
   set("TcpSocketBase::WindowScaling", BooleanValue(t.buffer_bytes > 65535));
   set("TcpSocketBase::LimitedTransmit", BooleanValue(true));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One run, as `tcplearn simulate` writes it: JSON, checked there, every value named.
+// The description of one run, as `tcplearn simulate` writes it: JSON, checked there, with every value
+// named.
 #ifndef TCPLEARN_NS3_SCENARIO_H
 #define TCPLEARN_NS3_SCENARIO_H
 
@@ -25,12 +26,12 @@ struct Manet {
   std::uint32_t nodes;
   double width_m, height_m, range_m;
   std::string placement;  // uniform, grid
-  bool mobile;            // random waypoint
+  bool mobile;            // moves by random waypoints
   Range speed_mps;
   double pause_s;
   std::string data_mode, control_mode;
   std::uint32_t queue_packets;
-  double queue_delay_s;  // the longest wait of a frame
+  double queue_delay_s;  // the longest time for which a frame may wait
   std::uint32_t rts_bytes, retries_short, retries_long;
   bool hello;
   double active_route_s, route_queue_s;
@@ -44,10 +45,11 @@ struct Dumbbell {
   double rate_mbps, delay_ms;
   std::string queue;  // droptail, codel
   std::uint32_t queue_packets;
-  std::string trace;  // instead of the rate; "": none
+  std::string trace;  // replaces the rate; "": none
 };
 
-struct Moving {  // a first hop whose delay varies and which has fades: moving_channel.h
+// a first hop whose delay varies and which has fades (it then delivers nothing): moving_channel.h
+struct Moving {
   double jitter_ms, tail_ms;
   double step_ms, step_every_s;
   Range fade_s;
@@ -59,34 +61,35 @@ struct Path {
   double rate_mbps, rtt_ms;
   std::string queue;  // droptail, codel, fq-codel, pie
   std::uint32_t queue_packets;
-  double queue_bdp;   // instead of queue_packets, in bandwidth-delay products; 0: unused
-  std::string trace;  // instead of the rate; "": none
+  double queue_bdp;   // replaces queue_packets, in bandwidth-delay products; 0: unused
+  std::string trace;  // replaces the rate; "": none
   double loss_rate, loss_burst_packets;
-  std::string loss_place;  // first-hop, bottleneck, last-hop
+  std::string loss_place;  // one of first-hop, bottleneck, last-hop
   double reorder_rate, reorder_ms;
   std::optional<Moving> moving;
-  std::optional<Described> described;  // instead of delays, losses and `moving`
+  std::optional<Described> described;  // replaces delays, losses and `moving`
 };
 
-struct Cloudbox {       // a bottleneck between clouds, with a separate path for each connection: delaybox.h
-  std::uint32_t pairs;  // of nodes; affects only the number of connections in a node's list
+struct Cloudbox {  // a bottleneck between two clouds, with a separate path for each connection: delaybox.h
+  std::uint32_t pairs;  // pairs of nodes; only affects how many connections a node's list has
   double edge_mbps, rate_mbps, delay_ms;
   std::uint32_t queue_packets;
-  Range server_mbps;    // the access rate at the server's side of a connection
-  Range loss;           // the loss rate of a connection, towards the client
+  Range server_mbps;    // access rate at the server's side of a connection
+  Range loss;           // loss rate of a connection, towards the client
   double syn_ack_loss;  // share of connections whose first SYN-ACK is dropped
 };
 
 struct Web {     // web_load.h
-  double level;  // the offered share of the bottleneck's rate
+  double level;  // offered load as a share of the bottleneck's rate
   std::uint32_t connections;
   double warmup_s, drain_s;
   bool persistent;
   double response_max_bytes;
   Spec startup;
-  double startup_share;           // the share of connections with this policy; the others have the standard
-  std::uint32_t places;           // places, each with its own path; 0: each connection has its own path
-  std::optional<Spec> first_rto;  // the policy of hosts; without it ConnTimeout
+  double startup_share;  // share of connections with this policy; the others use the standard
+  std::uint32_t
+      places;  // number of destinations, each with its own path; 0: each connection has its own path
+  std::optional<Spec> first_rto;  // first-RTO policy of all hosts; without it, ConnTimeout applies
 };
 
 struct Load {
@@ -95,17 +98,17 @@ struct Load {
   Range packets;
   Range start_s;
   double every_s;
-  // requests: their number on each flow, and their form: request_flow.h
+  // requests: their number on each flow, their size and timing: request_flow.h
   std::uint32_t count, request_bytes;
   double think_s, answer_after_s;
   bool stream;
-  // long: transfers that compete with the measured ones; long and requests: UDP
+  // For `long`: the number of competing transfers. For `long` and `requests`: the UDP settings below.
   std::uint32_t beside;
   std::string beside_congestion_control;
   Range beside_start_s;
   std::string udp;                      // none, cbr, onoff
-  double udp_share, udp_reverse_share;  // of the bottleneck's rate
-  double udp_on_s, udp_off_s;           // the means of onoff
+  double udp_share, udp_reverse_share;  // shares of the bottleneck's rate
+  double udp_on_s, udp_off_s;           // means of the on and off times
 };
 
 struct Tcp {
@@ -127,7 +130,7 @@ struct Scenario {
   Web web;
   Tcp tcp;
   SocketSettings socket;
-  std::uint32_t loss_rows;  // the most fast retransmits that are reported
+  std::uint32_t loss_rows;  // the most fast retransmits that the report has
 };
 
 Scenario read_scenario(const std::string& path);
@@ -137,7 +140,7 @@ struct Network {
   ns3::NodeContainer hosts;
   std::vector<ns3::Ipv4Address> addresses;
   std::vector<std::uint32_t> senders, receivers;
-  std::function<double()> queued_bytes;  // the present mean of the relevant queues
+  std::function<double()> queued_bytes;  // current mean over the relevant queues
 };
 
 void set_tcp_defaults(const Tcp& tcp);

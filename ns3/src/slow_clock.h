@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The slow timer of TCPs that descend from 4.4BSD: RTTs are counted and timers run down at the boundaries of
+// The slow timer of TCPs that descend from 4.4BSD: RTTs are counted, and timers run down, at the ticks of
 // a free-running clock (Stevens, TCP/IP Illustrated, volume 2, 25.2 to 25.5).
 #pragma once
 
@@ -13,13 +13,14 @@
 
 namespace tcplearn {
 
-// The sample for an RTT: the count, which begins at one; the count less one; or the time.
+// What an estimator gets as RTT: the tick count, which begins at one; the count minus one; or the exact
+// time.
 enum class Given { kCount, kCountLessOne, kTime };
 
 class SlowClock {
  public:
   SlowClock() = default;
-  // Each flow's clock has its own phase, the same for all estimators.
+  // Each flow's clock has its own phase, which is the same for all estimators.
   SlowClock(std::int64_t tick_us, std::uint32_t seed, std::uint32_t flow) : tick_us_(tick_us) {
     std::seed_seq words{seed, flow};
     std::mt19937_64 draw(words);
@@ -31,7 +32,7 @@ class SlowClock {
     if (given == Given::kTime) return raw_us;
     return given == Given::kCount ? counted_us : std::max<std::int64_t>(counted_us - tick_us_, 1);
   }
-  // Returns the time until a timer of the whole ticks that `wait` needs has run down.
+  // Returns the time until a timer has run down that needs the whole ticks of `wait`.
   ns3::Time countdown(ns3::Time now, ns3::Time wait) const {
     const std::int64_t ticks = (wait.GetMicroSeconds() + tick_us_ - 1) / tick_us_;
     const std::int64_t since_us = (now.GetMicroSeconds() + phase_us_) % tick_us_;

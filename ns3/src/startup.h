@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A startup policy of the core with one host's memory of a place, shared by its sockets.
+// A startup policy of the core (cwnd and ssthresh after a handshake) with one state, shared by a host's
+// sockets.
 #ifndef TCPLEARN_NS3_STARTUP_H
 #define TCPLEARN_NS3_STARTUP_H
 
@@ -15,7 +16,7 @@ class Startup {
  public:
   explicit Startup(const Spec& spec);  // throws std::invalid_argument
 
-  // Takes every handshake of this host, once.
+  // Returns the windows after a handshake; called once for every handshake of this host.
   tl_startup_window windows(const tl_handshake& handshake);
   void report(const tl_startup_report& report);
 

@@ -20,9 +20,9 @@ using ns3::Time;
 NS_OBJECT_ENSURE_REGISTERED(TcpSocket);
 
 namespace {
-// 1 << 6 times the first wait is above any cap; ns-3 shifts an int by the number of tries
+// 2^6 times the first wait is above any cap; ns-3 shifts an int by the number of tries
 constexpr std::uint32_t kSynDoublings = 6;
-// of a web connection's FIN, each after twice the wait; Linux's tcp_orphan_retries is 8
+// retransmissions of a web connection's FIN, each after twice the wait; Linux's tcp_orphan_retries is 8
 constexpr std::uint32_t kFinResends = 6;
 // a long transfer reports to its startup policy after this many segments
 constexpr std::uint32_t kReportSegments = 32;
@@ -58,7 +58,7 @@ void TcpSocket::configure(std::shared_ptr<const SocketSettings> settings,
   m_settings = std::move(settings);
   m_recorder = std::move(recorder);
   tl_sampler_init(&m_sampler);
-  // the estimator's RTO already includes these; see CoreRttEstimator
+  // the estimator's RTO includes both already; see CoreRttEstimator
   SetMinRto(m_settings->stock ? m_settings->stock_min_rto : Time(0));
   SetClockGranularity(m_settings->stock ? m_settings->stock_granularity : Time(0));
 }
@@ -105,7 +105,7 @@ void TcpSocket::state_changes(ns3::TcpSocketState::TcpCongState_t before,
 
 ns3::Ptr<ns3::TcpSocketBase> TcpSocket::Fork() { return ns3::CopyObject<TcpSocket>(this); }
 
-// Called just before each segment leaves; tags may be added to a const packet.
+// Called just before each segment leaves. The packet is const, but tags may be added.
 void TcpSocket::tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
                     ns3::Ptr<const ns3::TcpSocketBase>) {
   if (packet->GetSize() == 0) return;
@@ -138,9 +138,9 @@ void TcpSocket::DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& fr
   }
 }
 
-// Called at the end of the handshake, before any data leaves and before the application is notified. A client
-// cannot know which of the two packets was lost; a duplicate SYN shows a server the same loss as its own
-// timer does.
+// Sets the windows at the end of the handshake, before any data leaves and before the application is
+// notified. A client cannot know which of the two handshake packets was lost. To a server, a duplicate
+// SYN shows the same loss as its own timer does.
 void TcpSocket::begin_windows() {
   if (!m_startup) return;
   tl_handshake handshake{};
@@ -189,10 +189,10 @@ void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
   }
 }
 
-// If the other end has no such connection any more, its listening socket ignores the FIN: without a limit
-// such FINs would fill the link.
+// Sends a FIN again, at most kFinResends times. If the other end has no such connection any more, its
+// listening socket ignores the FIN; without a limit such FINs would fill the link.
 void TcpSocket::send_fin(std::uint8_t flags) {
-  const ns3::Ptr<TcpSocket> held(this);  // an event has no reference of its own
+  const ns3::Ptr<TcpSocket> held(this);  // keeps the socket alive, because an event holds no reference
   if (m_fin_resends > kFinResends) return CloseAndNotify();
   ns3::TcpSocketBase::SendEmptyPacket(flags);
   if (!pending(m_retxEvent) || m_txBuffer->Size() > 0) return;
@@ -201,7 +201,7 @@ void TcpSocket::send_fin(std::uint8_t flags) {
                                     &TcpSocket::SendEmptyPacket, this, flags);
 }
 
-// the factory made it
+// TcpSocketFactory made it
 CoreRttEstimator& TcpSocket::estimator() const { return static_cast<CoreRttEstimator&>(*m_rtt); }
 
 double TcpSocket::standing_us() const {
@@ -209,7 +209,8 @@ double TcpSocket::standing_us() const {
   return estimator().prediction().rtt_us;
 }
 
-// Replaces ns-3's history: it stores the values in force at each transmission, and SYNs are marked too.
+// Replaces ns-3's history: stores the prediction and RTO at each transmission, and also marks repeated
+// SYNs.
 void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
   count_down();
   if (m_timestampEnabled && size) m_highTxAck = std::max(m_highTxAck, m_tcb->m_rxBuffer->NextRxSequence());
@@ -232,8 +233,8 @@ void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t
     }
 }
 
-// The sample is of the oldest segment that this ACK covers; a segment sent twice gives none (Karn and
-// Partridge; RFC 6298, section 3). Called before the ACK is processed.
+// Takes an RTT sample, before the ACK is processed. The sample is that of the oldest segment that the ACK
+// covers; a segment sent twice gives none (Karn and Partridge; RFC 6298, section 3).
 void TcpSocket::EstimateRtt(const ns3::TcpHeader& header) {
   const ns3::SequenceNumber32 ack = header.GetAckNumber();
   const auto head =
@@ -290,8 +291,8 @@ void TcpSocket::measure(const Sent& sent, std::int64_t sample_us, std::int64_t c
   m_recorder->cwnd(Simulator::Now(), m_tcb->m_cWnd.Get());
   f->rto_us.add(as_us(sent.rto));
   f->rto_misses += static_cast<double>(raw_us) > as_us(sent.rto);
-  // As in replay (docs/metrics.md) the first sample is not scored: some estimators predict nothing before it,
-  // others have a prior, and all are to be measured on the same trials.
+  // As in replay (docs/metrics.md), the first sample is not scored: some estimators predict nothing
+  // before it, others have a prior, and all must be measured on the same samples.
   if (f->sample_us.count() == 1) {
     f->first_error_us.add(std::fabs(prediction - sample));
     return;
@@ -327,7 +328,7 @@ void TcpSocket::NewAck(const ns3::SequenceNumber32& ack, bool reset_timer) {
   count_down();
 }
 
-// Called after each setting of the retransmission timer, which ends at a boundary, not a whole RTO later.
+// Aligns the retransmission timer to a tick of the slow clock. Called each time the timer is set.
 void TcpSocket::count_down() {
   if (m_settings->sampling != TL_COUNTED || !m_is_sender || m_state == SYN_SENT) return;
   if (!pending(m_retxEvent) || m_retxEvent == m_counting_down) return;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// ns-3's TCP with exact round-trip times, and a timer that only the estimator sets.
+// ns-3's TCP socket with exact round-trip times and a timer that only the estimator sets.
 //
-// Its changes to TcpSocketBase, 3.37 and 3.43:
-// - congestion control gets the RTT sample and the true minimum, not the estimator's smoothed value
-// - a SYN that was sent twice gives no sample (Karn's rule; ns-3 never marks it)
-// - the RTO stays doubled until a sample of a segment sent once (Karn and Partridge; RFC 6298, 5.7):
-//   ns-3 goes back at any ACK. keep_backoff turns it off.
-// - cwnd stops at cwnd_max_bytes (BSD: 65,535 without window scaling): ns-3 lets it grow without end where
-// the
-//   receiver's window is what limits
-// - a lost SYN or SYN-ACK changes the windows as a startup policy says (ns-3 never does)
-// - a timestamp is echoed where data carries the ACK too (RFC 7323, 4.3): ns-3 counts pure ACKs alone as sent
-// - where a resend policy is given, its waits are the timer's, and it probes (tcp_socket_resends.cc)
-// - SYNs are sent again at most backoff_max apart, for as long as the flow lives
+// It changes TcpSocketBase of ns-3 3.37 and 3.43 in these points:
+// - The congestion control gets the RTT sample and the true minimum, not the estimator's smoothed value.
+// - A SYN that was sent twice gives no sample (Karn's rule; ns-3 never marks it).
+// - The RTO stays doubled until a sample of a segment that was sent once (Karn and Partridge; RFC 6298,
+//   5.7); ns-3 resets it at any ACK. keep_backoff turns this off.
+// - cwnd stops at cwnd_max_bytes (BSD: 65,535 without window scaling); ns-3 lets it grow without limit when
+//   the receiver's window is the limit.
+// - A lost SYN or SYN-ACK changes the windows as a startup policy says; in ns-3 it never does.
+// - A timestamp is echoed also if data carries the ACK (RFC 7323, 4.3); ns-3 counts only pure ACKs as sent.
+// - With a resend policy, the policy sets the timer's waits and sends probes (tcp_socket_resends.cc).
+// - SYNs are retransmitted at most backoff_max apart, for as long as the flow lives.
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
 #define TCPLEARN_NS3_TCP_SOCKET_H
 
@@ -36,27 +35,28 @@
 
 namespace tcplearn {
 
-// The reaction to the cause of a loss.
+// How the socket reacts to the cause of a loss.
 struct LossSettings {
   Spec classifier{"congestion"};
-  bool acts = false;  // keeps the window if the cause is random; otherwise the decision is only recorded
+  bool acts = false;  // keep the window if the cause is random; otherwise only record the decision
 };
 
 struct SocketSettings {
   EstimatorSpec estimator;
-  bool stock = false;  // ns-3's own RttMeanDeviation in its place, with RFC 6298's G and floor below
+  bool stock = false;  // use ns-3's own RttMeanDeviation, with the G and floor of RFC 6298 below
   ns3::Time stock_granularity = ns3::MilliSeconds(1), stock_min_rto = ns3::Seconds(1);
   tl_sampling sampling = TL_EVERY_ACK;
   std::int64_t quantum_us = 0;
-  Given given = Given::kCount;  // with counted ticks (TL_COUNTED), when timers run down on that clock
-  std::uint32_t seed = 0;       // of the clocks' phases
+  // what the estimator gets with counted ticks (TL_COUNTED); timers then run down on that clock
+  Given given = Given::kCount;
+  std::uint32_t seed = 0;  // seed of the clocks' phases
   bool keep_backoff = true;
   ns3::Time backoff_max = ns3::Seconds(60);
   std::uint32_t cwnd_max_bytes = 0;  // 0: none
-  std::optional<LossSettings> loss;  // of flows that are measured
-  std::optional<Spec> resend;        // of these; without it the timer is ns-3's with the estimator's RTO
+  std::optional<LossSettings> loss;  // for measured flows
+  std::optional<Spec> resend;  // for measured flows; without it the timer is ns-3's with the estimator's RTO
   std::vector<ResendEvent>* resend_events = nullptr;
-  std::string beside_congestion_control;  // of the flows beside them; "": the same
+  std::string beside_congestion_control;  // for competing flows; "": as the measured flows
 };
 
 class TcpSocket : public ns3::TcpSocketBase {
@@ -68,14 +68,14 @@ class TcpSocket : public ns3::TcpSocketBase {
   TcpSocket(const TcpSocket& listening);
 
   void configure(std::shared_ptr<const SocketSettings> settings, std::shared_ptr<Recorder> recorder);
-  void record_as(std::uint32_t flow);  // this end sends the flow's data
-  // The policy of the windows after the handshake, for this end and the connections that it accepts; without
-  // it ns-3's.
+  void record_as(std::uint32_t flow);  // marks this end as the sender of the flow's data
+  // Sets the startup policy (windows after the handshake) of this end and of the connections that it
+  // accepts; without it ns-3's windows apply.
   void start_by(std::shared_ptr<Startup> startup) { m_startup = std::move(startup); }
-  // The first RTO of the same ends; without it ns-3's ConnTimeout.
+  // Sets the first-RTO policy of the same ends; without it ns-3's ConnTimeout applies.
   void wait_by(std::shared_ptr<FirstRto> first_rto) { m_first_rto = std::move(first_rto); }
-  std::uint32_t handshake_resends() const { return m_handshake_resends; }  // by a timeout
-  void report_place();  // reports the data sent since the last report to the policy
+  std::uint32_t handshake_resends() const { return m_handshake_resends; }  // retransmissions by timeout
+  void report_place();  // reports the data since the last report to the startup policy
 
  protected:
   ns3::Ptr<ns3::TcpSocketBase> Fork() override;
@@ -91,16 +91,16 @@ class TcpSocket : public ns3::TcpSocketBase {
  private:
   struct Sent {
     ns3::SequenceNumber32 seq, end;
-    ns3::Time at;            // last time
-    double prediction_us;    // of that time
-    ns3::Time rto;           // in force then
-    bool again = false;      // sent more than once: no sample
-    bool forgotten = false;  // a timeout came since: not looked at
+    ns3::Time at;            // time of the last transmission
+    double prediction_us;    // prediction at that time
+    ns3::Time rto;           // RTO at that time
+    bool again = false;      // sent more than once, so it gives no sample
+    bool forgotten = false;  // a timeout came later, so it is not evaluated
   };
 
   FlowRecord* flow() const { return m_recorder && m_is_sender ? &m_recorder->flows[m_flow] : nullptr; }
-  double standing_us() const;           // prediction
-  CoreRttEstimator& estimator() const;  // not of the stock one
+  double standing_us() const;           // the current prediction
+  CoreRttEstimator& estimator() const;  // not valid with `stock`
   void tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
            ns3::Ptr<const ns3::TcpSocketBase>);
   void take_sample(const Sent& sent);
@@ -113,7 +113,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   void read_echo(const ns3::TcpHeader& header);
   tl_resend_ack answer() const;
   void resend();
-  bool in_order() const;  // nothing has been SACKed, and nothing is being recovered
+  bool in_order() const;  // nothing is SACKed, and no recovery is in progress
   void probe();
   void run_timer(std::int64_t wait_us);
   void judge_losses();
@@ -121,7 +121,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   SenderState sender_state() const;
   void begin_windows();
   void handshake_ended() {
-    const bool resent = m_synCount + 1 < m_synRetries;  // or it answered a SYN again
+    const bool resent = m_synCount + 1 < m_synRetries;  // or this end answered a repeated SYN
     m_first_rto->ended(client_port(), ns3::Simulator::Now() - m_handshake_began, resent, !m_is_client);
   }
   std::uint16_t client_port() const {
@@ -135,15 +135,16 @@ class TcpSocket : public ns3::TcpSocketBase {
   bool m_is_sender = false;
   tl_sampler m_sampler{};
   SlowClock m_clock;
-  ns3::EventId m_counting_down;  // the retransmission timer that was last set to a boundary
+  ns3::EventId m_counting_down;  // the retransmission timer that was last aligned to a tick
   std::deque<Sent> m_sent;
   bool m_backed_off = false;
-  std::int64_t m_raw_rtt_us = 0;  // of the ACK being processed; 0: none
+  std::int64_t m_raw_rtt_us = 0;  // for the ACK being processed; 0: none
   std::unique_ptr<LossJudge> m_judge;
 
   std::unique_ptr<ResendTimer> m_resend;
-  std::optional<std::uint32_t> m_echo_ms;    // of the ACK being processed, if it has a timestamp
-  std::optional<std::uint32_t> m_resent_ms;  // timestamp of the timer's first resend since the last ACK
+  std::optional<std::uint32_t> m_echo_ms;  // echo in the ACK being processed, if it has a timestamp
+  // timestamp of the timer's first retransmission since the last ACK
+  std::optional<std::uint32_t> m_resent_ms;
 
   std::shared_ptr<Startup> m_startup;
   std::shared_ptr<FirstRto> m_first_rto;
@@ -151,12 +152,13 @@ class TcpSocket : public ns3::TcpSocketBase {
   std::uint32_t m_handshake_resends = 0;
   std::uint32_t m_fin_resends = 0;
   bool m_is_client = false;
-  bool m_answering = false;  // within DoForwardUp, where transmissions are not due to a timeout
+  bool m_answering = false;  // in DoForwardUp, where transmissions are not caused by a timeout
   tl_startup_report m_unreported{};
   std::int64_t m_unreported_rtts = 0;
 };
 
-// One on each node: node->AggregateObject(factory). Sockets come from Socket::CreateSocket with its type.
+// Makes the sockets of a node. There is one for each node: node->AggregateObject(factory). Sockets come
+// from Socket::CreateSocket with its type.
 class TcpSocketFactory : public ns3::SocketFactory {
  public:
   static ns3::TypeId GetTypeId();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The part of the socket whose retransmission timer a resend policy runs, with the events of
-// linux/module/resend.c: each first transmission of a segment, each expiry, each ACK of data that was neither
-// acknowledged nor SACKed before, including the handshake's. A wait is armed exactly, to the microsecond. As
-// in Linux a running timer is not changed by new segments after SACKs, nor by SACKs except those that begin a
-// recovery: otherwise a stream would postpone it for ever.
+// The part of the socket in which a resend policy runs the retransmission timer. The policy gets the same
+// events as in linux/module/resend.c: each first transmission of a segment, each expiry, and each ACK of
+// data that was neither acknowledged nor SACKed before, including the handshake's. Waits are exact to the
+// microsecond. As in Linux, new segments after SACKs do not change a running timer, and neither do SACKs
+// unless they begin a recovery; otherwise a stream would postpone the timer for ever.
 //
 // ns-3 has no tail loss probe. If the wait ends in a probe, the last segment is sent again with unchanged
-// windows (RFC 8985, 7.3), after SACKs the first missing one, where Linux has RACK. A loss that a probe
-// repairs does not change the windows either, as it would in Linux (7.4).
+// windows (RFC 8985, 7.3); after SACKs the first missing segment is sent, where Linux has RACK. A loss
+// that a probe repairs does not change the windows either; in Linux it would (7.4).
 #include <algorithm>
 
 #include "ns3/simulator.h"
@@ -39,8 +39,8 @@ void TcpSocket::read_echo(const ns3::TcpHeader& header) {
   if (m_state == SYN_SENT && m_raw_rtt_us > 0) m_resend->acknowledged_us(answer());
 }
 
-// Samples are of segments sent once (Karn); without such a segment they come from the timestamp, which counts
-// milliseconds and gives at least one, as in Linux.
+// Returns the ACK event for the policy. RTT samples come from segments that were sent once (Karn's rule).
+// Without such a segment the sample comes from the timestamp, in ms and at least 1 ms, as in Linux.
 tl_resend_ack TcpSocket::answer() const {
   tl_resend_ack out{};
   out.time_us = whole_us(Simulator::Now());

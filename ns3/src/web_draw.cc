@@ -10,13 +10,13 @@
 namespace tcplearn {
 namespace {
 
-// from ns-2.35, packmime_ranvar.cc, unless another source is named
+// values from ns-2.35, packmime_ranvar.cc, unless another source is named
 constexpr double kPersistent = 0.09, kOnePage = 0.82, kOneObject = 0.69;
-constexpr double kMorePages = 0.417, kMoreObjects = 1.578;  // means beyond the first
+constexpr double kMorePages = 0.417, kMoreObjects = 1.578;  // means of the numbers beyond the first
 constexpr std::uint32_t kTerms = 1000;
 constexpr double kArrivalMemory = 0.33, kRequestMemory = 0.31;
-constexpr double kRunScale[2] = {0.775, 3.11};  // of validations, of files
-constexpr double kValidationMost = 275;         // a response up to it is a validation
+constexpr double kRunScale[2] = {0.775, 3.11};  // of runs of validations, of runs of files
+constexpr double kValidationMost = 275;         // a response of at most this size is a validation
 
 double inverse_logit(double x) { return 1 / (1 + std::exp(-x)); }
 double below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
@@ -31,7 +31,7 @@ Curve through(const double (&quantiles)[n]) {
   return Curve(std::move(knots));
 }
 
-// Bounded by the outermost quantiles.
+// Returns a quantile, bounded by the outermost quantiles of the table.
 double quantile(const Curve& curve, double u) {
   return std::exp(curve.at(logit(std::clamp(u, web::kP[0], web::kP[std::size(web::kP) - 1]))));
 }
@@ -40,7 +40,7 @@ const Curve validations = through(web::kValidation), files = through(web::kFile)
             requests = through(web::kRequest), client_rtts_ms = through(web::kClientRtt),
             server_rtts_ms = through(web::kServerRtt);
 
-// Shapes of the runs' lengths by the rate.
+// Returns the Weibull shape of the lengths of runs, by the rate of connections.
 double run_shape(bool is_file, double rate) {
   const double log2_rate = std::log2(rate);
   return is_file ? inverse_logit(1.293 + 0.316 * log2_rate) : inverse_logit(0.718 + 0.357 * log2_rate);
@@ -68,17 +68,17 @@ double request_bytes(double u) { return std::floor(quantile(requests, u)); }
 double client_rtt_s(double u) { return quantile(client_rtts_ms, u) * 1e-3; }
 double server_rtt_s(double u) { return quantile(server_rtts_ms, u) * 1e-3; }
 
-// One over a Weibull variable, a tenth of a second at most.
+// Returns 1 / X with X from a Weibull distribution, at most 0.1 s.
 double server_wait_s(double u) { return 1 / std::max(305 * std::pow(-std::log(u), 1 / 0.63), 10.0); }
 
 double Dice::normal() {
   const double radius = std::sqrt(-2 * std::log(uniform()));
-  return radius * std::cos(2 * M_PI * uniform());  // Box and Muller, without the sine
+  return radius * std::cos(2 * M_PI * uniform());  // Box-Muller method, without the sine
 }
 
 double Dice::weibull(double shape, double scale) { return scale * std::pow(-std::log(uniform()), 1 / shape); }
 
-// Marsaglia and Tsang (2000)
+// The method of Marsaglia and Tsang (2000).
 double Dice::gamma(double shape) {
   const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
@@ -100,7 +100,7 @@ LongMemory::LongMemory(double d, double noise, std::uint32_t terms, Dice& dice)
     variance *= 1 - weights_[t] * weights_[t];
   }
   deviation_ = std::sqrt(variance);
-  // the ring begins at zero, so two lengths of it are discarded
+  // the ring buffer begins with zeros, so discard two lengths of it
   for (std::uint32_t t = 0; t < 2 * terms; ++t) next();
 }
 
@@ -151,8 +151,8 @@ WebObject WebDraw::object() {
   return out;
 }
 
-// Pages of a persistent connection and their objects: all requests are alike; sizes of files are log-normal
-// about a level of the connection's own, in powers of two.
+// Draws further pages and objects of a persistent connection. All its requests are alike. File sizes are
+// log-normal about a level of the connection, in powers of two.
 void WebDraw::more(WebConnection& of) {
   const WebObject first = of.objects.front();
   const double level = 10.62 + dice_.normal() * std::sqrt(0.94);
@@ -208,8 +208,8 @@ WebConnection WebDraw::next() {
 
 double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes) {
   constexpr int kPoints = 200'000;
-  constexpr double kHeader = 42;    // IPv4, TCP and PPP
-  constexpr double kPackets = 3.5;  // SYN-ACK, FIN, ACKs of the request and of the client's FIN
+  constexpr double kHeader = 42;    // headers of IPv4, TCP and PPP, in bytes
+  constexpr double kPackets = 3.5;  // packets: SYN-ACK, FIN, ACKs of the request and of the client's FIN
   const auto wire = [&](double bytes) {
     const double size = std::clamp(bytes, 1.0, settings.response_max_bytes);
     return size + kHeader * std::ceil(size / segment_bytes);
@@ -227,7 +227,7 @@ double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes)
 
 double rate_for(double level, double bottleneck_mbps, WebSettings settings, std::uint32_t segment_bytes) {
   settings.rate = 50;
-  for (int round = 0; round < 4; ++round)  // the sizes depend little on the rate
+  for (int round = 0; round < 4; ++round)  // the sizes depend little on the rate, so a few rounds suffice
     settings.rate = level * bottleneck_mbps * 1e6 / 8 / mean_wire_bytes(settings, segment_bytes);
   return settings.rate;
 }

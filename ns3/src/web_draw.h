@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Draws web connections as PackMime-HTTP does (web_quantiles.h names the source): arrivals and request sizes
-// from long-memory processes, response sizes from runs of validations and files, objects, pages and pauses of
-// persistent connections (HTTP/1.1), and each connection's part of the RTT on either side.
+// Draws random web connections as PackMime-HTTP does (web_quantiles.h names the source). Arrivals and
+// request sizes come from long-memory processes; response sizes from runs of validations and files.
+// Persistent connections (HTTP/1.1) have objects, pages and pauses. Each connection has its part of the
+// RTT on either side.
 #ifndef TCPLEARN_NS3_WEB_DRAW_H
 #define TCPLEARN_NS3_WEB_DRAW_H
 
@@ -13,7 +14,7 @@
 
 namespace tcplearn {
 
-// Linear between knots.
+// A piecewise linear function, given by its knots.
 class Curve {
  public:
   explicit Curve(std::vector<std::pair<double, double>> knots) : knots_(std::move(knots)) {}
@@ -23,7 +24,7 @@ class Curve {
   std::vector<std::pair<double, double>> knots_;
 };
 
-// The published marginals by their quantile: u is uniform in (0, 1).
+// Quantile functions of the published distributions; u is in (0, 1).
 double validation_bytes(double u);
 double file_bytes(double u);
 double request_bytes(double u);
@@ -31,8 +32,8 @@ double client_rtt_s(double u);
 double server_rtt_s(double u);
 double server_wait_s(double u);
 
-// Uniform and normal numbers that are the same on every machine, which those of standard distributions are
-// not.
+// Uniform and normal random numbers that are the same on every machine; those of the standard library's
+// distributions are not.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -45,8 +46,8 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// Fractional ARIMA (0, d, 0) by Durbin-Levinson (Hosking 1984), each value added to the one before, with
-// white noise: variance 1, of which `noise` is white.
+// A fractional ARIMA (0, d, 0) process by the Durbin-Levinson recursion (Hosking 1984), with each value
+// added to the previous one, plus white noise. The total variance is 1, of which `noise` is white noise.
 class LongMemory {
  public:
   LongMemory(double d, double noise, std::uint32_t terms, Dice& dice);
@@ -56,26 +57,26 @@ class LongMemory {
   double weighted() const;
 
   Dice& dice_;
-  std::vector<double> weights_, past_;  // the weight of the value j before; a ring
+  std::vector<double> weights_, past_;  // weight of the value j steps before; a ring buffer of values
   std::uint32_t at_ = 0;
   double deviation_, scale_, noise_, before_ = 0;
 };
 
 struct WebObject {
-  double gap_s, wait_s;  // before the request; the server's before the response
+  double gap_s, wait_s;  // pause before the request; the server's time before the response
   std::uint32_t request_bytes, response_bytes;
 };
 
 struct WebConnection {
-  double after_s;  // the connection before
+  double after_s;  // time after the start of the previous connection
   double client_rtt_s, server_rtt_s, server_mbps;
   std::vector<WebObject> objects;
 };
 
 struct WebSettings {
-  double rate;                // new connections a second
+  double rate;                // new connections per second
   bool persistent;            // some connections carry several objects
-  double response_max_bytes;  // larger ones are cut to it
+  double response_max_bytes;  // larger responses are cut to this size
   std::pair<double, double> server_mbps;
 };
 
@@ -83,7 +84,8 @@ class WebDraw {
  public:
   WebDraw(const WebSettings& settings, std::uint64_t seed);
   WebConnection next();
-  // The mean of the sum of `wire` over the bytes of a persistent connection's objects after the first.
+  // Returns the mean of the sum of `wire` over the bytes of a persistent connection's objects after the
+  // first.
   double mean_more(const std::function<double(double)>& wire);
 
  private:
@@ -99,10 +101,10 @@ class WebDraw {
   double run_ = 0;
 };
 
-// Mean bytes on the wire of a connection's responses, headers and handshake included, with segments of that
-// size.
+// Returns the mean number of bytes on the wire for a connection's responses, with headers and handshake,
+// for segments of `segment_bytes`.
 double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes);
-// The rate at which these bytes are `level` of the bottleneck.
+// Returns the rate of connections at which these bytes offer `level` of the bottleneck's rate.
 double rate_for(double level, double bottleneck_mbps, WebSettings settings, std::uint32_t segment_bytes);
 
 }  // namespace tcplearn

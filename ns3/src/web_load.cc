@@ -24,7 +24,7 @@ using ns3::Socket;
 
 namespace {
 
-constexpr std::uint32_t kEverything = 0xffffffff;  // that there is to read
+constexpr std::uint32_t kEverything = 0xffffffff;  // reads all available bytes
 constexpr std::uint16_t kStudiedPort = 80, kStandardPort = 81;
 const Spec kStandard{"standard"};
 
@@ -56,8 +56,8 @@ WebLoad::WebLoad(const Scenario& scenario, std::function<void(const WebRecord&)>
   Simulator::Schedule(ns3::Time(0), &WebLoad::arrive, this);
 }
 
-// Paths as PackMime draws them, from separate draws, so that a connection is otherwise the same as without
-// places.
+// Draws the paths of the destinations as PackMime does, from separate random numbers, so that connections
+// are otherwise the same as without destinations.
 void WebLoad::make_places(std::uint64_t seed) {
   WebDraw draw(settings_, seed);
   for (std::uint32_t i = 0; i < web_.places; ++i) {
@@ -90,7 +90,7 @@ void WebLoad::make_pair(const Scenario& scenario, std::uint32_t) {
     device->SetAddress(ns3::Mac48Address::Allocate());
     device->SetDataRate(ns3::DataRate(static_cast<std::uint64_t>(box_.edge_mbps * 1e6)));
     const auto queue = ns3::CreateObject<ns3::DropTailQueue<ns3::Packet>>();
-    queue->SetMaxSize(ns3::QueueSize("1000000p"));  // the edges never drop
+    queue->SetMaxSize(ns3::QueueSize("1000000p"));  // access links never drop packets
     device->SetQueue(queue);
     node->AddDevice(device);
     device->Attach(pair->box);
@@ -131,7 +131,8 @@ WebLoad::Flow* WebLoad::find(std::uint64_t id) {
   return found == flows_.end() ? nullptr : found->second.get();
 }
 
-// The load goes on until the last measured connection has its first object.
+// Begins a connection and schedules the next. The load continues until the last measured connection has
+// its first object.
 void WebLoad::arrive() {
   const WebConnection drawn = draw_.next();
   begin(drawn);
@@ -248,7 +249,7 @@ void WebLoad::fill(std::uint64_t id) {
     if (part == 0 || flow->server->Send(ns3::Create<ns3::Packet>(part), 0) < 0) return;
     flow->to_send -= part;
   }
-  // the last response ends the connection
+  // after the last response the server closes
   if (flow->object + 1 == flow->drawn.objects.size()) flow->server->Close();
 }
 
@@ -264,7 +265,7 @@ void WebLoad::received(std::uint64_t id) {
       Simulator::Schedule(ns3::Seconds(flow->drawn.objects[flow->object].gap_s), &WebLoad::request, this, id);
       return;
     }
-    // not within a callback of the socket that it releases
+    // scheduled, because a callback of the socket must not release the socket
     Simulator::ScheduleNow(&WebLoad::forget, this, id);
     return;
   }
@@ -300,7 +301,7 @@ void WebLoad::died(std::uint64_t id) {
   Simulator::ScheduleNow(&WebLoad::forget, this, id);
 }
 
-// TCP continues until both ends are closed.
+// Forgets a connection; TCP continues until both ends are closed.
 void WebLoad::forget(std::uint64_t id) {
   Flow* const flow = find(id);
   if (!flow) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Web connections over a DelayBox: each is drawn when it begins and freed when it is done, so that a run
-// needs memory only for open connections.
+// Web connections over a DelayBox. Each connection is drawn when it begins and freed when it is done, so
+// a run needs memory only for open connections.
 #ifndef TCPLEARN_NS3_WEB_LOAD_H
 #define TCPLEARN_NS3_WEB_LOAD_H
 
@@ -14,33 +14,34 @@
 
 namespace tcplearn {
 
-// The measurements of a connection by its first object, which the handshake delays.
+// The measurements of a connection for its first object, which the handshake delays.
 struct WebRecord {
   std::uint64_t id = 0;
-  bool studied = false;  // by the policy under study, in a mix with the standard
+  bool studied = false;  // uses the policy under study, in a mix with the standard
   ns3::Time start, connected, done;
-  ns3::Time rtt, wait;  // of the path without queues; the server's, before it answered
+  ns3::Time rtt, wait;  // RTT of the path without queues; the server's time before its answer
   std::uint32_t response_bytes = 0;
   std::uint32_t syns_lost = 0, syn_acks_lost = 0, syn_acks_forced = 0;
-  std::uint32_t syn_resends = 0, syn_ack_resends = 0;  // by timeouts
+  std::uint32_t syn_resends = 0, syn_ack_resends = 0;  // retransmissions by timeout
   bool is_measured = false, is_done = false, died = false;
 
-  // The handshake counts as one RTT, even after a loss in it.
+  // Returns the response time in RTTs. The handshake counts as one RTT, even after a loss in it.
   double response_rtts() const { return ((done - connected - wait) / rtt).GetDouble() + 1; }
 };
 
 class WebLoad {
  public:
-  // `ended` is called with each measured connection when its first object has arrived, or never will
+  // `ended` is called for each measured connection when its first object has arrived, or never will
+  // arrive.
   WebLoad(const Scenario& scenario, std::function<void(const WebRecord&)> ended);
-  WebLoad(const WebLoad&) = delete;  // ns-3 holds callbacks to it
+  WebLoad(const WebLoad&) = delete;  // ns-3 has callbacks that point to it
   WebLoad& operator=(const WebLoad&) = delete;
 
   const Cloud& cloud() const { return *cloud_; }
   double rate() const { return settings_.rate; }
-  std::uint64_t begun() const { return begun_; }  // measured ones
-  std::vector<WebRecord> open() const;            // measured ones whose first object is not there
-  ns3::Time measured_until() const { return measured_until_; }  // when the last measured one began
+  std::uint64_t begun() const { return begun_; }  // measured connections
+  std::vector<WebRecord> open() const;            // measured connections whose first object has not arrived
+  ns3::Time measured_until() const { return measured_until_; }  // when the last measured connection began
 
  private:
   struct Pair {
@@ -50,7 +51,7 @@ class WebLoad {
     std::vector<std::uint64_t> flow_of_port = std::vector<std::uint64_t>(65536 - kFirstPort);
     std::shared_ptr<Startup> client_startup, client_standard;
     std::vector<std::uint32_t> place_of_port = std::vector<std::uint32_t>(65536 - kFirstPort);
-    std::shared_ptr<FirstRto> client_first_rto, server_first_rto;  // of none: ConnTimeout
+    std::shared_ptr<FirstRto> client_first_rto, server_first_rto;  // null: ConnTimeout applies
     std::vector<ns3::Ptr<ns3::Socket>> listeners;
   };
   struct Flow {
@@ -90,7 +91,8 @@ class WebLoad {
   std::function<void(const WebRecord&)> ended_;
   WebDraw draw_;
   Dice dice_;
-  std::vector<std::pair<double, double>> places_rtt_s_;  // on the client's side, and the server's
+  // RTT on the client's side and on the server's side, for each destination
+  std::vector<std::pair<double, double>> places_rtt_s_;
   std::vector<std::unique_ptr<Pair>> pairs_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Flow>> flows_;
   std::uint64_t next_id_ = 1, begun_ = 0, unfinished_ = 0;

@@ -20,7 +20,7 @@ const char* lost_of(const WebRecord& r) {
   return r.syn_acks_lost && r.syns_lost ? "both" : r.syn_acks_lost ? "syn-ack" : r.syns_lost ? "syn" : "none";
 }
 
-// Sums over a group of connections, which are not stored.
+// Sums over a group of connections, which are not stored themselves.
 class Group {
  public:
   void add(const WebRecord& r) {
@@ -91,7 +91,7 @@ class WebReport {
     out_ << line << '\n';
   }
 
-  // The bottleneck towards the clients in each whole second.
+  // Returns the state of the bottleneck towards the clients in each whole second.
   Json link(const WebLoad& load, Json& metrics) const {
     Json lost = Json::array(), mbps = Json::array();
     double arrived = 0, dropped = 0, bytes = 0, most = 0;

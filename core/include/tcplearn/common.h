@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Common definitions of all algorithms, once for each arithmetic. */
+/* Definitions that all algorithms use. This file is included twice, for double precision and for fixed
+ * point. */
 
 struct TL(prediction) {
-	num_t rtt; /* of the next sample; 0 before the first, except for estimators with a prior */
+	num_t rtt; /* predicted next RTT; 0 before the first sample, except for estimators with a prior */
 	num_t rto;
 };
 
@@ -26,7 +27,8 @@ TL_FN num_t TL(clamp)(num_t a, num_t low, num_t high)
 	return a < low ? low : a > high ? high : a;
 }
 
-/* RFC 6298, 2.1 to 2.5: the initial RTO, or centre + max(G, variance) within its bounds; never 0. */
+/* Returns the RTO by RFC 6298, 2.1 to 2.5: `initial_us` before the first sample, later `centre` + max(G,
+ * `variance`) with G = `granularity_us`. The result is clamped to `min_us` and `max_us`; it is never 0. */
 TL_FN num_t TL(rto)(uint32_t samples, num_t centre, num_t variance, int64_t granularity_us,
 		    int64_t initial_us, int64_t min_us, int64_t max_us)
 {

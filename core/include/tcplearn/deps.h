@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The only host-specific file of the core: integer types, and nothing else, come from the host. */
+/* Defines the integer types of the core and a few compiler-specific macros. This is the only file of the
+ * core that depends on where it is compiled: user space, the Linux kernel, or BPF. */
 #ifndef TCPLEARN_DEPS_H
 #define TCPLEARN_DEPS_H
 
@@ -23,14 +24,14 @@ typedef long long int64_t;
 
 #if defined(__KERNEL__) || defined(__bpf__)
 #define TL_FN static __attribute__((always_inline, unused)) inline
-/* a function with its own frame, where a second copy would not fit on the stack */
+/* A function that is not inlined, for use where a second inlined copy would not fit on the stack. */
 #define TL_FN_APART static __attribute__((__noinline__, unused))
 #else
 #define TL_FN static inline
 #define TL_FN_APART static inline
 #endif
 
-/* memcpy of a constant size is a move, for which compilers need no symbol. */
+/* Copies a struct. A memcpy of constant size is compiled to moves and needs no C library. */
 #define TL_COPY(to, from) __builtin_memcpy((to), (from), sizeof(*(to)))
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every estimator in every arithmetic the host can run: names end in _f64 or _fix. */
+/* Includes every RTO estimator in every available arithmetic. Names end in _f64 (double precision, not
+ * available in a kernel or in BPF) or _fix (fixed point). */
 #ifndef TCPLEARN_ESTIMATORS_H
 #define TCPLEARN_ESTIMATORS_H
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The first RTO of a connection, before it has any sample, from the history of its place. RFC 6298, 2.1 has
- * one second for all. It uses only integers; weights have 16 fractional bits.
+/* Chooses the first RTO of a connection, before its first RTT sample, from earlier handshakes with the
+ * same destination or its prefix. RFC 6298, 2.1 uses one second for every connection. All arithmetic is
+ * integer; weights have 16 fractional bits.
  *
- * A wrong model is harmless: the RTO is at most cap_us, so a lost handshake packet is never sent again
- * later than without a model; each resend doubles the RTO as usual; and each handshake whose packets were
- * sent again, perhaps spuriously, makes the place's RTO four times as long, until there is an RTT again.
- * One handshake that looks like a lost SYN-ACK of a known place is tolerated. */
+ * A wrong model does little harm. The RTO is at most cap_us, so a lost handshake packet is never
+ * retransmitted later than without a model. Each retransmission doubles the RTO as usual. Each handshake
+ * with retransmitted packets, which may have been spurious, multiplies the destination's next RTO by four
+ * until an RTT is measured again. One handshake that looks like a lost SYN-ACK from a known destination
+ * is exempt. */
 #ifndef TCPLEARN_FIRST_RTO_H
 #define TCPLEARN_FIRST_RTO_H
 
@@ -14,27 +16,28 @@
 #define TL_FIRST_RTO_WEIGHT_MAX ((int64_t)64 << 16)
 #define TL_FIRST_RTO_US_MAX 60000000
 #define TL_FIRST_RTO_HOPS_UNKNOWN (-1)
-/* 4^5: from a millisecond to a second */
+/* 4^5 = 1024: raises an RTO of 1 ms to 1 s */
 #define TL_FIRST_RTO_DOUBTS_MAX 5
 
-/* constant_us + last the last RTT + high the high one + hop_us a hop */
+/* A linear model of the RTO: constant_us + last * (last RTT) + high * (high RTT) + hop_us * hops. */
 struct tl_first_rto_line {
 	int64_t constant_us, last_q16, high_q16, hop_us;
-	uint32_t there; /* 0: the next step decides */
+	uint32_t there; /* 0: this line is not used, the next step decides */
 };
 
-/* The first step that exists and has the knowledge that it needs decides. */
+/* A model of the first RTO: up to four lines, tried in this order: RTTs of the destination, RTTs of its
+ * prefix, number of hops, a constant. The first line that exists and whose inputs are known decides. */
 struct tl_first_rto_model {
 	struct tl_first_rto_line place, prefix, hops, nothing;
 	int64_t floor_us, cap_us, max_age_us;
 };
 
-/* RTTs of handshakes with a place, or with any of its neighbours. */
+/* RTTs of earlier handshakes with one destination, or with any destination of a prefix. */
 struct tl_first_rto_place {
-	int64_t last_us, high_us; /* 0: none yet */
-	int64_t time_us;          /* of the last */
-	uint32_t doubts;          /* resent handshakes among the last ones, perhaps spurious */
-	uint32_t excused;         /* since the last RTT one handshake was treated as a lost SYN-ACK */
+	int64_t last_us, high_us; /* of the last handshake; high RTT; 0: none yet */
+	int64_t time_us;          /* of the last report */
+	uint32_t doubts;          /* number of latest handshakes with retransmissions, perhaps spurious */
+	uint32_t excused;         /* 1: since the last RTT one handshake was treated as a lost SYN-ACK */
 };
 
 TL_FN void tl_first_rto_set(struct tl_first_rto_line *l, int64_t constant_us, int64_t last_q16,
@@ -47,7 +50,7 @@ TL_FN void tl_first_rto_set(struct tl_first_rto_line *l, int64_t constant_us, in
 	l->there = 1;
 }
 
-/* A step that does not apply. */
+/* Marks a line of the model as not used. */
 TL_FN void tl_first_rto_leave(struct tl_first_rto_line *l)
 {
 	tl_first_rto_set(l, 0, 0, 0, 0);
@@ -60,8 +63,8 @@ TL_FN void tl_first_rto_place_init(struct tl_first_rto_place *p)
 	p->doubts = p->excused = 0;
 }
 
-/* Takes an RTT of a segment that was not sent twice. The high RTT rises at once and falls by an eighth, as
- * the RTT that Linux stores for a destination. */
+/* Records the RTT of a segment that was not retransmitted. The high RTT rises to a larger RTT at once and
+ * falls by an eighth of the difference, like the RTT that Linux stores for a destination (tcp_metrics). */
 TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int64_t time_us)
 {
 	rtt_us = tl_clamp_us(rtt_us, 1, TL_RTT_MAX_US);
@@ -71,7 +74,8 @@ TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int
 	p->doubts = p->excused = 0;
 }
 
-/* Takes a handshake whose packets were sent again; it is not known whether this was spurious. */
+/* Records a handshake whose packets were retransmitted, when it is not known whether the retransmission
+ * was spurious. */
 TL_FN void tl_first_rto_doubt(struct tl_first_rto_place *p, int64_t time_us)
 {
 	p->time_us = time_us;
@@ -84,7 +88,8 @@ TL_FN int tl_first_rto_is_known(const struct tl_first_rto_model *m, const struct
 	return p->last_us > 0 && time_us - p->time_us <= m->max_age_us;
 }
 
-/* Up to 2^54 + 2^54 + 2^26 + 2^28: last and high are at most 2^32, weights 2^22. */
+/* Returns the RTO of line `l` in microseconds. No overflow: the RTTs are at most 2^32 and the weights at
+ * most 2^22, so each product is at most 2^54; constant and hops add at most 2^26 + 2^28. */
 TL_FN int64_t tl_first_rto_line_us(const struct tl_first_rto_line *l, const struct tl_first_rto_place *p,
 				   int32_t hops)
 {
@@ -93,7 +98,8 @@ TL_FN int64_t tl_first_rto_line_us(const struct tl_first_rto_line *l, const stru
 	return l->constant_us + (rtts_q16 >> 16) + l->hop_us * (hops > 0 ? hops : 0);
 }
 
-/* hops: 0 to 255, or TL_FIRST_RTO_HOPS_UNKNOWN. */
+/* Returns the first RTO in microseconds of a connection. `place` is the history of its destination,
+ * `prefix` that of the prefix. `hops` is 0 to 255, or TL_FIRST_RTO_HOPS_UNKNOWN. */
 TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct tl_first_rto_place *place,
 			      const struct tl_first_rto_place *prefix, int32_t hops, int64_t time_us)
 {
@@ -107,29 +113,33 @@ TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct t
 	} else if (m->hops.there && hops >= 0) {
 		const int64_t by_hops = tl_first_rto_line_us(&m->hops, place, hops > 255 ? 255 : hops);
 
-		us = by_hops < us ? by_hops : us; /* hops never give more than the RTO of an unknown place */
+		us = by_hops < us ? by_hops
+				  : us; /* the hops only ever lower the RTO of an unknown destination */
 	}
 	us = tl_clamp_us(us, m->floor_us, m->cap_us);
 	return tl_clamp_us(us << 2 * doubts, m->floor_us, m->cap_us);
 }
 
-/* The RTO of the accepting end, an eighth longer. If a SYN-ACK was lost both ends send again; then the SYN
- * arrives first, and its answer restarts this timer. */
+/* Returns the first RTO of the end that accepts the connection: an eighth longer than `rto_us`. After a
+ * lost SYN-ACK both ends would retransmit; the longer RTO lets the repeated SYN arrive first, and the
+ * answer to that SYN restarts the accepting end's timer. */
 TL_FN int64_t tl_first_rto_accepting_us(const struct tl_first_rto_model *m, int64_t rto_us)
 {
 	return tl_clamp_us(rto_us + (rto_us >> 3), m->floor_us, m->cap_us);
 }
 
-/* Returns whether a lost SYN-ACK explains an RTT above the RTO. The SYN-ACK that is sent again echoes the
- * timestamp of the first SYN, so the RTT by timestamps is the RTO plus one round trip, which is near the last RTT
- * known of this destination. A true RTT that has grown looks the same only if it is more than twice the last. */
+/* Returns whether a lost SYN-ACK explains an RTT above the RTO. The retransmitted SYN-ACK echoes the
+ * timestamp of the first SYN, so the RTT from timestamps is the RTO plus one round trip. That round trip
+ * is near the last RTT of this destination. A path whose RTT has really grown looks the same only if its
+ * RTT has more than doubled. */
 TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us)
 {
 	return p->last_us > 0 && rto_us >= p->last_us && rtt_us - rto_us > p->last_us - (p->last_us >> 2);
 }
 
-/* Takes a handshake whose packets were sent again: its RTT by timestamps (RFC 7323), 0 without them, and
- * its first RTO. An RTT below that RTO is valid, because the packet sent again was lost. */
+/* Records a handshake whose packets were retransmitted: `rtt_us` is its RTT from timestamps (RFC 7323; 0
+ * without them), and `rto_us` is its first RTO. An RTT up to that RTO is valid, because the retransmitted
+ * packet had then really been lost. */
 TL_FN void tl_first_rto_resent(struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us, int64_t time_us)
 {
 	if (rtt_us > 0 && rtt_us <= rto_us)

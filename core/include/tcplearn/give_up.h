@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* How long Linux continues an unanswered handshake, and the number of retries with which a handshake with
- * a shorter first RTO continues as long. Linux gives up after a number of timeouts, not after a time: with
- * a first RTO of 100 ms the same number takes a tenth of the time. Times are ticks of the kernel's clock
- * (CONFIG_HZ), at most 2^28 of them. */
+/* Computes how long Linux continues an unanswered handshake, and how many retries keep that time when the
+ * first RTO is shorter. Linux gives up after a number of timeouts, not after a time: with a first RTO of
+ * 100 ms instead of 1 s, the same number of timeouts takes a tenth of the time. Times are in ticks of the
+ * kernel's clock (CONFIG_HZ), at most 2^28. */
 #ifndef TCPLEARN_GIVE_UP_H
 #define TCPLEARN_GIVE_UP_H
 
 #include "deps.h"
 
-/* MAX_TCP_SYNCNT: the largest value of TCP_SYNCNT and both sysctls. */
+/* MAX_TCP_SYNCNT: the largest value of the socket option TCP_SYNCNT and of the sysctls tcp_syn_retries
+ * and tcp_synack_retries. */
 #define TL_RETRIES_MAX 127
-/* SYNs to a host that never answers, in addition to those of stock. */
+/* The most SYNs to an unreachable host that a plan sends in addition to those of an unmodified kernel. */
 #define TL_MORE_SYNS 7
-/* From one tick to the next the time until giving up may jump over the whole allowed range. */
+/* The shortest first RTO in ticks. Between 1 tick and 2 ticks the time until giving up may skip the whole
+ * allowed range. */
 #define TL_FIRST_TICKS_MIN 2
 
-/* The settings in force for a handshake. */
+/* The kernel settings that apply to a handshake. */
 struct tl_retry_limits {
-	uint32_t second_ticks; /* stock's first RTO: CONFIG_HZ, 24 to 1,200 */
-	uint32_t max_ticks;    /* the longest RTO: a second to 120 s */
-	uint32_t linear; /* net.ipv4.tcp_syn_linear_timeouts, 0 to 127; 0 before Linux 6.5, and of SYN-ACKs */
+	uint32_t second_ticks; /* first RTO of an unmodified kernel, one second: CONFIG_HZ, 24 to 1,200 */
+	uint32_t max_ticks;    /* longest RTO, 1 s to 120 s */
+	uint32_t linear; /* net.ipv4.tcp_syn_linear_timeouts, 0 to 127; 0 before Linux 6.5 and for SYN-ACKs */
 	uint32_t retries; /* 1 to 127 */
 };
 
-/* A handshake that is never answered. */
+/* The outcome of a handshake that is never answered. */
 struct tl_vain_handshake {
-	uint32_t ticks;   /* until it is given up */
-	uint32_t packets; /* SYNs or SYN-ACKs */
+	uint32_t ticks;   /* time until the kernel gives up */
+	uint32_t packets; /* SYNs or SYN-ACKs sent */
 };
 
 struct tl_syn_plan {
 	uint32_t first_ticks, retries;
 };
 
-/* The bounds of the first RTO. */
+/* The allowed range of the first RTO. */
 struct tl_first_ticks {
 	uint32_t low, high;
 };
 
-/* Rounded down, of 1 to 2^31 - 1: clang has no __builtin_clz for BPF, and its verifier goes both ways at a
- * branch. */
+/* Returns floor(log2 x) for x from 1 to 2^31 - 1. The code has no branches, since the BPF verifier would
+ * follow both sides of each; clang has no __builtin_clz for BPF. */
 TL_FN uint32_t tl_log2(uint32_t x)
 {
 	uint32_t out = 0, bits;
@@ -58,8 +60,8 @@ TL_FN uint32_t tl_log2(uint32_t x)
 	return out + bits + (x >> 1);
 }
 
-/* The time of a first timeout and a number of further ones, each twice the one before, up to the longest
- * (tcp_model_timeout). */
+/* Returns the total time of a first timeout of `first` ticks and `more` further timeouts. Each timeout is
+ * twice the one before, up to the longest RTO (the kernel's tcp_model_timeout). */
 TL_FN uint32_t tl_doubled_ticks(const struct tl_retry_limits *h, uint32_t first, uint32_t more)
 {
 	const uint32_t below = tl_log2(h->max_ticks / first);
@@ -69,7 +71,7 @@ TL_FN uint32_t tl_doubled_ticks(const struct tl_retry_limits *h, uint32_t first,
 	return ((2u << below) - 1) * first + (more - below) * h->max_ticks;
 }
 
-/* The fewest further timeouts with which that time is at least a number of ticks. */
+/* Returns the smallest number of further timeouts for which tl_doubled_ticks() is at least `ticks`. */
 TL_FN uint32_t tl_doublings(const struct tl_retry_limits *h, uint32_t first, uint32_t ticks)
 {
 	const uint32_t below = tl_log2(h->max_ticks / first), doubled = ((2u << below) - 1) * first;
@@ -79,9 +81,9 @@ TL_FN uint32_t tl_doublings(const struct tl_retry_limits *h, uint32_t first, uin
 	return below + (ticks - doubled + h->max_ticks - 1) / h->max_ticks;
 }
 
-/* tcp_write_timeout: a SYN is given up at the first timeout at which the time has passed that its retries
- * would take if each were doubled. The first `linear` timeouts are not doubled (tcp_retransmit_timer), so
- * there are more of them. */
+/* Computes when Linux gives up a SYN (the kernel's tcp_write_timeout). Linux gives up at the first
+ * timeout after the time that `retries` doubled timeouts would take. The first `linear` timeouts are not
+ * doubled (tcp_retransmit_timer), so more timeouts fit in that time. */
 TL_FN void tl_unanswered(const struct tl_retry_limits *h, uint32_t first, uint32_t retries,
 			 struct tl_vain_handshake *out)
 {
@@ -98,16 +100,18 @@ TL_FN void tl_unanswered(const struct tl_retry_limits *h, uint32_t first, uint32
 	}
 }
 
-/* From stock's time to double that. The timers of both are late by up to an eighth (the steps of the
- * kernel's wheel), so the range is from 9/8 of stock's time to 8/9 of double that. */
+/* Computes the allowed range of the time until giving up, from `stock`, the time that an unmodified
+ * kernel takes. The aim is at least this time and at most twice this time. The timers of both may be late
+ * by up to an eighth (the steps of the kernel's timer wheel), so the range is 9/8 of `stock` to 8/9 of
+ * twice `stock`. */
 TL_FN void tl_allowed_ticks(uint32_t stock, struct tl_first_ticks *out)
 {
 	out->low = stock + (stock + 7) / 8;
 	out->high = 16 * stock / 9;
 }
 
-/* The shortest first RTO, up to a second, that is not given up before a number of ticks; a second if there
- * is none. */
+/* Returns the shortest first RTO, between `from` and one second, with which a handshake is not given up
+ * before `ticks`; one second if there is no such RTO. */
 TL_FN uint32_t tl_least_first(const struct tl_retry_limits *h, uint32_t from, uint32_t retries,
 			      uint32_t ticks)
 {
@@ -127,9 +131,10 @@ TL_FN uint32_t tl_least_first(const struct tl_retry_limits *h, uint32_t from, ui
 	return low;
 }
 
-/* First RTO and retries of a SYN: the learned RTO, or the shortest longer one, with which the time until
- * giving up is between stock's and double that and no more than TL_MORE_SYNS further SYNs are sent; else
- * stock's second and retries. */
+/* Chooses the first RTO and the number of retries of a SYN. The first RTO is the learned RTO, or the
+ * shortest longer one, that meets two conditions: the time until giving up is between that of an
+ * unmodified kernel and twice that time, and at most TL_MORE_SYNS more SYNs are sent. If no first RTO
+ * meets them, the plan is one second and the unmodified number of retries. */
 TL_FN void tl_plan_syn(const struct tl_retry_limits *h, uint32_t learned_ticks, struct tl_syn_plan *plan)
 {
 	struct tl_vain_handshake stock, lasts;
@@ -161,9 +166,10 @@ TL_FN void tl_plan_syn(const struct tl_retry_limits *h, uint32_t learned_ticks, 
 	}
 }
 
-/* The bounds of the first RTOs of a listener's SYN-ACKs with one retry more than is set (h: linear is 0).
- * All its requests have the same retries, so these are less than a factor of two apart. 0: there are none,
- * leave the listener unchanged. */
+/* Computes the range of first RTOs that a listener's SYN-ACKs may have with one retry more than
+ * `h->retries` (`h->linear` is 0). All requests of a listener have the same number of retries, so the
+ * range spans less than a factor of two. Returns 0 if there is no such range; the listener is then left
+ * unchanged. */
 TL_FN int tl_plan_listener(const struct tl_retry_limits *h, struct tl_first_ticks *out)
 {
 	struct tl_vain_handshake stock, lasts;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every classifier of a loss's cause in every arithmetic the host can run: names end in _f64 or _fix. */
+/* Includes every loss classifier (was a loss random or caused by congestion?) in every available
+ * arithmetic. Names end in _f64 (double precision, not available in a kernel or in BPF) or _fix (fixed
+ * point). */
 #ifndef TCPLEARN_LOSS_H
 #define TCPLEARN_LOSS_H
 

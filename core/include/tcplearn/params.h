@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Parameters as data, the same for every kind of algorithm. Each algorithm lists its own once, X(type,
- * name, default, lowest, highest, meaning); fields, defaults, setting, reading and the table for users are
- * made from that list. A choice has its names in place of the lowest value. A value of any type is set and
- * read as a ratio_t of the arithmetic. */
+/* Describes parameters as data, in the same way for every kind of algorithm. Each algorithm lists its
+ * parameters once, as X(type, name, default, lowest, highest, meaning). The macros below make from that
+ * list the struct fields, the defaults, the functions that set and read a parameter, and the table for
+ * users. For the type `choice`, the names of the choices replace the lowest value. A value of any type is
+ * set and read as a ratio_t of the arithmetic. */
 #ifndef TCPLEARN_PARAMS_H
 #define TCPLEARN_PARAMS_H
 
@@ -13,23 +14,23 @@
 
 enum tl_param_type { TL_PARAM_US, TL_PARAM_RATIO, TL_PARAM_COUNT, TL_PARAM_CHOICE };
 
-/* The value of a parameter of any type; in a kernel with 30 fractional bits. */
+/* The value of a parameter of any type. In a kernel it is an integer with 30 fractional bits. */
 #ifdef TL_NO_F64
 typedef int64_t tl_value;
 #else
 typedef double tl_value;
 #endif
 
-/* A parameter that users may set. Bounds are times 10^9, and both are allowed. */
+/* A parameter that users may set. The bounds are inclusive and are stored times 10^9. */
 struct tl_param {
 	const char *key; /* times end in _us */
 	enum tl_param_type type;
 	int64_t low_nano, high_nano;
-	const char *choices; /* of TL_PARAM_CHOICE: "name|name", the value is the position */
+	const char *choices; /* for TL_PARAM_CHOICE: "name|name"; the value is the position */
 	const char *text;
 };
 
-/* The nearest value to a number given times 10^9, with halves away from 0. */
+/* Returns the parameter value nearest to nano / 10^9. Halves are rounded away from 0. */
 TL_FN tl_value tl_value_of_nano(int64_t nano)
 {
 #ifdef TL_NO_F64
@@ -43,24 +44,26 @@ TL_FN tl_value tl_value_of_nano(int64_t nano)
 #endif
 }
 
-enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
+enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* the values of a choice "on|off" */
 
-/* struct TL(id_params) { list(TL_FIELD) }; */
+/* Makes the fields: struct TL(id_params) { list(TL_FIELD) }; */
 #define TL_FIELD(type, name, value, low, high, text) TL_FIELD_##type(name)
 #define TL_FIELD_ratio(name) ratio_t name;
 #define TL_FIELD_us(name) int64_t name##_us;
 #define TL_FIELD_count(name) uint32_t name;
 #define TL_FIELD_choice(name) uint8_t name;
 
-/* TL_FN void TL(id_defaults)(struct TL(id_params) *p) { list(TL_DEFAULT) } */
+/* Makes the function that sets the defaults: TL_FN void TL(id_defaults)(struct TL(id_params) *p) {
+ * list(TL_DEFAULT) } */
 #define TL_DEFAULT(type, name, value, low, high, text) p->TL_MEMBER_##type(name) = (value);
 #define TL_MEMBER_ratio(name) name
 #define TL_MEMBER_us(name) name##_us
 #define TL_MEMBER_count(name) name
 #define TL_MEMBER_choice(name) name
 
-/* The functions for the parameters of one algorithm, on untyped memory, in the arithmetic that was begun:
- * tl_wrap_defaults_ID, tl_wrap_set_ID (0, or -1: no such index, or out of range) and tl_wrap_get_ID. */
+/* Makes the functions that set and read the parameters of one algorithm through a void pointer, in the
+ * arithmetic (double precision or fixed point) that was included last: tl_wrap_defaults_ID,
+ * tl_wrap_set_ID (returns 0, or -1: no such index, or out of range) and tl_wrap_get_ID. */
 #define TL_WRAP_PARAMS(id, list) \
 	TL_FN void TL(wrap_defaults_##id)(void *params) \
 	{ \
@@ -78,14 +81,14 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 		uint32_t i = 0; \
 		list(TL_GET) return ratio_from_whole(0); \
 	}
-/* tl_wrap_state_bytes_ID where a state is one struct */
+/* Makes tl_wrap_state_bytes_ID for an algorithm whose state is one struct. */
 #define TL_WRAP_STATE_BYTES(id) \
 	TL_FN uint32_t TL(wrap_state_bytes_##id)(const void *params) \
 	{ \
 		(void)params; \
 		return (uint32_t)sizeof(struct TL(id)); \
 	}
-/* tl_wrap_defaults_ID_PRESET */
+/* Makes tl_wrap_defaults_ID_PRESET: the algorithm's defaults, then the changes of the preset. */
 #define TL_WRAP_PRESET(id, preset) \
 	TL_FN void TL(wrap_defaults_##id##_##preset)(void *params) \
 	{ \
@@ -120,10 +123,10 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 #define TL_BACK_count(x) ratio_from_whole(x)
 #define TL_BACK_choice(x) ratio_from_whole(x)
 
-/* static const struct tl_param table[] = { list(TL_INFO) }; A bound with more than nine digits after the
- * point is rounded inwards. */
+/* Makes the table for users: static const struct tl_param table[] = { list(TL_INFO) }; A bound with more
+ * than nine digits after the point is rounded inwards. */
 #ifdef TL_NO_F64
-#define TL_SAID(text) "" /* a kernel has no help texts */
+#define TL_SAID(text) "" /* kernel code has no help texts */
 #else
 #define TL_SAID(text) text
 #endif
@@ -136,8 +139,8 @@ enum tl_switch { TL_ON = 0, TL_OFF = 1 }; /* of a choice "on|off" */
 	{ key, TL_PARAM_COUNT, (int64_t)(low)*1000000000, (int64_t)(high)*1000000000, 0, text },
 #define TL_INFO_choice(key, choices, high, text) \
 	{ key, TL_PARAM_CHOICE, 0, (int64_t)(high)*1000000000, choices, text },
-/* x * 10^9 rounded upwards, except for the error of a double. It is a constant, so that no kernel computes
- * it. */
+/* x * 10^9 rounded up, with a tolerance of 0.001 for the error of a double. The compiler evaluates this
+ * constant, so a kernel does no floating point. */
 #define TL_NANO_UP(x) ((int64_t)((x)*1e9 + ((x) < 0 ? -0.001 : 0.999)))
 
 #endif

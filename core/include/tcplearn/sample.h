@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The input of an estimator: one round-trip-time sample, the same in both arithmetics. */
+/* Defines the input of an estimator, one round-trip-time sample. It is the same in double precision and
+ * in fixed point. */
 #ifndef TCPLEARN_SAMPLE_H
 #define TCPLEARN_SAMPLE_H
 
 #include "deps.h"
 
-/* A sample above 71 minutes counts as 71 minutes, up to which fixed point is exact. */
+/* Longest RTT, 2^32 us (71 minutes). Longer samples are clamped to it; fixed point is exact up to this
+ * value. */
 #define TL_RTT_MAX_US ((int64_t)1 << 32)
 #define TL_FLIGHT_MAX ((uint32_t)1 << 20)
 
 struct tl_sample {
-	int64_t time_us;          /* when the ACK arrived; any epoch, never decreasing */
-	int64_t sent_us;          /* when the segment it times was sent */
+	int64_t time_us;          /* time of the ACK; any epoch, never decreasing */
+	int64_t sent_us;          /* time at which the timed segment was sent */
 	int64_t rtt_us;           /* at least 1; the caller applies Karn's rule (RFC 6298, section 3) */
-	int64_t ack_delay_us;     /* as the peer reports it (QUIC); 0 in TCP */
-	uint32_t flight_segments; /* out just before the ACK; 0: not known */
+	int64_t ack_delay_us;     /* delay that the peer reports (QUIC); 0 in TCP */
+	uint32_t flight_segments; /* segments in flight just before the ACK; 0: not known */
 	uint8_t ttl;              /* of the ACK; 0: not known */
 	uint8_t hops;             /* to the peer; 0: not known */
 };
@@ -24,12 +26,13 @@ TL_FN int64_t tl_clamp_us(int64_t us, int64_t low_us, int64_t high_us)
 	return us < low_us ? low_us : us > high_us ? high_us : us;
 }
 
-/* Which samples an estimator sees, and on what clock. */
+/* Which samples an estimator uses, and with what clock: every ACK; one sample per RTT; or one per RTT,
+ * counted in ticks of a coarse clock. */
 enum tl_sampling { TL_EVERY_ACK = 0, TL_ONE_PER_RTT = 1, TL_COUNTED = 2 };
 
-/* The count that a TCP of 4.4BSD has of an RTT that ends at time_us: one, plus one for each tick of a
- * free-running clock at the whole multiples of tick_us (Stevens, TCP/IP Illustrated, volume 2, chapter
- * 25). */
+/* Returns the RTT in clock ticks as a 4.4BSD TCP counts it: one, plus one for each tick of a free-running
+ * clock during the RTT. The RTT ends at `time_us`; the clock ticks at multiples of `tick_us` (Stevens,
+ * TCP/IP Illustrated, volume 2, chapter 25). */
 TL_FN int64_t tl_counted_ticks(int64_t time_us, int64_t rtt_us, int64_t tick_us)
 {
 	uint64_t tick = (uint64_t)tick_us;
@@ -43,9 +46,10 @@ struct tl_sampler {
 };
 
 /* Returns the RTT to use in microseconds, or 0 to skip this sample.
- * quantum_us > 1: rounded up to whole ticks, at least one; timers of the 1990s counted: TL_COUNTED.
- * TL_ONE_PER_RTT: the next segment timed is one sent after this ACK came.
- * TL_COUNTED: the same, and the clock's ticks are counted; without a clock it is TL_ONE_PER_RTT. */
+ * quantum_us > 1: the RTT is rounded up to whole ticks of quantum_us, at least one tick.
+ * TL_ONE_PER_RTT: the next timed segment is one that is sent after this ACK.
+ * TL_COUNTED: as TL_ONE_PER_RTT, with the RTT counted in clock ticks, as timers of the 1990s did. If
+ * quantum_us is at most 1, there is no clock and TL_COUNTED equals TL_ONE_PER_RTT. */
 TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, uint32_t sampling,
 			      int64_t quantum_us)
 {
@@ -65,7 +69,7 @@ TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, 
 	return rtt_us;
 }
 
-/* Before any sample every segment may be timed, so this is the lowest time. */
+/* Before the first sample any segment may be timed, so the limit begins at the lowest time. */
 TL_FN void tl_sampler_init(struct tl_sampler *s)
 {
 	s->next_sent_us = -(((int64_t)1) << 62);

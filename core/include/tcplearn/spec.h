@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* An algorithm as users write it, in every host: NAME[/PRESET][:key=value,...].
+/* Reads a spec, the text by which users choose an algorithm: NAME[/PRESET][:key=value,...]. The format
+ * and the error messages are the same in the library, Python, ns-3 and the kernel module.
  *
  * A value is a decimal number ("0.001", "1e-3"), rounded to nine digits after the point, or the name of a
- * choice. An error is one line that says what is wrong and what to do, the same in every host. Nothing
- * here allocates or needs a C library. */
+ * choice. An error is one line that says what is wrong and what to do. This code allocates nothing and
+ * needs no C library. */
 #ifndef TCPLEARN_SPEC_H
 #define TCPLEARN_SPEC_H
 
 #include "algorithm.h"
 #include "spec_line.h"
 
-/* The parameters that a spec sets: a bit for each index. */
+/* A spec after reading: the algorithm, and in `given` one bit for each parameter (by its index) that the
+ * spec sets. */
 struct tl_spec {
 	const struct tl_algorithm *algorithm;
 	uint64_t given;
 };
 
-/* A part of a text. */
+/* A part of a text: `length` characters from `at`, without a terminating 0. */
 struct tl_word {
 	const char *at;
 	uint32_t length;
@@ -44,7 +46,8 @@ TL_FN struct tl_word tl_word_trimmed(struct tl_word w)
 	return w;
 }
 
-/* Removes the text before the next `end`, and `end` itself, from `rest` and returns it. */
+/* Removes the text up to the next character `end`, and that character, from `rest`. Returns the text
+ * without `end`. */
 TL_FN struct tl_word tl_word_until(struct tl_word *rest, char end)
 {
 	struct tl_word w = { rest->at, 0 };
@@ -58,15 +61,15 @@ TL_FN struct tl_word tl_word_until(struct tl_word *rest, char end)
 
 enum tl_number { TL_NUMBER, TL_ROUNDED, TL_NOT_A_NUMBER, TL_TOO_LARGE };
 
-/* A decimal number, times 10^9 and rounded to a whole one, half away from zero; TL_ROUNDED if rounding
- * changed it. */
+/* Reads a decimal number and stores it times 10^9, rounded to an integer, halves away from zero. Returns
+ * TL_ROUNDED if rounding changed the value. */
 TL_FN enum tl_number tl_number_read(struct tl_word w, int64_t *nano)
 {
 	const uint64_t most = (uint64_t)9223372036854775807;
 	const uint32_t negative = w.length > 0 && w.at[0] == '-';
 	uint32_t i = w.length > 0 && (w.at[0] == '-' || w.at[0] == '+'), digits = 0, point = 0, rounded = 0,
 		 up = 0;
-	int32_t scale = 9; /* the digits so far, times 10^scale, are the answer */
+	int32_t scale = 9; /* the result is m * 10^scale */
 	uint64_t m = 0;
 
 	for (; i < w.length; i++) {
@@ -117,7 +120,7 @@ TL_FN enum tl_number tl_number_read(struct tl_word w, int64_t *nano)
 	return rounded ? TL_ROUNDED : TL_NUMBER;
 }
 
-/* The position of a name in "name|name", or -1. */
+/* Returns the position of a name in a list "name|name", or -1. */
 TL_FN int32_t tl_choice_index(const char *choices, struct tl_word w)
 {
 	const char *at = choices;
@@ -142,10 +145,11 @@ TL_FN int32_t tl_choice_index(const char *choices, struct tl_word w)
 	return -1;
 }
 
-/* The most characters of choices that a line lists; of more it names the nearest ones, or says where they are listed. */
+/* The longest list of choices, in characters, that an error line shows in full. For a longer list the
+ * line names the nearest choices, or says where they are listed. */
 #define TL_SPEC_CHOICES_MAX 160
 
-/* Adds "did you mean ...?" with the nearest choices. Returns 0 where none is near. */
+/* Adds "did you mean ...?" with the choices nearest to `typed`. Returns 0 if no choice is near. */
 TL_FN uint32_t tl_line_add_near_choices(struct tl_line *line, const char *choices, struct tl_word typed)
 {
 	struct tl_nearest nearest;
@@ -183,7 +187,7 @@ TL_FN void tl_line_add_choices(struct tl_line *line, const struct tl_kind *kind,
 	}
 }
 
-/* "it takes ...": the allowed values. */
+/* Adds "it takes ...", followed by the values that the parameter allows. */
 TL_FN void tl_line_add_allowed(struct tl_line *line, const struct tl_kind *kind, const struct tl_algorithm *a,
 			       const struct tl_param *p, struct tl_word typed)
 {
@@ -198,7 +202,7 @@ TL_FN void tl_line_add_allowed(struct tl_line *line, const struct tl_kind *kind,
 	tl_line_add_nano(line, p->high_nano);
 }
 
-/* 0, or -1 with the line of what is wrong. */
+/* Sets one parameter from text. Returns 0, or -1 with an error message in `line`. */
 TL_FN int tl_spec_value(const struct tl_kind *kind, const struct tl_algorithm *a, void *params,
 			uint32_t index, struct tl_word w, struct tl_line *line)
 {
@@ -221,7 +225,7 @@ TL_FN int tl_spec_value(const struct tl_kind *kind, const struct tl_algorithm *a
 	return -1;
 }
 
-/* "key=value" */
+/* Reads one "key=value" and sets the parameter. Returns 0, or -1 with an error message in `line`. */
 TL_FN int tl_spec_pair(const struct tl_kind *kind, struct tl_spec *spec, void *params, struct tl_word pair,
 		       struct tl_line *line)
 {
@@ -270,9 +274,9 @@ TL_FN int tl_spec_pair(const struct tl_kind *kind, struct tl_spec *spec, void *p
 	return -1;
 }
 
-/* Reads a spec of `length` characters into the algorithm and its parameters, which begin as its defaults.
- * params: at least TL_PARAMS_BYTES_MAX, aligned for int64_t. Returns 0, or -1 with the line of what is
- * wrong in `error`. */
+/* Reads a spec of `length` characters. Stores the algorithm in `spec`, and the parameters (the
+ * algorithm's defaults, then the values of the spec) in `params`, which has at least TL_PARAMS_BYTES_MAX
+ * bytes and is aligned for int64_t. Returns 0, or -1 with an error message in `error`. */
 TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint32_t length,
 			     struct tl_spec *spec, void *params, char *error, uint32_t error_bytes)
 {
@@ -285,7 +289,7 @@ TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint3
 	rest = tl_word_trimmed(rest);
 	before = rest.length;
 	name = tl_word_until(&rest, ':');
-	more = name.length < before; /* there is a colon: at least one pair follows */
+	more = name.length < before; /* there is a colon, so at least one pair follows */
 	name = tl_word_trimmed(name);
 	spec->algorithm = 0;
 	spec->given = 0;
@@ -313,7 +317,7 @@ TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint3
 
 		before = rest.length;
 		pair = tl_word_until(&rest, ',');
-		more = pair.length < before; /* there is a comma: another pair follows */
+		more = pair.length < before; /* there is a comma, so another pair follows */
 		if (tl_spec_pair(kind, spec, params, pair, &line))
 			return -1;
 	}

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A line of text for a user, built without a C library, and the known names that resemble a mistyped one. */
+/* Builds a line of text for a user without a C library, and finds the known names that resemble a
+ * mistyped one. */
 #ifndef TCPLEARN_SPEC_LINE_H
 #define TCPLEARN_SPEC_LINE_H
 
 #include "deps.h"
 
-/* Characters of a user's text that a line repeats. */
+/* The most characters of a user's text that an error line quotes. */
 #define TL_LINE_QUOTE_MAX 40
-/* Longer names are not compared. */
+/* The longest name that is compared with a mistyped one. */
 #define TL_NEAREST_LENGTH_MAX 47
 #define TL_NEAREST_COUNT 3
 
-/* Always terminated by 0; text that does not fit is left out. */
+/* A buffer for a line of text. The text is always terminated by 0; what does not fit is dropped. */
 struct tl_line {
 	char *at;
 	uint32_t left;
@@ -40,7 +41,8 @@ TL_FN void tl_line_add(struct tl_line *line, const char *text)
 		tl_line_add_char(line, *text);
 }
 
-/* A user's text: its first characters, with '?' for anything that is not printable ASCII. */
+/* Adds a quotation of a user's text: its first TL_LINE_QUOTE_MAX characters, with '?' for each character
+ * that is not printable ASCII. */
 TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length)
 {
 	uint32_t i;
@@ -51,7 +53,7 @@ TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length
 		tl_line_add(line, "...");
 }
 
-/* A decimal number given times 10^9, without trailing zeros. */
+/* Adds the decimal number nano / 10^9, without trailing zeros. */
 TL_FN void tl_line_add_nano(struct tl_line *line, int64_t nano)
 {
 	const uint64_t magnitude = nano < 0 ? 0 - (uint64_t)nano : (uint64_t)nano;
@@ -76,8 +78,8 @@ TL_FN uint8_t tl_lower(char c)
 	return (uint8_t)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Insertions, deletions and replacements (Levenshtein) from one text to the other, letters of either case
- * alike. Both at most TL_NEAREST_LENGTH_MAX long. */
+/* Returns the Levenshtein distance of two texts: the number of insertions, deletions and replacements.
+ * Case is ignored. Each text has at most TL_NEAREST_LENGTH_MAX characters. */
 TL_FN uint32_t tl_edits(const char *a, uint32_t a_length, const char *b, uint32_t b_length)
 {
 	uint8_t row[TL_NEAREST_LENGTH_MAX + 1];
@@ -100,11 +102,11 @@ TL_FN uint32_t tl_edits(const char *a, uint32_t a_length, const char *b, uint32_
 	return row[b_length];
 }
 
-/* The known names nearest to the typed one. */
+/* The known names that are nearest to a typed name, at most TL_NEAREST_COUNT of them. */
 struct tl_nearest {
 	const char *typed;
 	uint32_t length, count;
-	const char *name[TL_NEAREST_COUNT]; /* ended by 0 or by '|' */
+	const char *name[TL_NEAREST_COUNT]; /* terminated by 0 or by '|' */
 	uint32_t distance[TL_NEAREST_COUNT];
 };
 
@@ -124,7 +126,8 @@ TL_FN void tl_nearest_begin(struct tl_nearest *n, const char *typed, uint32_t le
 	n->count = 0;
 }
 
-/* The distance of a name from the typed one; a prefix is near. */
+/* Returns the distance of `name` from the typed name. The distance is 1 if the typed name is a prefix of
+ * `name`. */
 TL_FN uint32_t tl_nearest_distance(const struct tl_nearest *n, const char *name)
 {
 	const uint32_t length = tl_name_length(name);
@@ -159,7 +162,7 @@ TL_FN void tl_nearest_offer(struct tl_nearest *n, const char *name)
 	n->distance[i] = distance;
 }
 
-/* "did you mean a, b or c?"; 0: nothing is near. */
+/* Adds "did you mean a, b or c?". Returns 0 if no name is near. */
 TL_FN uint32_t tl_nearest_add(struct tl_line *line, const struct tl_nearest *n)
 {
 	uint32_t i, k;

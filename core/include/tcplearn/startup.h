@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every startup policy: the initial window and slow-start threshold after a handshake. Whole segments and
- * microseconds: integers in every host, so that there is one arithmetic only, and names end in _fix. */
+/* Includes every startup policy: the initial window and slow-start threshold after a handshake. The
+ * policies use whole segments and microseconds, so they exist in integer arithmetic only, and names end
+ * in _fix. */
 #ifndef TCPLEARN_STARTUP_H
 #define TCPLEARN_STARTUP_H
 

@@ -2,10 +2,10 @@
 #ifndef TCPLEARN_TIMER_H
 #define TCPLEARN_TIMER_H
 
-/* The time from which the retransmission timer counts when an ACK restarts it. */
+/* The time from which the RTO counts when an ACK restarts the retransmission timer. */
 enum tl_timer {
-	TL_TIMER_FROM_ACK = 0, /* RFC 6298, 5.3: RTO from now */
-	TL_TIMER_FROM_HEAD = 1 /* Eifel: RTO less the age of the oldest segment out */
+	TL_TIMER_FROM_ACK = 0, /* RFC 6298, 5.3: the timer expires one RTO after the ACK */
+	TL_TIMER_FROM_HEAD = 1 /* Eifel: RTO minus the age of the oldest unacknowledged segment */
 };
 
 #endif

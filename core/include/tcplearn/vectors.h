@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Golden vectors of every kind of algorithm, read and compared line by line, the same in every host. A port
- * with the right answers to these lines computes what this library computes. Nothing here allocates. What a
- * host is given:
+/* Reads golden vectors and checks an algorithm against them, line by line. Golden vectors are inputs with
+ * expected outputs; a port of an algorithm that gives the expected outputs computes what this library
+ * computes. The library and the kernel module use the same reader, and it
+ * allocates nothing. The lines are:
  *
- *   series                     a new series; each line behind it is an event of it: WORD,NUMBER,...
- *   repeat,ROUNDS,PERIOD,EVERY   as its first event: it is played so often, each round later by the period in
- *                                microseconds; only every so many events are asked for their answer
- * case NAME[:key=value,...]  that algorithm plays the series; each line behind it is an answer: whole numbers
- * as fixed
- *                              point has them, then, where they differ, what double precision gives
- *   end                        the case is over
+ *   series                     begins a new series of events; each following line is one event:
+ *                              WORD,NUMBER,...
+ *   repeat,ROUNDS,PERIOD,EVERY   as first line of a series: the series is played ROUNDS times, each round
+ *                              PERIOD microseconds after the one before; only every EVERYth event has an
+ *                              expected answer
+ *   case NAME[:key=value,...]  the named algorithm plays the series; each following line is an expected
+ *                              answer: the integers of fixed point, then, if they differ, the numbers of
+ *                              double precision
+ *   end                        ends the case
  *
- * Which words there are, and what is answered, each kind's player says. */
+ * The player of each kind of algorithm (struct tl_vector_player) defines the event words and the meaning
+ * of the answers. */
 #ifndef TCPLEARN_VECTORS_H
 #define TCPLEARN_VECTORS_H
 
@@ -21,16 +25,16 @@
 #include <stdlib.h>
 #endif
 
-/* Of an event, and of an answer. */
+/* The most numbers of an event, and of an answer. */
 #define TL_VECTOR_NUMBERS 8
 #define TL_VECTOR_ANSWERS 40
 #define TL_VECTOR_BEGIN (~(uint32_t)0)
 
 struct tl_vector_event {
-	uint32_t word; /* of the player's, or TL_VECTOR_BEGIN: before the first event */
+	uint32_t word; /* index in the player's `words`, or TL_VECTOR_BEGIN: before the first event */
 	uint32_t count;
 	int64_t number[TL_VECTOR_NUMBERS];
-	int64_t later_us; /* of this round */
+	int64_t later_us; /* time to add in this round, in microseconds */
 	uint32_t asked;
 };
 
@@ -42,13 +46,14 @@ struct tl_vector_answer {
 #endif
 };
 
-/* One kind of algorithm, as a host runs it. */
+/* Runs one kind of algorithm for the comparison. The embedding program provides it. */
 struct tl_vector_player {
 	const struct tl_kind *kind;
-	const char *words; /* "ack|decide|change" */
-	/* A new state with these parameters. 0, or -1 if there is no room. */
+	const char *words; /* event words, for example "ack|decide|change" */
+	/* Makes a new state with these parameters. Returns 0, or -1 if there is not enough memory. */
 	int (*begin)(void *host, const struct tl_algorithm *algorithm, const void *params);
-	/* 1: it answers; 0: it does not; -1: not an event. */
+	/* Plays one event. Returns 1 if there is an answer, 0 if there is none, -1 if the event is not
+	 * valid. */
 	int (*play)(void *host, const struct tl_algorithm *algorithm, const struct tl_vector_event *event,
 		    struct tl_vector_answer *answer);
 	void *host;
@@ -58,14 +63,14 @@ enum tl_vector_mode { TL_VECTOR_NOTHING, TL_VECTOR_SERIES, TL_VECTOR_CASE };
 
 struct tl_vectors {
 	const struct tl_vector_player *player;
-	struct tl_vector_event *events; /* the host's memory */
+	struct tl_vector_event *events; /* memory of the embedding program */
 	uint32_t event_max, event_count;
 	enum tl_arithmetic arithmetic;
 	int64_t rounds, period_us, every;
 	enum tl_vector_mode mode;
 	struct tl_spec spec;
 	int64_t params[TL_PARAMS_BYTES_MAX / 8];
-	uint64_t at; /* events played in this case, in all rounds */
+	uint64_t at; /* number of events played in this case, over all rounds */
 	uint32_t begun;
 	uint32_t cases, answers, wrong, bad_lines;
 	char problem[320]; /* the first problem, or "" */
@@ -84,7 +89,8 @@ TL_FN void tl_vectors_init(struct tl_vectors *v, const struct tl_vector_player *
 	v->problem[0] = 0;
 }
 
-/* Removes a whole number and the comma after it from `rest`; 0: there is none. */
+/* Removes an integer and the comma after it from `rest`. Returns 0 if `rest` does not begin with an
+ * integer. */
 TL_FN uint32_t tl_vectors_number(struct tl_word *rest, int64_t *out)
 {
 	struct tl_word w = tl_word_until(rest, ',');
@@ -93,7 +99,7 @@ TL_FN uint32_t tl_vectors_number(struct tl_word *rest, int64_t *out)
 	uint32_t i;
 
 	for (i = negative; i < w.length && w.at[i] >= '0' && w.at[i] <= '9'; i++) {
-		if (m > (uint64_t)922337203685477580) /* a digit more would not fit */
+		if (m > (uint64_t)922337203685477580) /* one more digit would overflow */
 			return 0;
 		m = m * 10 + (uint64_t)(w.at[i] - '0');
 	}
@@ -101,7 +107,7 @@ TL_FN uint32_t tl_vectors_number(struct tl_word *rest, int64_t *out)
 	return i == w.length && i > negative && m <= ((uint64_t)1 << 63) - !negative;
 }
 
-/* The number of numbers; ~0: there is other text. */
+/* Reads a list of integers. Returns their number, or ~0 if there is other text. */
 TL_FN uint32_t tl_vectors_numbers(struct tl_word rest, int64_t *out, uint32_t most)
 {
 	uint32_t n = 0;
@@ -137,8 +143,9 @@ TL_FN_APART int tl_vectors_event(struct tl_vectors *v, struct tl_word line)
 
 TL_FN int tl_vectors_case(struct tl_vectors *v, struct tl_word line)
 {
-	const uint32_t room = v->problem[0] ? 0
-					    : (uint32_t)sizeof(v->problem); /* the first problem is kept */
+	const uint32_t room = v->problem[0]
+				      ? 0
+				      : (uint32_t)sizeof(v->problem); /* only the first problem is kept */
 
 	v->mode = TL_VECTOR_NOTHING;
 	if (v->event_count == 0 ||
@@ -151,7 +158,8 @@ TL_FN int tl_vectors_case(struct tl_vectors *v, struct tl_word line)
 	return 0;
 }
 
-/* Plays to the next answer: 1; 0: there are no more; -1: an event cannot be played. */
+/* Plays events until the next answer. Returns 1 if there is an answer, 0 if no events are left, -1 if an
+ * event cannot be played. */
 TL_FN_APART int tl_vectors_play(struct tl_vectors *v, struct tl_vector_answer *answer)
 {
 	const struct tl_vector_player *p = v->player;
@@ -192,7 +200,8 @@ TL_FN void tl_vectors_add_number(struct tl_line *line, int64_t n)
 		tl_line_add_char(line, (char)('0' + m / unit % 10));
 }
 
-/* "mlp, answer 3: number 1 is 5, should be 7" */
+/* Records a wrong answer, and describes the first one in a line such as "mlp, fixed point, event 3 of
+ * case 1: number 1 is 5, should be 7". */
 TL_FN_APART void tl_vectors_differs(struct tl_vectors *v, uint32_t i, int64_t found, int64_t expected)
 {
 	struct tl_line line;
@@ -215,11 +224,11 @@ TL_FN_APART void tl_vectors_differs(struct tl_vectors *v, uint32_t i, int64_t fo
 }
 
 #ifndef TL_NO_F64
-/* Relative, or absolute below 1. */
+/* Tolerance for double precision: relative, or absolute for values below 1. */
 #define TL_VECTOR_TOLERANCE 1e-12
 
-/* 0, or -1 if the number of answers differs. `whole` are those of fixed point, which are also those of
- * double precision if none follow. */
+/* Compares an answer in double precision. The expected numbers are in `rest`; if `rest` is empty they
+ * equal `whole`, the expected integers of fixed point. Returns 0, or -1 if the number of answers differs. */
 TL_FN int tl_vectors_compare_real(struct tl_vectors *v, const struct tl_vector_answer *a,
 				  const int64_t *whole, struct tl_word rest)
 {
@@ -296,7 +305,8 @@ TL_FN_APART int tl_vectors_line_of_mode(struct tl_vectors *v, struct tl_word lin
 	return v->mode == TL_VECTOR_CASE ? tl_vectors_answer(v, line) : -1;
 }
 
-/* A line of `length` characters, without its end. 0, or -1: it is not understood, which is counted too. */
+/* Reads a line of `length` characters, without its line end. Returns 0, or -1 if the line is not
+ * understood; such lines are counted. */
 TL_FN int tl_vectors_line(struct tl_vectors *v, const char *text, uint32_t length)
 {
 	const struct tl_word line = { text, length };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Bursts on one connection: COUNT bursts of BYTES, one every EVERY_MS, then one after each pause. A burst's time ends
- * when all of it is acknowledged. */
+/* Sends bursts on one connection: COUNT bursts of BYTES, one every EVERY_MS, then one after each pause.
+ * The time of a burst ends when all of it is acknowledged. */
 #include "bursts.h"
 #include "sockets.h"
 
-/* Returns the time until all bytes are acknowledged; *cwnd is the window before the first write. */
+/* Writes a burst and returns the time in us until all its bytes are acknowledged; *cwnd is cwnd before
+ * the first write. */
 static int64_t burst_us(int fd, long long bytes, uint32_t *cwnd)
 {
 	int64_t start = now_us();

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Requests and answers, whose response times are measured. KIND is
- *   kept    on one connection, one at a time, with pauses of half to one and a half of THINK_MS
+/* Sends requests and measures the response times of their answers. KIND is
+ *   kept    one connection, one request at a time, with pauses of half to one and a half of THINK_MS
  *   stream  at such intervals, without waiting for answers
- *   fresh   as kept, each on its own connection
- *   page:N  as kept, each of N times BYTES with N answers, of which the last counts
- *   many:N  as kept, on each of N concurrent connections, COUNT in all
- * Each line of FILE has the response time and the start of a request, in us.
- */
+ *   fresh   as kept, each request on its own connection
+ *   page:N  as kept, each request of N times BYTES with N answers; the response time ends with the last
+ *   many:N  as kept, on each of N concurrent connections, COUNT requests in all
+ * Each line of FILE has the response time and the start of a request, in us. */
 #include "requests.h"
 #include "sockets.h"
 
@@ -17,7 +16,7 @@ static void no_delay(int fd)
 	setsockopt(fd, SOL_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-/* Knuth's MMIX generator */
+/* the linear congruential generator of Knuth's MMIX */
 static uint64_t next_of(uint64_t *z)
 {
 	*z = *z * 6364136223846793005u + 1442695040888963407u;
@@ -55,7 +54,7 @@ int answer(char **argv)
 
 		if (fd < 0)
 			die("accept");
-		/* a process for each connection, so that a lost end delays no other connection */
+		/* one process for each connection, so that a loss on one delays no other */
 		if (fork() == 0) {
 			no_delay(fd);
 			answer_one(fd, atoll(argv[1]), (uint64_t)atoll(argv[2]) * 1000, 1);
@@ -168,7 +167,7 @@ static void add(struct tcp_info *sum, struct tcp_info t)
 	*sum = t;
 }
 
-/* Opens a connection for each request; the response time includes its handshake. */
+/* Opens a connection for each request; the response time includes the handshake. */
 static struct tcp_info fresh(struct client *c)
 {
 	struct tcp_info sum = {};
@@ -189,7 +188,7 @@ static struct tcp_info fresh(struct client *c)
 }
 
 struct flow {
-	int64_t at_us; /* the time of its next request, or the start of the one that waits for its answer */
+	int64_t at_us; /* start of the connection's next request, or of the one that awaits its answer */
 	int waits;
 };
 
@@ -210,7 +209,7 @@ static int ready(struct pollfd *p, const struct flow *f, long long flows)
 	return ppoll(p, (nfds_t)flows, &t, NULL);
 }
 
-/* As kept, on many connections with separate pauses, until COUNT requests in all are answered. */
+/* Runs `kept` on many connections with separate pauses, until COUNT requests in all are answered. */
 static struct tcp_info many(struct client *c, int64_t *elapsed_us)
 {
 	struct pollfd *p = calloc((size_t)c->number, sizeof(*p));
@@ -249,7 +248,7 @@ static struct tcp_info many(struct client *c, int64_t *elapsed_us)
 	for (i = 0; i < c->number; i++) {
 		shutdown(p[i].fd, SHUT_WR);
 		while (read(p[i].fd, buffer, sizeof(buffer)) > 0)
-			; /* answers to requests that were sent */
+			; /* answers to the requests that were sent */
 		add(&sum, info_of(p[i].fd));
 		close(p[i].fd);
 	}

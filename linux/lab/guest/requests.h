@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The words are those after the command's name; gives the exit code. */
+/* `argv` has the words after the command's name. Each returns the exit code. */
 int answer(char **argv);
 int send_requests(char **argv);

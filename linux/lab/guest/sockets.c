@@ -67,7 +67,7 @@ int connected(const char *host, const char *port, const char *congestion)
 	return fd;
 }
 
-/* Waits for the peer's end, which comes after our last byte. */
+/* Closes our direction and waits until the peer has closed its own. */
 void finish(int fd)
 {
 	shutdown(fd, SHUT_WR);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sockets, their TCP_INFO and the clock: what every command of the lab's traffic program stands on. */
+/* Sockets, their TCP_INFO and the clock, for all commands of the lab's traffic program. */
 #ifndef SOCKETS_H
 #define SOCKETS_H
 
@@ -33,7 +33,7 @@ int use(int fd, const char *congestion);
 int connected(const char *host, const char *port, const char *congestion);
 struct tcp_info info_of(int fd);
 void print_info(long long bytes, int64_t elapsed_us, struct tcp_info t);
-/* Waits for the peer's end, which comes after our last byte. */
+/* Closes our direction and waits until the peer has closed its own. */
 void finish(int fd);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Many connections at once, which are opened, switched to another congestion control, closed, reset and disconnected. */
+/* Keeps many connections busy at once: opens them, switches their congestion control, closes, resets and
+ * disconnects them. */
 #include "storm.h"
 #include "sockets.h"
 
-/* splitmix64: the same storm for the same seed */
+/* splitmix64: the same seed gives the same storm */
 static uint64_t seed;
 static uint32_t pick(uint32_t below)
 {

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The words are those after the command's name; gives the exit code. */
+/* `argv` has the words after the command's name. Returns the exit code. */
 int storm(char **argv);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* TCP SYNs through a raw socket, as hping3 -S sends them: each from the next port, without a connection.
+/* Sends TCP SYNs through a raw socket, as hping3 -S does: each from the next port, without a connection.
  *
- *   syns flood ADDRESS PORT EVERY_US          sends SYNs until it is ended
- *   syns pings ADDRESS PORT EVERY_US COUNT    prints the number of answers, and the least, mean and largest RTT
- */
+ *   syns flood ADDRESS PORT EVERY_US          sends SYNs until it is killed
+ *   syns pings ADDRESS PORT EVERY_US COUNT    prints the number of answers; least, mean and largest RTT */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,7 +43,7 @@ struct packet {
 		uint32_t from, to;
 		uint8_t zero, protocol;
 		uint16_t bytes;
-	} pseudo; /* the checksum's first part; not sent */
+	} pseudo; /* pseudo-header of the checksum; not sent */
 	struct tcphdr tcp;
 };
 
@@ -142,7 +141,7 @@ int main(int argc, char **argv)
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_TCP);
 	if (fd < 0)
 		die("socket");
-	if (!pings) /* answers are left to the kernel */
+	if (!pings) /* the kernel handles the answers */
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &nothing, sizeof(nothing));
 	start = now_us();
 	for (k = 0; k < count; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The lab's traffic program.
+/* The traffic program of the lab.
  *
  *   transfer sink PORT                      receives data, and closes after its peer
  *   transfer send ADDRESS PORT BYTES CC     sends, waits until all is acknowledged, prints TCP_INFO
@@ -9,15 +9,14 @@
  *   transfer answer PORT BYTES AFTER_MS     answers each BYTES with one byte, after up to twice AFTER_MS
  *   transfer requests ADDRESS PORT BYTES CC COUNT THINK_MS SEED KIND FILE
  *                                           COUNT requests of BYTES, each answered by one byte: requests.c.
- *                                           Prints as send does
+ *                                           Prints TCP_INFO as send does
  *   transfer udp ADDRESS PORT KBIT_S BYTES SECONDS  sends datagrams of BYTES at a constant rate
- *   transfer pace PERIOD_MS FILE [LOG]      prints each TEXT of FILE's lines, "MS TEXT", at its time in each period;
- *                                           PERIOD_MS 0: once. LOG gets a line for each, its time in us
- *   transfer clocks                         prints CLOCK_REALTIME (of captures) less CLOCK_MONOTONIC (of the log)
+ *   transfer pace PERIOD_MS FILE [LOG]      FILE has lines "MS TEXT": prints each TEXT at its time in a period
+ *                                           (PERIOD_MS 0: once). LOG gets the time of each line in us
+ *   transfer clocks                         CLOCK_REALTIME (of captures) minus CLOCK_MONOTONIC (of the log)
  *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
  *                                           keeps COUNT connections busy: opens, switches their congestion
- *                                           control, closes, resets and disconnects them
- */
+ *                                           control, closes, resets and disconnects them */
 #include "bursts.h"
 #include "requests.h"
 #include "sockets.h"
@@ -111,7 +110,7 @@ static int pace(char **argv)
 			if (log)
 				fprintf(log, "%lld\n", (long long)now_us());
 			if (puts(buffer) < 0 || fflush(stdout))
-				return 0; /* the reader has gone */
+				return 0; /* the reader has closed */
 		}
 		fclose(file);
 		if (!period_ms)
@@ -136,7 +135,7 @@ static int clocks(char **argv)
 
 static const struct {
 	const char *name;
-	int words, words_more; /* after the name */
+	int words, words_more; /* number of words after the command's name */
 	int (*run)(char **argv);
 } commands[] = {
 	{ "sink", 1, 0, sink },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Common functions of the binding files.
+// Functions that the binding files (bind_*.cpp, C++ called from Python through nanobind) share.
 #ifndef TCPLEARN_BIND_H
 #define TCPLEARN_BIND_H
 
@@ -32,20 +32,20 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
 // Returns TL_F64 for "double" or TL_FIX for "fixed"; throws std::invalid_argument for other texts.
 tl_arithmetic arithmetic_of(const std::string& name);
 
-// Returns an algorithm's parameters: the given ones, and defaults for the others. Throws
+// Returns the parameters of algorithm `a`: the values in `given`, and defaults for all others. Throws
 // std::invalid_argument if a key or a value is not allowed.
 std::vector<std::uint64_t> params_of(tl_kind_of kind, const tl_algorithm& a,
                                      const std::map<std::string, double>& given);
 
-// Returns an algorithm by its name. Throws std::invalid_argument with the core's line.
+// Returns an algorithm by its name. Throws std::invalid_argument with the error line of the core.
 const tl_algorithm& algorithm_of(tl_kind_of kind, const std::string& name, const std::string& arithmetic);
 
-// An algorithm of the core with its state; -> gives its functions. T is the struct of its kind, which begins
-// with the common head.
+// An algorithm of the core with its parameters and state. The operator -> gives access to its functions.
+// T is the struct of its kind, which begins with struct tl_algorithm.
 template <typename T, tl_kind_of kKind>
 class Running {
  public:
-  // Throws std::invalid_argument.
+  // Throws std::invalid_argument if the name, a parameter or a value is not allowed.
   Running(const std::string& name, const std::string& arithmetic, const std::map<std::string, double>& params)
       : verbs_(reinterpret_cast<const T*>(&algorithm_of(kKind, name, arithmetic))),
         params_(params_of(kKind, verbs_->algorithm, params)),
@@ -64,7 +64,8 @@ class Running {
   std::vector<std::uint64_t> params_, state_;
 };
 
-// Throws std::invalid_argument with one clear line if the name, a key or a value is not known.
+// Returns an estimator with its parameters. Throws std::invalid_argument with one line of text if the
+// name, a key or a value is not known.
 Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params);
 

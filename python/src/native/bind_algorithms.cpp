@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the lists of the core's algorithms of every kind, and for reading specs.
+// Bindings for the lists of the core's algorithms of every kind, and for reading specs such as
+// "conformal:miss=0.001".
 #include <nanobind/stl/string.h>
 
 #include <array>
@@ -70,7 +71,7 @@ nb::list algorithms(const std::string& key) {
   return out;
 }
 
-// Returns the name in a spec, and the values of the parameters that it sets.
+// Returns the name of the algorithm in a spec, and the values of the parameters that the spec sets.
 nb::tuple read_spec(const std::string& key, const std::string& spec) {
   std::array<char, TL_ERROR_BYTES_MAX> error{};
   Params params = room();

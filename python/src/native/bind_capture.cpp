@@ -51,7 +51,7 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
     columns["events"] = events;
   }
   columns["ended"] = to_numpy(std::move(batch.ended));
-  // few large tables are made of them
+  // take the rows in large portions, because each portion becomes a table
   auto* explainer = dynamic_cast<Explainer*>(reader.observer());
   if (explainer != nullptr && (reader.finished() || explainer->held() >= kRowsAtOnce))
     columns["explained"] = explained(explainer->take());
@@ -112,7 +112,7 @@ void bind_capture(nb::module_& m) {
              bool every_ack, double idle_s, bool events,
              const std::optional<std::vector<std::string>>& explain,
              const std::vector<PacketWindow>& windows) {
-            // a file's name is bytes that may not be text
+            // a file name is bytes, which may not be valid text
             PyObject* encoded = nullptr;
             if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
             const nb::bytes file = nb::steal<nb::bytes>(encoded);

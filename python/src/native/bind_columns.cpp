@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the schema of a batch, and for batches from Python.
+// Bindings for the schema of a batch of samples, and for batches that Python provides.
 #include "bind_columns.h"
 
 #include <cstdint>

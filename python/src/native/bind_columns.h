@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A batch from Python, as borrowed columns.
+// A batch of samples given by Python, as columns that are read in place.
 #ifndef TCPLEARN_BIND_COLUMNS_H
 #define TCPLEARN_BIND_COLUMNS_H
 
@@ -10,8 +10,9 @@
 
 namespace tcplearn {
 
-// Holds the arrays while they are read. Throws std::invalid_argument or nb::cast_error if a column is missing
-// or has another type or length, or if losses are not in the order of their rows.
+// Keeps the numpy arrays of a batch alive while they are read. The constructor throws
+// std::invalid_argument or nb::cast_error if a column is missing or has another type or length, or if
+// losses are not in the order of their rows.
 class HeldBatch {
  public:
   explicit HeldBatch(const nb::dict& batch);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the core's estimators: their list, stepping one, replaying columns.
+// Bindings for the core's RTO estimators: their list, single steps of an estimator, and a replay of
+// columns.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -72,7 +73,7 @@ Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params) {
   const tl_algorithm& a = algorithm_of(TL_KIND_ESTIMATOR, name, arithmetic);
   Chosen c;
-  c.estimator = reinterpret_cast<const tl_estimator*>(&a);  // the estimator begins with it
+  c.estimator = reinterpret_cast<const tl_estimator*>(&a);  // struct tl_estimator begins with tl_algorithm
   c.params = params_of(TL_KIND_ESTIMATOR, a, params);
   c.state_words = (a.state_bytes(c.params.data()) + 7) / 8;
   return c;

@@ -28,7 +28,7 @@ nb::dict requests_of(T& from) {
   return d;
 }
 
-// A column for each candidate, as NAME0 and so on.
+// Stores one column for each candidate setting, named NAME0, NAME1 and so on.
 void put(nb::dict& d, const char* name, std::array<std::vector<std::int32_t>, kMostCandidates>& from,
          std::size_t candidates) {
   for (std::size_t k = 0; k < candidates; ++k)
@@ -55,7 +55,7 @@ nb::dict connections_of(T& from) {
   return d;
 }
 
-// Keys and meanings of causes and of ends, in their order.
+// Returns the keys and meanings of all causes and of all ends, in the order of their enums.
 nb::tuple explain_names() {
   nb::list causes, ends;
 #define TCPLEARN_X(identifier, key, meaning) causes.append(nb::make_tuple(#key, meaning));

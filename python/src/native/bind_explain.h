@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Rows of an explained capture, for Python.
+// Converts the rows of an explained capture to Python.
 #ifndef TCPLEARN_BIND_EXPLAIN_H
 #define TCPLEARN_BIND_EXPLAIN_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for a policy of the first RTO with its history of a place.
+// Bindings for a first-RTO policy (the RTO before the first RTT sample) with its history of a
+// destination.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the core's loss classifiers: their list, and one of them on events and on features.
+// Bindings for the core's loss classifiers (was a loss random or caused by congestion?): their list, and
+// runs of a classifier over events and over features.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
@@ -64,10 +65,10 @@ class Classifier {
     return to_numpy(std::move(out));
   }
 
-  // Takes the events of one connection in order, as described in columns.h, and returns for each fast
-  // retransmit P(congestion), cause and all features. A capture does not show cwnd and ssthresh: cwnd is
-  // assumed to be what is in flight, ssthresh half of that at the recovery before, and the sender to have
-  // acted on the cause.
+  // Takes the events of one connection in order (columns.h). Returns for each fast retransmit
+  // P(congestion), the cause and all features. A capture does not show cwnd and ssthresh, so cwnd is
+  // assumed to be the data in flight, ssthresh half of the data in flight at the previous recovery, and
+  // the sender is assumed to have acted on the classifier's cause.
   nb::tuple run(const Array<std::uint8_t>& kind, const Array<std::int64_t>& time_us,
                 const Array<std::int64_t>& rtt_us, const Array<std::uint32_t>& delivered,
                 const Array<std::uint8_t>& duplicate, const Array<std::uint32_t>& flight) {
@@ -102,7 +103,7 @@ class Classifier {
                           to_numpy(std::move(features)));
   }
 
-  // Returns P(congestion) of each row of features.
+  // Returns P(congestion) for each row of features.
   auto judge(const Rows& rows) const {
     const tl_loss_moment at{0, 1, 1, 1, TL_LOSS_UNKNOWN};
     std::vector<double> out(rows.shape(0));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the replay engine, which takes batches and returns the metrics of finished flows.
+// Bindings for the replay engine, which takes batches of samples and returns the metrics of finished
+// flows.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -89,7 +90,8 @@ nb::list distributions(const std::vector<Metrics>& all) {
   return out;
 }
 
-// Returns one estimator's values from a point-major table.
+// Returns the values of estimator `e` from a table that has `count` values, one per estimator, for each
+// point.
 std::vector<double> strip(const std::vector<double>& table, std::size_t e, std::size_t count) {
   std::vector<double> out;
   for (std::size_t i = e; i < table.size(); i += count) out.push_back(table[i]);
@@ -122,7 +124,7 @@ class Flow {
     d["rto_us"] = rto;
     return d;
   }
-  // [block][estimator][sum], with sums in the order of Blocks::Sum.
+  // Returns an array [block][estimator][sum], with the sums in the order of Blocks::Sum.
   nb::object blocks() const {
     const Blocks& b = details().blocks;
     const std::size_t estimators = flow_->metrics().size();
@@ -177,7 +179,7 @@ class Totals {
   std::uint64_t samples_ = 0;
 };
 
-// Returns the samples among a flow's rows.
+// Returns a digest of the RTT samples of a flow, by which copies of a flow are recognized.
 std::uint64_t samples_digest(const Array<std::int64_t>& time_us, const Array<std::int64_t>& rtt_us) {
   if (time_us.size() != rtt_us.size()) throw std::invalid_argument("columns differ in length");
   SampleDigest out;

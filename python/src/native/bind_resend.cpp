@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the core's resend policies: their list, one of them on events, and one on requests over a
-// path.
+// Bindings for the core's resend policies (when the retransmission timer sends again): their list, and
+// runs of a policy over events and over requests on a path.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the core's startup policies: their list, and one of them on handshakes and reports.
+// Bindings for the core's startup policies (cwnd and ssthresh after a handshake): their list, and runs of
+// a policy over handshakes and reports.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The columns of a batch, defined only here, also for Python: readers write them, the engine reads them.
+// Defines the columns of a batch of samples, for C++ and for Python. Readers of traces write them, the
+// replay engine reads them.
 #ifndef TCPLEARN_COLUMNS_H
 #define TCPLEARN_COLUMNS_H
 
 #include <cstddef>
 #include <cstdint>
 
-// One row for each ACK that acknowledges new data of one direction of one connection. All times are
-// microseconds since the trace's first packet or row.
-// X(type, name, default, meaning)
+// A row describes an ACK that acknowledges new data in one direction of one connection. All times are in
+// microseconds since the trace's first packet or row. Each line is X(type, name, default, meaning).
 
 // The columns that every batch must have.
 #define TCPLEARN_REQUIRED_COLUMNS(X)                                                                    \
@@ -19,7 +19,7 @@
   X(std::int64_t, head_sent_us, 0, "first transmission of the oldest segment out before this ACK")      \
   X(std::uint32_t, flow, 0, "a direction of a connection")
 
-// The columns that every batch has, with defaults for traces that do not know them.
+// The columns that every batch has. Traces that do not know a value have the default.
 #define TCPLEARN_FILLED_COLUMNS(X)                                                                      \
   X(std::uint32_t, acked_bytes, 0, "bytes acknowledged by this ACK first")                              \
   X(std::uint32_t, in_flight_bytes, 0, "bytes out just before this ACK")                                \
@@ -28,7 +28,7 @@
   X(std::uint8_t, ttl, 0, "TTL of the ACK; 0 if unknown")                                               \
   X(std::uint8_t, no_sample, 0, "why there is no RTT (NoSample); 0 if there is one")
 
-// The columns that batches of some traces lack; readers of the batch then use the default.
+// The columns that batches of some traces lack. A reader of such a batch uses the default.
 #define TCPLEARN_OPTIONAL_COLUMNS(X)                                                               \
   X(std::int64_t, ack_delay_us, 0, "time for which the peer held the ACK back (RFC 9000, 13.2.5)") \
   X(std::uint8_t, hops, 0, "hops of the path; 0 if unknown")
@@ -36,8 +36,8 @@
 #define TCPLEARN_BATCH_COLUMNS(X) TCPLEARN_REQUIRED_COLUMNS(X) TCPLEARN_FILLED_COLUMNS(X)
 #define TCPLEARN_SAMPLE_COLUMNS(X) TCPLEARN_BATCH_COLUMNS(X) TCPLEARN_OPTIONAL_COLUMNS(X)
 
-// One row for each segment that was sent again without evidence that its first copy had arrived; all are
-// required. -1: none.
+// A row describes a segment that was retransmitted without evidence that its first copy had arrived. All
+// columns are required; -1 means that there is no value.
 #define TCPLEARN_LOSS_COLUMNS(X)                                                                            \
   X(std::uint32_t, flow, 0, "a direction of a connection")                                                  \
   X(std::uint32_t, row, 0, "row of the ACK that acknowledges it")                                           \
@@ -53,12 +53,14 @@
   X(std::uint8_t, tail, 0, "nothing was sent after it before the repair")                                   \
   X(std::uint8_t, alone, 0, "one segment out at the repair")
 
-// Withdrawn losses: a duplicate SACK came after the ACK.
+// Losses that are withdrawn, because a duplicate SACK arrived after the ACK and shows that the first copy
+// had arrived.
 #define TCPLEARN_WITHDRAWN_COLUMNS(X)                                \
   X(std::uint32_t, withdrawn_flow, 0, "a direction of a connection") \
   X(std::uint32_t, withdrawn_id, 0, "the id of one of its losses")
 
-// The events for loss classifiers, one in each row, in order of time, if the reader was asked for them.
+// The events for loss classifiers, one in each row, in order of time. A batch has them only if the reader
+// was asked for them.
 #define TCPLEARN_EVENT_COLUMNS(X)                                                              \
   X(std::uint32_t, flow, 0, "a direction of a connection")                                     \
   X(std::uint8_t, kind, 0, "EventKind: 0 ACK, 1 fast retransmit, 2 timeout, 3 recovery ended") \
@@ -72,7 +74,8 @@ namespace tcplearn {
 
 enum class EventKind : std::uint8_t { kAck = 0, kFastRetransmit = 1, kTimeout = 2, kRecoveryEnded = 3 };
 
-// A batch's borrowed columns, all of length `rows`; null: the trace does not know the column.
+// The columns of a batch, owned by the caller, each of length `rows`. A null pointer means that the trace
+// does not know the column.
 struct Columns {
   std::size_t rows = 0;
 #define TCPLEARN_X(type, name, unknown, meaning) \
@@ -82,7 +85,7 @@ struct Columns {
 #undef TCPLEARN_X
 };
 
-// The borrowed losses of a batch, in the order of its rows.
+// The losses of a batch, owned by the caller, in the order of the batch's rows.
 struct LossColumns {
   std::size_t rows = 0, withdrawn = 0;
 #define TCPLEARN_X(type, name, unknown, meaning) const type* name = nullptr;

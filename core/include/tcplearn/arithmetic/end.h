@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Ends an arithmetic begun by double.h or fixed.h. */
+/* Ends the arithmetic that double.h or fixed.h began. */
 #undef TL
 #undef TL_ARITHMETIC
 #undef num_t

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Functions of double precision that the language lacks. Needs no libm. */
+/* Functions in double precision that do not need libm. */
 #ifndef TCPLEARN_F64_H
 #define TCPLEARN_F64_H
 
 #include "../deps.h"
 
-/* e^x for x in [-708, 0], 0 below, and within 2 ulp: Cody and Waite's reduction to
- * |r| <= ln2/2, the Taylor polynomial to r^13, and the exponent put together by integer addition.
- * It has no branches except two selections, so that a loop over it becomes vector code (with gcc this
- * needs -fno-trapping-math, which changes no value). */
+/* Returns e^x for x in [-708, 0], and 0 below; error within 2 ulp. Method: Cody and Waite's reduction to
+ * |r| <= ln2/2, the Taylor polynomial to r^13, and the exponent set by integer addition. Its only
+ * branches are two selections, so that a loop over it becomes vector code (gcc needs -fno-trapping-math
+ * for this, which changes no value). */
 TL_FN double tl_f64_exp(double x)
 {
 	const double shifter = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer */
@@ -18,7 +18,7 @@ TL_FN double tl_f64_exp(double x)
 	double r = (low - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
 	double r2 = r * r;
 	double r4 = r2 * r2;
-	/* Estrin's scheme: short chains */
+	/* Estrin's scheme: short dependency chains */
 	double p01 = 1.0 + r;
 	double p23 = 0.5 + r * (1.0 / 6);
 	double p45 = 1.0 / 24 + r * (1.0 / 120);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Fixed point. Every rounding is to nearest, halves away from zero, so that no sign is favoured. Divisions
- * use magnitudes, because BPF below v4 has no signed division. */
+/* Functions of fixed point. Every rounding is to nearest, halves away from zero, so that no sign is
+ * favoured. Divisions use magnitudes, because BPF below v4 has no signed division. */
 #ifndef TCPLEARN_FIX_H
 #define TCPLEARN_FIX_H
 
@@ -17,22 +17,22 @@ TL_FN int64_t tl_fix_signed(uint64_t mag, int64_t sign)
 	return sign < 0 ? -(int64_t)mag : (int64_t)mag;
 }
 
-/* |a| <= 2^k */
+/* Returns whether |a| <= 2^k. */
 TL_FN int tl_fix_within(int64_t a, uint32_t k)
 {
 	return tl_fix_mag(a) <= (uint64_t)1 << k;
 }
 
-/* a / 2^k. Range: |a| <= 2^62 (a parameter of 2^32 us, read as a ratio), 1 <= k <= 32. */
+/* Returns a / 2^k, rounded. Range: |a| <= 2^62 (a parameter of 2^32 us, read as a ratio), 1 <= k <= 32. */
 TL_FN int64_t tl_fix_shr(int64_t a, uint32_t k)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
 	TL_RANGE(k >= 1 && k <= 32, k);
-	/* the shift rounds down; below 0 one less is added, so that a half is rounded away from 0 */
+	/* The shift rounds down. For a < 0, one less is added so that a half is rounded away from 0. */
 	return (a + (a >> 63) + ((int64_t)1 << (k - 1))) >> k;
 }
 
-/* tl_fix_mul() in parts, for machines without a 128-bit product. */
+/* Returns the same as tl_fix_mul(), computed in parts for machines without a 128-bit product. */
 TL_FN int64_t tl_fix_mul_parts(int64_t a, int64_t r)
 {
 	const uint64_t low30 = ((uint64_t)1 << 30) - 1;
@@ -56,7 +56,7 @@ TL_FN int64_t tl_fix_mul_at_once(int64_t a, int64_t r)
 #define tl_fix_mul_at_once(a, r) tl_fix_mul_parts((a), (r))
 #endif
 
-/* a * r / 2^30, exact except for the last rounding. Range: |a| <= 2^62 and the result too. */
+/* Returns a * r / 2^30, exact except for the final rounding. Range: |a| <= 2^62, and the result too. */
 TL_FN int64_t tl_fix_mul(int64_t a, int64_t r)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
@@ -65,7 +65,7 @@ TL_FN int64_t tl_fix_mul(int64_t a, int64_t r)
 	return tl_fix_mul_at_once(a, r);
 }
 
-/* a * n, saturating at +-2^62. Range: n > 0. */
+/* Returns a * n, saturating at +-2^62. Range: n > 0. */
 TL_FN int64_t tl_fix_mul_count(int64_t a, uint32_t n)
 {
 	const uint64_t top = (uint64_t)1 << 62;
@@ -75,7 +75,7 @@ TL_FN int64_t tl_fix_mul_count(int64_t a, uint32_t n)
 	return tl_fix_signed(m > top / n ? top : m * n, a);
 }
 
-/* a / n. Range: |a| < 2^63 (a product that saturated, a mean's sum), n > 0. */
+/* Returns a / n, rounded. Range: |a| < 2^63 (a product that saturated, the sum of a mean), n > 0. */
 TL_FN int64_t tl_fix_div(int64_t a, int64_t n)
 {
 	uint64_t d = (uint64_t)n;
@@ -85,15 +85,16 @@ TL_FN int64_t tl_fix_div(int64_t a, int64_t n)
 	return tl_fix_signed((tl_fix_mag(a) + d / 2) / d, a);
 }
 
-/* A duration with 16 more bits. Range: |a| <= 2^42. */
+/* Returns a duration with 16 more fractional bits. Range: |a| <= 2^42. */
 TL_FN int64_t tl_fix_fine(int64_t a)
 {
 	TL_RANGE(tl_fix_within(a, 42), a);
 	return a * 65536;
 }
 
-/* floor(log2 x), x > 0. It uses an instruction where one surely exists, else plain code: clang 14 loops
- * for ever over a count of leading zeros for BPF, and some machines would call a library for it. */
+/* Returns floor(log2 x). Range: x > 0. It uses a machine instruction only where one surely exists. For
+ * BPF, clang 14 does not terminate on a count of leading zeros, and some machines would need a library
+ * for it. */
 TL_FN uint32_t tl_fix_top_bit(uint64_t x)
 {
 #if defined(__x86_64__) || defined(__aarch64__)

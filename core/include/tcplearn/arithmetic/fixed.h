@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arithmetic: 64-bit integers. A duration is in 2^-8 microseconds, a ratio has 30 fractional bits. Undone
- * by end.h. Further operations of one family of algorithms are beside it, in estimators/FAMILY_fixed.h. */
+/* Begins the arithmetic of fixed point in 64-bit integers: the algorithm headers that follow are compiled
+ * with these types and operations. A duration has a unit of 2^-8 microseconds, a ratio has 30 fractional
+ * bits. end.h ends the arithmetic. Operations of one family of algorithms are in
+ * estimators/FAMILY_fixed.h. */
 #include "fix.h"
 
 /* clang-format off */
@@ -15,11 +17,11 @@
 #define num_mul_count(a, n) tl_fix_mul_count((a), (n))
 #define num_div_count(a, n) tl_fix_div((a), (n))
 #define num_shr(a, k)       tl_fix_shr((a), (k))
-#define num_shr_down(a, k)  ((a) >> (k)) /* without rounding: rounds down, one instruction */
-#define num_shr_positive(a, k) (((a) + ((int64_t)1 << ((k) - 1))) >> (k)) /* num_shr of a >= 0, without its sign */
+#define num_shr_down(a, k)  ((a) >> (k)) /* rounds down, one instruction */
+#define num_shr_positive(a, k) (((a) + ((int64_t)1 << ((k) - 1))) >> (k)) /* num_shr for a >= 0 */
 #define num_fine(a)         tl_fix_fine(a)
 #define num_coarse(a)       tl_fix_shr((a), 16)
-#define num_to_us(a)        num_shr_positive((a), 8) /* of a >= 0 */
+#define num_to_us(a)        num_shr_positive((a), 8) /* for a >= 0 */
 #define num_to_double_us(a) ((double)(a) / 256.0)
 #define ratio_to_double(r)  ((double)(r) / 1073741824.0)
 #define ratio_from_double(x) ((int64_t)((x) * 1073741824.0 + ((x) < 0 ? -0.5 : 0.5)))

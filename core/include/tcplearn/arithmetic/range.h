@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* TL_RANGE(condition, value): the stated range of an argument or result in a function of fixed point. It
- * does nothing, except in a build for tests with TL_CHECK_RANGES (CMake: TCPLEARN_CHECK_RANGES), where it
- * reports and aborts. */
+/* TL_RANGE(condition, value) states the range of an argument or result of a fixed-point function. It does
+ * nothing, except in a test build with TL_CHECK_RANGES (CMake: TCPLEARN_CHECK_RANGES), where it reports a
+ * violation and aborts. */
 #ifndef TCPLEARN_RANGE_H
 #define TCPLEARN_RANGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weights that sum to one, losses and their effect on weights, in double precision. */
+/* Weights that sum to one, and losses that reduce them, in double precision. */
 #ifndef TCPLEARN_WEIGHTS_DOUBLE_H
 #define TCPLEARN_WEIGHTS_DOUBLE_H
 
@@ -10,20 +10,20 @@ typedef double tl_weight_f64;
 typedef double tl_weight_sum_f64;
 typedef double tl_weight_ratio_f64; /* a factor of a weight */
 typedef double tl_loss_f64;
-typedef double tl_rate_f64; /* a learning rate in the form for decay() */
+typedef double tl_rate_f64; /* a learning rate in the form that decay() needs */
 
 TL_FN tl_rate_f64 tl_decay_rate_f64(double eta)
 {
 	return eta;
 }
 
-/* The largest loss at which the decay is computed: e^-708 is the last above 0. */
+/* Returns the largest loss for which the decay is computed: e^-708 is the last power above 0. */
 TL_FN tl_loss_f64 tl_decay_limit_f64(tl_rate_f64 rate)
 {
 	return rate > 0 ? 708.0 / rate : 1e300;
 }
 
-/* e^(-eta loss) */
+/* Returns e^(-eta loss). */
 TL_FN tl_weight_ratio_f64 tl_decay_f64(tl_loss_f64 loss, tl_rate_f64 rate)
 {
 	return tl_f64_exp(-(loss * rate));
@@ -44,19 +44,19 @@ TL_FN tl_weight_f64 tl_weight_uniform_f64(uint32_t n)
 	return 1.0 / (double)n;
 }
 
-/* Whether 1 over the sum of the weights is finite. */
+/* Returns whether 1 / sum is finite; `sum` is the sum of the weights. */
 TL_FN uint32_t tl_weights_alive_f64(tl_weight_sum_f64 sum)
 {
 	return sum > 1e-290;
 }
 
-/* (1 - alpha) / sum: the part of a weight that is kept, with the sum normalised to 1. */
+/* Returns (1 - alpha) / sum: the factor by which a weight is kept when the sum is normalized to 1. */
 TL_FN tl_weight_ratio_f64 tl_weight_keep_f64(double alpha, tl_weight_sum_f64 sum)
 {
 	return (1.0 - alpha) / sum;
 }
 
-/* alpha / n: the part that each is given. */
+/* Returns alpha / n: the part that each of `n` weights is given. */
 TL_FN tl_weight_ratio_f64 tl_weight_share_f64(double alpha, uint32_t n)
 {
 	return alpha / (double)n;

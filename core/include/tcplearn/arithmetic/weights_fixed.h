@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weights that sum to one, losses and their effect on weights, in fixed point: a loss has 24 fractional
- * bits, a weight and its factors have 30. */
+/* Weights that sum to one, and losses that reduce them, in fixed point. A loss has 24 fractional bits; a
+ * weight and its factors have 30. */
 #ifndef TCPLEARN_WEIGHTS_FIXED_H
 #define TCPLEARN_WEIGHTS_FIXED_H
 
@@ -11,11 +11,12 @@ typedef uint32_t tl_weight_fix;
 typedef uint64_t tl_weight_sum_fix;
 typedef uint64_t tl_weight_ratio_fix; /* a factor of a weight */
 typedef uint64_t tl_loss_fix;
-typedef uint64_t tl_rate_fix; /* a learning rate in the form for decay() */
+typedef uint64_t tl_rate_fix; /* a learning rate in the form that decay() needs */
 
-/* 2^-x from x + 33, both with 30 fractional bits, the result too; cut. At most 2^-29 off and never rising:
- * 2^-(j/256) from a table, and the rest, r < 2^-8, by the parabola a ((c - r)^2 + k), a within the table.
- * The 33 is the shift that a product of this size needs. Range: x < 31. */
+/* Returns 2^-x for the argument x + 33; argument and result have 30 fractional bits, the result is
+ * truncated. The error is at most 2^-29, and the function never rises. Method: 2^-(j/256) from a table,
+ * and the remaining r < 2^-8 by the parabola a ((c - r)^2 + k), whose factor a is in the table. The
+ * offset 33 is the shift that a product of this size needs. Range: x < 31. */
 TL_FN uint64_t tl_fix_exp2_neg33(uint64_t x_q30)
 {
 	const uint64_t c_q30 = 1550899691u, k_q60 = 2399654099552362303u;
@@ -25,33 +26,34 @@ TL_FN uint64_t tl_fix_exp2_neg33(uint64_t x_q30)
 	return (((r * r + k_q60) >> 31) * tl_exp2_table((x_q30 >> 22) & 255)) >> (x_q30 >> 30);
 }
 
-/* 2^-x with 30 fractional bits both ways; 0 from x = 31 on. */
+/* Returns 2^-x; x and the result have 30 fractional bits. Returns 0 for x >= 31. */
 TL_FN uint32_t tl_fix_exp2_neg(uint64_t x_q30)
 {
 	return x_q30 >> 30 > 30 ? 0 : (uint32_t)tl_fix_exp2_neg33(x_q30 + ((uint64_t)33 << 30));
 }
 
-/* eta log2 e: the rate for the two below. Range: 0 <= eta <= 2^36. */
+/* Returns eta log2 e, the rate for the next two functions. Range: 0 <= eta <= 2^36. */
 TL_FN tl_rate_fix tl_decay_rate_fix(int64_t eta)
 {
 	TL_RANGE(eta >= 0 && tl_fix_within(eta, 36), eta);
 	return (uint64_t)tl_fix_mul(eta, 1549082005);
 }
 
-/* The largest loss at which the decay is computed: 2^-x, x < 31. Beyond it is 0. At most 2^62. */
+/* Returns the largest loss for which the decay 2^-x is computed (x < 31); beyond it the decay is 0. At
+ * most 2^62. */
 TL_FN tl_loss_fix tl_decay_limit_fix(tl_rate_fix rate)
 {
 	return rate == 0 ? (uint64_t)1 << 62 : (((uint64_t)31 << 54) - ((uint64_t)1 << 23) - 1) / rate;
 }
 
-/* e^(-eta loss). Range: loss within the limit. */
+/* Returns e^(-eta loss). Range: loss up to tl_decay_limit_fix(rate). */
 TL_FN tl_weight_ratio_fix tl_decay_fix(tl_loss_fix loss, tl_rate_fix rate)
 {
 	TL_RANGE(loss <= tl_decay_limit_fix(rate), loss);
 	return tl_fix_exp2_neg33((loss * rate + ((uint64_t)33 << 54) + ((uint64_t)1 << 23)) >> 24);
 }
 
-/* Range: decay <= 2^30. */
+/* Returns w * decay. Range: decay <= 2^30. */
 TL_FN tl_weight_fix tl_weight_decayed_fix(tl_weight_fix w, tl_weight_ratio_fix decay)
 {
 	TL_RANGE(decay <= (uint64_t)1 << 30, decay);
@@ -63,7 +65,7 @@ TL_FN tl_weight_fix tl_weight_decay_fix(tl_weight_fix w, tl_loss_fix loss, tl_ra
 	return tl_weight_decayed_fix(w, tl_decay_fix(loss, rate));
 }
 
-/* Range: n > 0. */
+/* Returns the weight 1 / n. Range: n > 0. */
 TL_FN tl_weight_fix tl_weight_uniform_fix(uint32_t n)
 {
 	TL_RANGE(n > 0, n);
@@ -75,8 +77,8 @@ TL_FN uint32_t tl_weights_alive_fix(tl_weight_sum_fix sum)
 	return sum > 0;
 }
 
-/* (1 - alpha) / sum, cut: the part of a weight that is kept, with the sum normalised to 1. Range: 0 <=
- * alpha <= 2^30, sum > 0. */
+/* Returns (1 - alpha) / sum, truncated: the factor by which a weight is kept when the sum is normalized
+ * to 1. Range: 0 <= alpha <= 2^30, sum > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_keep_fix(int64_t alpha, tl_weight_sum_fix sum)
 {
 	TL_RANGE(alpha >= 0 && tl_fix_within(alpha, 30), alpha);
@@ -84,7 +86,8 @@ TL_FN tl_weight_ratio_fix tl_weight_keep_fix(int64_t alpha, tl_weight_sum_fix su
 	return (uint64_t)(((int64_t)1 << 30) - alpha) * ((uint64_t)1 << 30) / sum;
 }
 
-/* alpha / n, cut: the part that each is given. Range: 0 <= alpha <= 2^30, n > 0. */
+/* Returns alpha / n, truncated: the part that each of `n` weights is given. Range: 0 <= alpha <= 2^30, n
+ * > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 {
 	TL_RANGE(alpha >= 0 && tl_fix_within(alpha, 30), alpha);
@@ -92,7 +95,8 @@ TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 	return (uint64_t)alpha / n;
 }
 
-/* Range: share <= 2^30; w is part of the sum that keep normalises to 1, so w keep <= 2^60. */
+/* Returns w * keep + share. Range: share <= 2^30; w is part of the sum that `keep` normalizes to 1, so w
+ * * keep <= 2^60. */
 TL_FN tl_weight_fix tl_weight_mix_fix(tl_weight_fix w, tl_weight_ratio_fix keep, tl_weight_ratio_fix share)
 {
 	TL_RANGE(share <= (uint64_t)1 << 30, share);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `conformal`: an RTO with a chosen rate of misses over any prediction p, clamp(p + width, rto_min, rto_max).
- * The width is a quantile of the errors seen, steered by the count of misses (conformal_quantile.h); in
- * the first form it is a multiple of the errors' scale (conformal_scales.h). docs/algorithms/conformal.md
- * has the guarantee and its proof. Included once for each arithmetic. */
+/* The estimator `conformal`: an RTO with a chosen rate of misses (samples longer than the RTO). For any
+ * prediction p of the next RTT, RTO = clamp(p + width, rto_min, rto_max). The width is a quantile of the
+ * errors so far, adjusted by the count of misses (conformal_quantile.h). In the preset `conformal/first`
+ * it is a multiple of the errors' scale (conformal_scales.h). docs/algorithms/conformal.md has the
+ * guarantee and its proof. This file is included twice, for double precision and for fixed point. */
 
 #include "conformal_double.h"
 #include "conformal_fixed.h"
@@ -39,7 +40,7 @@ struct TL(conformal_params) {
 
 struct TL(conformal) {
 	struct TL(conformal_params) params;
-	union { /* by params.width */
+	union { /* selected by params.width */
 		struct TL(tail) quantile;
 		struct TL(interval) scales;
 	} timer;
@@ -50,15 +51,16 @@ struct TL(conformal) {
 	} inner;
 	num_t rtt;
 	num_t raw; /* the RTO before floor and cap */
-	/* with TL_AT_SEND: the flight whose samples arrive now, sent before the last change of the RTO */
+	/* With TL_AT_SEND: values for the flight whose samples arrive now, which was sent before the last
+	 * change of the RTO. */
 	num_t flight_rtt, flight_raw, flight_error;
-	int64_t next_sent_us; /* a segment sent from this time on has the current RTO */
+	int64_t next_sent_us; /* segments sent from this time on have the current RTO */
 	uint32_t flight_segments, flight_missed;
 };
 
 TL_FN void TL(conformal_defaults)(struct TL(conformal_params) *p) { TL_CONFORMAL_PARAMS(TL_DEFAULT) }
 
-/* One spurious timeout in a thousand samples. */
+/* Preset `conformal/thousandth`: one sample in a thousand may be longer than the RTO. */
 TL_FN void TL(conformal_thousandth)(struct TL(conformal_params) *p)
 {
 	p->miss = TL_RATIO(1, 1000);
@@ -69,7 +71,7 @@ TL_FN void TL(conformal_over_jacobson)(struct TL(conformal_params) *p)
 	p->over = TL_OVER_JACOBSON;
 }
 
-/* The first form. */
+/* Preset `conformal/first`: the first form, whose width follows the scale of the errors. */
 TL_FN void TL(conformal_first)(struct TL(conformal_params) *p)
 {
 	p->over = TL_OVER_TRACKING_FIRST;
@@ -91,7 +93,7 @@ TL_FN struct TL(mixture_params) TL(conformal_mixture)(uint32_t first)
 	return TL(mixture_params_of)(&p);
 }
 
-/* A copy for each choice, in which its parameters are constants. */
+/* One function for each predictor, so that the predictor's parameters are compile-time constants. */
 TL_FN void TL(conformal_mix)(struct TL(mixture) *s, num_t y)
 {
 	const struct TL(mixture_params) p = TL(conformal_mixture)(0);
@@ -126,7 +128,7 @@ TL_FN void TL(conformal_init_inner)(struct TL(conformal) *s)
 TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal_params) *p)
 {
 	s->params = *p;
-	if (s->params.rto_min_us > s->params.rto_max_us) /* the cap applies if the floor is above it */
+	if (s->params.rto_min_us > s->params.rto_max_us) /* if the floor is above the cap, the cap applies */
 		s->params.rto_min_us = s->params.rto_max_us;
 	if (p->width == TL_WIDTH_SCALES)
 		TL(interval_init)(&s->timer.scales, p->miss);
@@ -168,9 +170,9 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 	s->raw = TL(interval_raw)(t, s->rtt);
 }
 
-/* Returns 1 if the RTO changes: at each sample, or once a flight, at the first sample sent under the RTO.
- * A flight is judged by the RTO under which it was sent, by its largest error, and by whether it was
- * missed. */
+/* Judges a sample `y`. Returns 1 if the RTO changes: at each sample, or with TL_AT_SEND once a flight, at
+ * the first sample sent under the current RTO. A flight is judged by the RTO under which it was sent, by
+ * its largest error, and by whether any of its samples was missed. */
 TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
 				   num_t high)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `conformal` in double precision: levels, approximate logarithms, the width. */
+/* Arithmetic of the estimator `conformal` in double precision: levels (logarithms to base 2), approximate
+ * logarithms, the width. */
 #ifndef TCPLEARN_CONFORMAL_DOUBLE_H
 #define TCPLEARN_CONFORMAL_DOUBLE_H
 
@@ -7,7 +8,7 @@
 
 #ifndef TL_NO_F64
 
-typedef double tl_level_f64; /* a logarithm to base 2, a sum of misses */
+typedef double tl_level_f64; /* a logarithm to base 2, or a sum of misses */
 
 TL_FN tl_level_f64 tl_level_of_f64(int64_t n, int64_t d)
 {
@@ -29,8 +30,9 @@ TL_FN tl_level_f64 tl_level_mul_f64(tl_level_f64 a, tl_level_f64 b)
 	return a * b;
 }
 
-/* Mitchell's logarithm (1962) corrected by a parabola: log2(1 + f) is f + 11/32 f (1 - f), at most 0.0081
- * off. This is enough to control a width, and both arithmetics can use the same. x > 0. */
+/* Returns Mitchell's logarithm to base 2 (1962) with a parabola as correction: log2(1 + f) = f + 11/32 f
+ * (1 - f), error at most 0.0081. This is accurate enough to control a width, and fixed point computes the
+ * same. Range: x > 0. */
 TL_FN double tl_f64_log2_near(double x)
 {
 	uint64_t bits;
@@ -45,7 +47,8 @@ TL_FN double tl_f64_log2_near(double x)
 	return (double)e + f + 11.0 / 32 * f * (1 - f);
 }
 
-/* Its inverse to the same order: 2^f is 1 + f - 11/32 f (1 - f). x within +-1000. */
+/* Returns approximately 2^x, the inverse of tl_f64_log2_near() to the same order: 2^f = 1 + f - 11/32 f
+ * (1 - f). x is clamped to [-1000, 1000]. */
 TL_FN double tl_f64_exp2_near(double x)
 {
 	int64_t whole = (int64_t)x - (x < (double)(int64_t)x);
@@ -56,13 +59,13 @@ TL_FN double tl_f64_exp2_near(double x)
 	return (1 + f - 11.0 / 32 * f * (1 - f)) * scale;
 }
 
-/* Of a duration, in octaves of 1 us. */
+/* Returns log2 of a duration in microseconds. */
 TL_FN tl_level_f64 tl_level_log2_f64(double a)
 {
 	return tl_f64_log2_near(a);
 }
 
-/* Within 2^-30 and 2^40 us. */
+/* Returns 2^a us; a is clamped to [-30, 40]. */
 TL_FN double tl_level_exp2_f64(tl_level_f64 a)
 {
 	return tl_f64_exp2_near(a < -30 ? -30 : a > 40 ? 40 : a);
@@ -78,7 +81,7 @@ TL_FN tl_level_f64 tl_level_over_f64(tl_level_f64 a, uint32_t n)
 	return a / (double)n;
 }
 
-/* The square with the sign of a; a is within +-4096. */
+/* Returns a * |a|, the square with the sign of a. a is clamped to [-4096, 4096]. */
 TL_FN tl_level_f64 tl_level_square_f64(tl_level_f64 a)
 {
 	double b = a < -4096 ? -4096 : a > 4096 ? 4096 : a;
@@ -86,13 +89,13 @@ TL_FN tl_level_f64 tl_level_square_f64(tl_level_f64 a)
 	return b < 0 ? -b * b : b * b;
 }
 
-/* a / (a + 1/2) */
+/* Returns a / (a + 1/2). */
 TL_FN tl_level_f64 tl_level_share_f64(tl_level_f64 a)
 {
 	return a / (a + 0.5);
 }
 
-/* floor(n a) within 0 and bins - 1 */
+/* Returns floor(n * a), clamped to 0 ... bins - 1. */
 TL_FN uint32_t tl_level_bin_f64(tl_level_f64 a, uint32_t n, uint32_t bins)
 {
 	double b = a * (double)n;
@@ -100,13 +103,14 @@ TL_FN uint32_t tl_level_bin_f64(tl_level_f64 a, uint32_t n, uint32_t bins)
 	return b < 0 ? 0 : b >= (double)bins ? bins - 1 : (uint32_t)b;
 }
 
-/* 64 / miss within 512 and 32768 */
+/* Returns 64 / miss, clamped to 512 ... 32768. */
 TL_FN uint32_t tl_tail_memory_f64(tl_level_f64 miss)
 {
 	return miss > 0.125 ? 512 : miss < 1.0 / 512 ? 32768 : (uint32_t)(64 / miss);
 }
 
-/* log2(5/4 ln(1 / (2 miss))): the quantile of a Laplace tail at this miss rate, a quarter wider. */
+/* Returns log2(5/4 ln(1 / (2 miss))): the quantile of a Laplace tail at this rate of misses, widened by a
+ * quarter. `miss` is at most 0.2. */
 TL_FN tl_level_f64 tl_level_start_f64(tl_level_f64 miss)
 {
 	double rate = miss < 0.2 ? miss : 0.2;
@@ -114,7 +118,7 @@ TL_FN tl_level_f64 tl_level_start_f64(tl_level_f64 miss)
 	return tl_f64_log2_near(1.25 * 0.69314718055994530942 * -tl_f64_log2_near(2 * rate));
 }
 
-/* 2^u sqrt(a b) */
+/* Returns the width 2^u * sqrt(a * b). */
 TL_FN double tl_width_f64(tl_level_f64 u, double a, double b)
 {
 	return tl_f64_exp2_near(u + (tl_f64_log2_near(a) + tl_f64_log2_near(b)) / 2);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `conformal` in fixed point: levels with 32 fractional bits, approximate logarithms, the
- * width. */
+/* Arithmetic of the estimator `conformal` in fixed point: levels (logarithms to base 2) with 32
+ * fractional bits, approximate logarithms, the width. */
 #ifndef TCPLEARN_CONFORMAL_FIXED_H
 #define TCPLEARN_CONFORMAL_FIXED_H
 
 #include "../arithmetic/fix.h"
 
-typedef int64_t tl_level_fix; /* a logarithm to base 2, a sum of misses */
+typedef int64_t tl_level_fix; /* a logarithm to base 2, or a sum of misses */
 
-/* Range: |n| <= 2^30, d > 0. */
+/* Returns n / d as a level, rounded towards zero. Range: |n| <= 2^30, d > 0. */
 TL_FN tl_level_fix tl_level_of_fix(int64_t n, int64_t d)
 {
 	TL_RANGE(tl_fix_within(n, 30), n);
@@ -16,7 +16,8 @@ TL_FN tl_level_fix tl_level_of_fix(int64_t n, int64_t d)
 	return n * ((int64_t)1 << 32) / d;
 }
 
-/* Cut to 26 fractional bits: quarters and sixteenths of it are exact. Range: 0 <= r <= 2^60. */
+/* Converts a ratio to a level, truncated to 26 fractional bits so that a quarter and a sixteenth of it
+ * are exact. Range: 0 <= r <= 2^60. */
 TL_FN tl_level_fix tl_level_from_ratio_fix(int64_t r)
 {
 	TL_RANGE(r >= 0 && tl_fix_within(r, 60), r);
@@ -28,7 +29,8 @@ TL_FN tl_level_fix tl_level_shr_fix(tl_level_fix a, uint32_t k)
 	return tl_fix_shr(a, k);
 }
 
-/* b cut to 16 fractional bits. Range: |a| <= 2^32, |b| <= 2^45: the product fits. */
+/* Returns the product a * b; b is first rounded to 16 fractional bits. Range: |a| <= 2^32, |b| <= 2^45,
+ * so that the product fits. */
 TL_FN tl_level_fix tl_level_mul_fix(tl_level_fix a, tl_level_fix b)
 {
 	TL_RANGE(tl_fix_within(a, 32), a);
@@ -36,8 +38,8 @@ TL_FN tl_level_fix tl_level_mul_fix(tl_level_fix a, tl_level_fix b)
 	return tl_fix_shr(a * tl_fix_shr(b, 16), 16);
 }
 
-/* Mitchell's logarithm corrected by a parabola (conformal_double.h), 16 fractional bits. Range: 1 <= x <=
- * 2^62. */
+/* Returns Mitchell's logarithm to base 2 of an integer x with a parabola as correction
+ * (conformal_double.h), with 16 fractional bits. Range: 1 <= x <= 2^62. */
 TL_FN int64_t tl_fix_log2_near(int64_t x)
 {
 	int64_t e = tl_fix_top_bit((uint64_t)x);
@@ -47,7 +49,8 @@ TL_FN int64_t tl_fix_log2_near(int64_t x)
 	return e * 65536 + f + ((11 * f * (65536 - f)) >> 21);
 }
 
-/* Its inverse: x with 16 fractional bits of any sign, the result whole; at most 2^58. */
+/* Returns approximately 2^x as an integer, at most 2^58: the inverse of tl_fix_log2_near(). x has 16
+ * fractional bits and any sign. */
 TL_FN int64_t tl_fix_exp2_near(int64_t x)
 {
 	int64_t whole = x >> 16, f = x & 65535;
@@ -60,20 +63,21 @@ TL_FN int64_t tl_fix_exp2_near(int64_t x)
 	return whole >= -1 ? (m + ((int64_t)1 << (15 - whole))) >> (16 - whole) : 0;
 }
 
-/* Of a fine duration, in octaves of 1 us, with 16 fractional bits. Range: 1 <= a <= 2^62. */
+/* Returns log2 of a fine duration (24 fractional bits) in microseconds. The result has 16 significant
+ * fractional bits. Range: 1 <= a <= 2^62. */
 TL_FN tl_level_fix tl_level_log2_fix(int64_t a)
 {
 	return (tl_fix_log2_near(a) - (int64_t)24 * 65536) * 65536;
 }
 
-/* A fine duration, at most 2^58: 2^34 us. Range: |a| <= 2^61. */
+/* Returns 2^a us as a fine duration, at most 2^58 (2^34 us). Range: |a| <= 2^61. */
 TL_FN int64_t tl_level_exp2_fix(tl_level_fix a)
 {
 	TL_RANGE(tl_fix_within(a, 61), a);
 	return tl_fix_exp2_near((a >> 16) + (int64_t)24 * 65536);
 }
 
-/* Range: the product is within +-2^62. */
+/* Returns n * a. Range: the product is within +-2^62. */
 TL_FN tl_level_fix tl_level_times_fix(tl_level_fix a, uint32_t n)
 {
 	TL_RANGE(tl_fix_mag(a) <= ((uint64_t)1 << 62) / (n > 0 ? n : 1), a);
@@ -85,7 +89,8 @@ TL_FN tl_level_fix tl_level_over_fix(tl_level_fix a, uint32_t n)
 	return tl_fix_div(a, n);
 }
 
-/* The square with the sign of a; a is within +-4096 and cut to 16 fractional bits. */
+/* Returns a * |a|, the square with the sign of a. a is clamped to [-4096, 4096] and truncated to 16
+ * fractional bits. */
 TL_FN tl_level_fix tl_level_square_fix(tl_level_fix a)
 {
 	uint64_t m = tl_fix_mag(a) >> 16;
@@ -95,7 +100,7 @@ TL_FN tl_level_fix tl_level_square_fix(tl_level_fix a)
 	return tl_fix_signed(m * m, a);
 }
 
-/* a / (a + 1/2), cut. Range: 0 <= a <= 2^46. */
+/* Returns a / (a + 1/2), truncated. Range: 0 <= a <= 2^46. */
 TL_FN tl_level_fix tl_level_share_fix(tl_level_fix a)
 {
 	uint64_t m = (uint64_t)a >> 15;
@@ -104,7 +109,7 @@ TL_FN tl_level_fix tl_level_share_fix(tl_level_fix a)
 	return (int64_t)((m << 32) / (m + 65536));
 }
 
-/* floor(n a) within 0 and bins - 1. Range: |a| <= 2^40, n <= 2^20. */
+/* Returns floor(n * a), clamped to 0 ... bins - 1. Range: |a| <= 2^40, n <= 2^20. */
 TL_FN uint32_t tl_level_bin_fix(tl_level_fix a, uint32_t n, uint32_t bins)
 {
 	uint64_t b = a < 0 ? 0 : ((uint64_t)a * n) >> 32;
@@ -114,7 +119,7 @@ TL_FN uint32_t tl_level_bin_fix(tl_level_fix a, uint32_t n, uint32_t bins)
 	return b >= bins ? bins - 1 : (uint32_t)b;
 }
 
-/* 64 / miss within 512 and 32768. Range: 0 <= miss <= 2^32. */
+/* Returns 64 / miss, clamped to 512 ... 32768. Range: 0 <= miss <= 2^32. */
 TL_FN uint32_t tl_tail_memory_fix(tl_level_fix miss)
 {
 	TL_RANGE(miss >= 0 && tl_fix_within(miss, 32), miss);
@@ -123,7 +128,7 @@ TL_FN uint32_t tl_tail_memory_fix(tl_level_fix miss)
 					 : (uint32_t)(((uint64_t)1 << 38) / (uint64_t)miss);
 }
 
-/* 2^u sqrt(a b). Range: 1 <= a, b <= 2^60. */
+/* Returns the width 2^u * sqrt(a * b). Range: 1 <= a, b <= 2^60. */
 TL_FN int64_t tl_width_fix(tl_level_fix u, int64_t a, int64_t b)
 {
 	TL_RANGE(a >= 1 && tl_fix_within(a, 60), a);
@@ -131,14 +136,15 @@ TL_FN int64_t tl_width_fix(tl_level_fix u, int64_t a, int64_t b)
 	return tl_fix_exp2_near((u >> 16) + ((tl_fix_log2_near(a) + tl_fix_log2_near(b)) >> 1));
 }
 
-/* log2(5/4 ln(1 / (2 miss))). Range: 0 <= miss <= 2^32. */
+/* Returns log2(5/4 ln(1 / (2 miss))); miss is at most 0.2. Range: 0 <= miss <= 2^32. */
 TL_FN tl_level_fix tl_level_start_fix(tl_level_fix miss)
 {
 	const int64_t most = 858993459; /* 0.2 */
 	int64_t bits = (int64_t)31 * 65536 - tl_fix_log2_near(miss < 1 ? 1 : miss < most ? miss : most);
 
 	TL_RANGE(miss >= 0 && tl_fix_within(miss, 32), miss);
-	return (tl_fix_log2_near((bits * 56783) >> 16) - (int64_t)16 * 65536) * 65536; /* 5/4 ln 2 */
+	/* the factor is 5/4 ln 2 */
+	return (tl_fix_log2_near((bits * 56783) >> 16) - (int64_t)16 * 65536) * 65536;
 }
 
 #endif

@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The width of `conformal`: the (1 - alpha) quantile of y - p from a histogram of logarithmic bins,
- * blended with that of a Laplace tail while the histogram has few samples, times 2^push, push the signed
- * square of the misses beyond alpha T. docs/algorithms/conformal.md has the bound. Included once for each
- * arithmetic. */
+/* The width of the estimator `conformal`: the (1 - alpha) quantile of y - p, times 2^push (y: RTT sample,
+ * p: prediction, alpha: the chosen rate of misses, which are samples longer than the RTO). The quantile
+ * comes from a histogram with logarithmic bins. While the histogram has few samples, the quantile is
+ * blended with that of a Laplace tail. `push` is the signed square of the number of misses beyond alpha T
+ * in T samples. docs/algorithms/conformal.md has the bound. This file is included twice, for double
+ * precision and for fixed point. */
 
 #ifndef TCPLEARN_CONFORMAL_QUANTILE_H
 #define TCPLEARN_CONFORMAL_QUANTILE_H
 enum {
 	TL_BINS_AN_OCTAVE = 4,
 	TL_BINS = 26 * TL_BINS_AN_OCTAVE + 1, /* from 1 us to 67 s */
-	TL_STEP_EARLY = 8,    /* samples on a new level before its errors widen the interval */
-	TL_STEP_LASTING = 48, /* and before the histogram is emptied */
-	TL_CAUTION_MOST = 80  /* 5/2 octaves */
+	TL_STEP_EARLY = 8,                    /* samples on a new level until its errors widen the interval */
+	TL_STEP_LASTING = 48,                 /* samples on a new level until the histogram is emptied */
+	TL_CAUTION_MOST = 80                  /* 5/2 octaves, in units of 1/32 octave */
 };
 #endif
 
 struct TL(tail) {
 	TL(level) miss, laplace; /* alpha; the (1 - alpha) quantile of a Laplace tail of mean 1, in octaves */
 	TL(level) excess;        /* sum of miss - alpha over counted samples */
-	TL(level) deferred;      /* misses that are not yet in push */
-	num_t error_fine;        /* mean of |y - p|, clipped, of 1/256 */
-	num_t level;             /* slow and clipped: the level from which a change is measured */
-	/* a suspected change of level (stage > 0): the level before, the errors before it, and early and
-	 * late since */
+	TL(level) deferred;      /* misses that push does not include yet */
+	num_t error_fine;        /* mean of |y - p| with gain 1/256; each error is clipped */
+	num_t level;             /* slow mean of clipped samples, from which a change of level is measured */
+	/* A suspected change of level (stage > 0): the level before, the mean error before, and the mean
+	 * errors early and late after the change. */
 	num_t before, error_before_fine, early_fine, late_fine;
 	uint32_t samples;
-	uint32_t flight_q8; /* mean samples of a flight; 256 if each sample is one */
+	uint32_t flight_q8; /* mean number of samples in a flight, times 256 */
 	uint16_t error_n, halve_at;
-	uint16_t total, above; /* in the histogram; in the bins above `bin` */
+	uint16_t total, above; /* samples in the histogram; samples in the bins above `bin` */
 	uint16_t counts[TL_BINS];
-	uint8_t bin;     /* the bin of the quantile */
-	uint8_t wide;    /* caution after a miss: 2, 1, 0 */
-	uint8_t caution; /* the widening after a miss in 1/32 octave, learned from how misses cluster */
+	uint8_t bin;     /* the bin that contains the quantile */
+	uint8_t wide;    /* multiplier of the widening: 2 after a miss, then 1, then 0 */
+	uint8_t caution; /* widening after a miss in 1/32 octave, learned from how misses cluster */
 	uint8_t stage, side_up;
-	uint8_t low; /* the count has reduced the interval to its minimum */
+	uint8_t low; /* 1: the count of misses has reduced the interval to its minimum */
 };
 
 TL_FN void TL(tail_forget)(struct TL(tail) *s)
@@ -58,7 +60,7 @@ TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
 	TL(tail_forget)(s);
 }
 
-/* The first sample, which the guarantee does not include. */
+/* Takes the first sample, which the guarantee does not include. */
 TL_FN void TL(tail_start)(struct TL(tail) *s, num_t y)
 {
 	s->error_fine = TL(max)(num_fine(num_div_count(y, 5)), num_least);
@@ -68,7 +70,7 @@ TL_FN void TL(tail_start)(struct TL(tail) *s, num_t y)
 	s->samples = 1;
 }
 
-/* Brings `bin` to the highest one with at least alpha of all in it and above. */
+/* Sets `bin` to the highest bin for which it and the bins above have at least `need` samples. */
 TL_FN void TL(tail_seek)(struct TL(tail) *s, TL(level) need)
 {
 	uint32_t bin = s->bin, above = s->above;
@@ -81,7 +83,7 @@ TL_FN void TL(tail_seek)(struct TL(tail) *s, TL(level) need)
 	s->above = (uint16_t)above;
 }
 
-/* In octaves of a microsecond, before the steering by the count. */
+/* Returns the width in octaves of a microsecond, before the count of misses adjusts it. */
 TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 {
 	TL(level) width = s->laplace + TL(level_log2)(s->error_fine), other;
@@ -93,11 +95,11 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 		TL(tail_seek)(s, need);
 		here = s->counts[s->bin];
 		other = TL(level_of)(s->bin + 1, TL_BINS_AN_OCTAVE);
-		if (TL(level_of)(s->above + here, 1) < need) /* fewer than alpha are above p at all */
+		if (TL(level_of)(s->above + here, 1) < need) /* fewer than alpha of all samples are above p */
 			other = TL(level_of)(0, 1);
 		else
 			other -= TL(level_over)(need - TL(level_of)(s->above, 1), here * TL_BINS_AN_OCTAVE);
-		/* the Laplace tail has the weight of half a miss of the flight's size */
+		/* the Laplace tail counts as half a miss of a whole flight */
 		if (s->flight_q8 != 256)
 			need = TL(level_over)(TL(level_times)(need, 256), s->flight_q8);
 		width += TL(level_mul)(TL(level_share)(need), other - width);
@@ -109,14 +111,14 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 	return width;
 }
 
-/* The RTO over a prediction p, before floor and cap. */
+/* Returns the RTO for a prediction p, before floor and cap. */
 TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 {
 	TL(level) width = TL(tail_width)(s), most = TL(level_of)(3, 1);
 	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), 10);
 
 	push = s->flight_q8 == 256 ? TL(level_shr)(push, 8) : TL(level_over)(push, s->flight_q8);
-	if (s->flight_q8 > 256 && push > most) /* a flight that is missed is many misses at once */
+	if (s->flight_q8 > 256 && push > most) /* the miss of a flight is many misses at once */
 		push = most + TL(level_shr)(push - most, 2);
 	s->low = push <= TL(level_of)(-45, 8);
 	if (s->wide > 0)
@@ -124,7 +126,7 @@ TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 	return p + num_coarse(TL(level_exp2)(width + push));
 }
 
-/* The histogram's memory is in flights. */
+/* Returns the number of samples at which the histogram is halved; its memory is measured in flights. */
 TL_FN uint32_t TL(tail_most)(const struct TL(tail) *s)
 {
 	uint64_t most = (uint64_t)s->halve_at * s->flight_q8 / 256;
@@ -139,20 +141,21 @@ TL_FN void TL(tail_halve)(struct TL(tail) *s)
 	s->total /= 2;
 	s->bin = TL_BINS - 1;
 	s->above = 0;
-	for (k = TL_BINS; k-- > 0;) { /* the remainder of one bin goes to the next, so that no tail is lost */
+	for (k = TL_BINS; k-- > 0;) { /* the remainder of one bin goes to the next, so that the tail stays */
 		carry += s->counts[k];
 		s->counts[k] = (uint16_t)(carry / 2);
 		carry %= 2;
 	}
 }
 
-/* Returns whether y outlasted the RTO; counts this, and the distance from p. */
+/* Counts a sample `y`, and its distance from `p` in the histogram. Returns whether `y` was longer than
+ * the RTO. */
 TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, num_t low, num_t high,
 			      uint32_t count)
 {
 	uint32_t missed = y > TL(clamp)(raw, low, high), k;
 
-	/* anti-windup: a sample for which the floor or the cap decided does not count */
+	/* anti-windup: do not count a sample if the floor or the cap decided */
 	if (count && (missed ? raw <= high : raw >= low && !s->low)) {
 		TL(level) part = TL(level_shr)(s->miss, 1);
 		s->excess += missed ? TL(level_of)(1, 1) - s->miss : -s->miss;
@@ -170,7 +173,8 @@ TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, n
 	return missed;
 }
 
-/* Empties the histogram if the errors have changed by more than a factor of three. */
+/* Ends a suspected change of the level (the slow mean of the RTT). Empties the histogram if the mean
+ * error has changed by more than a factor of three. */
 TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 {
 	num_t error = TL(max)(num_div_count(s->late_fine, TL_STEP_LASTING / 2), least);
@@ -182,20 +186,21 @@ TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 	s->error_fine = error;
 	s->error_n = TL_STEP_LASTING / 2;
 	TL(tail_forget)(s);
-	/* the misses of a step upward do not show the width that is needed later, so they are deferred; but a step of
-	 * sixteen times or more is an outage */
+	/* The misses of a step upward say nothing about the width that is needed later, so they are
+	 * deferred. A step to sixteen times the level or more is an outage; its misses are not deferred. */
 	if (s->deferred == TL(level_of)(0, 1) && s->side_up && y < 16 * s->before &&
 	    s->excess > TL(level_of)(0, 1))
 		s->deferred = s->excess < TL(level_of)(3, 1) ? s->excess : TL(level_of)(3, 1);
 }
 
-/* The side of y relative to a level: 1 above, -1 below, by half of it. */
+/* Returns 1 if y is above 3/2 of `level`, -1 if it is below 2/3 of it, otherwise 0. */
 TL_FN int32_t TL(tail_side)(num_t y, num_t level)
 {
 	return 2 * y > 3 * level ? 1 : 3 * y < 2 * level ? -1 : 0;
 }
 
-/* A change is suspected when y leaves the slow level by half of it, and as long as y stays on that side. */
+/* Watches for a change of the level (the slow mean of the RTT). A change is suspected when `y` differs
+ * from the slow level by half of it; the suspicion lasts while samples stay on that side. */
 TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t before_fine)
 {
 	int32_t side = TL(tail_side)(y, s->stage > 0 ? s->before : s->level);
@@ -221,7 +226,8 @@ TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t b
 		s->late_fine += error_fine;
 }
 
-/* The sample after a miss: the caution is adjusted so that one in 32 of these is missed too. */
+/* Returns the new caution (widening after a miss) from whether the sample after a miss was missed too. In
+ * equilibrium one in 32 of these samples is missed. */
 TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 {
 	const uint32_t most = TL_CAUTION_MOST;
@@ -231,7 +237,8 @@ TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 	return (uint8_t)(caution - (caution > 0));
 }
 
-/* After y, with `error` its distance from p: updates the errors' scale, the level, and the caution. */
+/* Learns from a sample `y` with |y - p| = `error`: updates the scale of the errors, the level (the slow
+ * mean of the RTT), and the caution (the widening after a miss). */
 TL_FN void TL(tail_learn)(struct TL(tail) *s, num_t y, num_t p, num_t error, uint32_t missed, uint32_t wary,
 			  uint32_t steps)
 {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The width of `conformal` in its first form: 2^u sqrt(slow fast), slow and fast the means of |y - p| with
- * 1/256 and 1/4, and u a PI controller on (miss - alpha). docs/algorithms/conformal.md has the identity, the
- * bound and its proof. Included once for each arithmetic. */
+/* The width of the estimator `conformal/first`: 2^u * sqrt(slow * fast). `slow` and `fast` are means of
+ * |y - p| with gains 1/256 and 1/4 (y: RTT sample, p: prediction). u is the output of a PI controller on
+ * (miss
+ * - alpha), alpha the chosen rate of misses. docs/algorithms/conformal.md has the identity, the bound and
+ * its proof. This file is included twice, for double precision and for fixed point. */
 
-/* The timer alone, over any p. */
+/* State of the width alone; the prediction p may come from any estimator. */
 struct TL(interval) {
 	TL(level) miss, u, excess; /* excess: sum of miss - alpha over counted samples */
-	TL(level) deferred;        /* misses that are not yet in u */
+	TL(level) deferred;        /* misses that u does not include yet */
 	num_t slow_fine, fast_fine;
 	uint32_t slow_n;
-	/* a suspected change of level (stage > 0): samples since, side, level before */
+	/* a suspected change of level (stage > 0): samples since then, its side, the level before */
 	uint32_t stage, side_up, missed, epoch_end, epoch_n, quick;
 	num_t before, epoch_fine;
 	uint32_t samples;
 };
 
-/* Of u: 1/16 of the mean error. */
+/* Returns the least value of u: 2^u is then 1/16 of the mean error. */
 TL_FN TL(level) TL(interval_least)(void)
 {
 	return TL(level_of)(-4, 1);
@@ -39,7 +41,8 @@ TL_FN num_t TL(interval_raw)(const struct TL(interval) *s, num_t p)
 	return p + num_coarse(TL(width)(s->u, s->slow_fine, s->fast_fine));
 }
 
-/* A change is suspected when y leaves p by half of it, and as long as y stays that far from the old level. */
+/* Suspects a change of the level of RTTs when `y` differs from the prediction by half of it. The
+ * suspicion lasts while the samples stay that far from the old level. */
 TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 {
 	if (s->stage > 0) {
@@ -57,7 +60,7 @@ TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 	}
 }
 
-/* Keeps excess = 4 (u - u_0) + deferred - 4 (integral steps), exactly. */
+/* Counts a sample. Keeps excess = 4 (u - u_0) + deferred - 4 (integral steps), exactly. */
 TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
 {
 	TL(level) e;
@@ -68,14 +71,14 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 		s->excess += TL(level_of)(1, 1);
 		if (s->stage > 8 &&
 		    s->deferred <=
-			    TL(level_of)(5, 1)) { /* counted later, because the new level is being learned */
+			    TL(level_of)(5, 1)) { /* deferred, because the new level is still being learned */
 			s->deferred += TL(level_of)(1, 1);
 		} else {
 			s->u += TL(level_of)(1, 4);
 			s->missed += s->stage > 0;
 		}
 	}
-	if (s->deferred > TL(level_of)(0, 1)) { /* taken by u at alpha / 16 a sample */
+	if (s->deferred > TL(level_of)(0, 1)) { /* u takes alpha / 16 of the deferred misses at each sample */
 		TL(level) part = TL(level_shr)(s->miss, 4);
 		part = s->deferred < part ? s->deferred : part;
 		s->deferred -= part;
@@ -83,7 +86,7 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	}
 	if (!integral)
 		return;
-	e = s->excess - s->deferred; /* a dead band of one miss, at most seven */
+	e = s->excess - s->deferred; /* dead band of one miss; at most seven misses beyond it */
 	if (e > TL(level_of)(1, 1))
 		e = e - TL(level_of)(1, 1) < TL(level_of)(7, 1) ? e - TL(level_of)(1, 1) : TL(level_of)(7, 1);
 	else if (e < TL(level_of)(-1, 1))
@@ -94,8 +97,8 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	s->u += TL(level_shr)(TL(level_mul)(s->miss, e), 5);
 }
 
-/* After eight samples on the new level its misses move from u to the deferred ones, if none of those are
- * left. */
+/* Moves the misses on a new level from u to the deferred misses, after eight samples on that level. If
+ * deferred misses are left from before, the suspicion ends instead. */
 TL_FN void TL(interval_defer)(struct TL(interval) *s)
 {
 	uint32_t moved = s->missed < 6 ? s->missed : 6;
@@ -110,8 +113,8 @@ TL_FN void TL(interval_defer)(struct TL(interval) *s)
 	}
 }
 
-/* Means of |y - p|; after a change of level they restart from the later half of epochs that end at 8, 16,
- * 32. */
+/* Updates the slow and the fast mean of |y - p|. After a change of level they restart from the mean over
+ * the later half of each of three epochs, which end at 8, 16 and 32 samples. */
 TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 {
 	num_t fine = num_fine(error), least = TL(max)(num_shr(num_fine(p), 16), num_least);
@@ -135,14 +138,14 @@ TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 				s->stage = 0;
 		}
 	}
-	if (s->quick > 0) { /* a scale far too wide forgets faster */
+	if (s->quick > 0) { /* forget a scale faster that is far too wide */
 		s->quick--;
 		if (s->slow_fine > 3 * s->fast_fine && s->samples > 16)
 			s->slow_n = s->slow_n / 2 > 8 ? s->slow_n / 2 : 8;
 	}
 }
 
-/* A sample y that p predicted and the RTO between low and high waited for. */
+/* Updates the width with sample `y`, which `p` predicted. The RTO in force was between `low` and `high`. */
 TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t low, num_t high,
 			       uint32_t integral, uint32_t steps)
 {
@@ -155,7 +158,7 @@ TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t l
 	missed = y > TL(clamp)(raw, low, high);
 	if (steps)
 		TL(interval_watch)(s, y, p);
-	/* anti-windup: a sample for which the floor or the cap decided does not count */
+	/* anti-windup: do not count a sample if the floor or the cap decided */
 	if (missed ? raw <= high : raw >= low && s->u > TL(interval_least)())
 		TL(interval_count)(s, missed, integral);
 	if (s->stage == 8)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000): gains that depend on the
- * flight size, so that memory lasts a number of round trips, not of samples. The host sets the timer to
- * the RTO less the age of the oldest segment out (TL_TIMER_FROM_HEAD). Included once for each arithmetic. */
+/* The estimator `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000). Its gains
+ * depend on the flight size, so that its memory lasts a number of round trips, not of samples. The caller
+ * sets the timer to the RTO minus the age of the oldest unacknowledged segment (TL_TIMER_FROM_HEAD). This
+ * file is included twice, for double precision and for fixed point. */
 
 #include "eifel_double.h"
 #include "eifel_fixed.h"
@@ -19,7 +20,8 @@ struct TL(eifel_params) {
 
 struct TL(eifel) {
 	struct TL(eifel_params) params;
-	num_t srtt_fine, rttvar_fine; /* with 16 more bits: a small gain, or its square, still moves them */
+	/* 16 more fractional bits, so that a small gain or its square still has an effect */
+	num_t srtt_fine, rttvar_fine;
 	num_t rto;
 	uint32_t samples;
 };
@@ -54,17 +56,18 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 	if (s->samples == 0) {
 		s->samples = 1;
 		s->srtt_fine = num_fine(y);
-		/* as RFC 6298: RTO = 3 RTT, that is RTTVAR / gain = 2 RTT */
+		/* as RFC 6298, 2.2: RTO = 3 RTT, so RTTVAR / gain = 2 RTT */
 		s->rttvar_fine = num_mul(num_fine(y + y), gain);
 	} else {
 		s->srtt_fine += num_mul(delta, gain);
 		if (delta >= num_from_us(0)) {
 			num_t step = delta - s->rttvar_fine;
-			/* the gain squared where that lowers RTTVAR: it falls over many round trips */
+			/* the gain is squared if the step lowers RTTVAR, which then falls over many round
+			 * trips */
 			s->rttvar_fine += num_mul(step < num_from_us(0) ? num_mul(step, gain) : step, gain);
 		}
 	}
-	/* RTTVAR / gain, without a division by a ratio */
+	/* RTTVAR / gain; with flight > 0, by integers instead of a division by a ratio */
 	if (flight == 0)
 		var = TL(coarse_over)(s->rttvar_fine, s->params.gain_max);
 	else

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `eifel` in fixed point. */
+/* Arithmetic of the estimator `eifel` in fixed point. */
 #ifndef TCPLEARN_EIFEL_FIXED_H
 #define TCPLEARN_EIFEL_FIXED_H
 
 #include "../arithmetic/fix.h"
 
-/* Range: d > 0. */
+/* Returns n / d with 30 fractional bits. Range: d > 0. */
 TL_FN int64_t tl_ratio_of_counts_fix(uint32_t n, uint32_t d)
 {
 	return tl_fix_div((int64_t)n * ((int64_t)1 << 30), d);
 }
 
-/* a / (r / 2^30), saturating at r = 0. Range: |a| <= 2^62, 0 <= r <= 2^30 and the result up to 2^62. */
+/* Returns a / (r / 2^30), rounded; saturates at r = 0. Range: |a| <= 2^62, 0 <= r <= 2^30, result up to
+ * 2^62. */
 TL_FN int64_t tl_fix_over(int64_t a, int64_t r)
 {
 	uint64_t m = tl_fix_mag(a), f = (uint64_t)r;
@@ -24,7 +25,8 @@ TL_FN int64_t tl_fix_over(int64_t a, int64_t r)
 	return tl_fix_signed(((m / f) << 30) + (((m % f) << 30) + f / 2) / f, a);
 }
 
-/* a / 2^16 / (r / 2^30), rounded twice, first to 2^6. Range: |a| <= 2^58, 2^20 <= r <= 2^30. */
+/* Returns a / 2^16 / (r / 2^30), rounded twice: first `a` by 2^6, then the result. Range: |a| <= 2^58,
+ * 2^20 <= r <= 2^30. */
 TL_FN int64_t tl_coarse_over_fix(int64_t a, int64_t r)
 {
 	TL_RANGE(tl_fix_within(a, 58), a);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts`: nunes2014's Algorithm 1, trial by trial; its parameters and grid are in experts_grid.h, its
- * steps in experts_steps.h. Included once for each arithmetic. */
+/* The estimator `experts`: Algorithm 1 of nunes2014. Each trial is one RTT sample; the prediction is the
+ * weighted mean of experts, each a fixed RTT. Parameters and grid are in experts_grid.h, the steps of a
+ * trial in experts_steps.h. This file is included twice, for double precision and for fixed point. */
 
 #include "experts_grid.h"
 #include "experts_steps.h"
 
-/* One trial. Weights sum to 1 before and after. */
+/* Runs one trial with the sample `y`. The weights sum to 1 before and after. */
 TL_FN void TL(experts_trial)(struct TL(experts) *s, TL(tick) y)
 {
 	const struct TL(experts_params) *p = &s->params;
@@ -18,7 +19,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, TL(tick) y)
 	TL(loss) least;
 
 	first = TL(experts_first)(x, n, y);
-	/* the nearest expert on either side has the smallest loss of its side */
+	/* the least loss is that of the nearest expert above or below y */
 	least = first == n ? TL(experts_loss_under)(p, y - x[n - 1], y)
 			   : TL(experts_loss_over)(p, x[first] - y);
 	if (first > 0 && first < n) {
@@ -29,7 +30,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, TL(tick) y)
 	TL(experts_punish_under)(s, first, y, least, rate, limit);
 	TL(experts_punish_over)(s, first, reach, y, least, rate);
 	sum = TL(experts_sum)(w, reach);
-	if (!TL(weights_alive)(sum)) { /* every weight is 0, which occurs only if alpha is about 0 */
+	if (!TL(weights_alive)(sum)) { /* every weight is 0, which happens only if alpha is about 0 */
 		TL(experts_uniform)(s);
 		return;
 	}
@@ -41,7 +42,8 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, TL(tick) y)
 		TL(experts_share_variable)(s, reach, sum, y);
 	else
 		TL(experts_share_past)(s, reach, sum);
-	/* step 1 of the next trial; rounding leaves the sum beside 1 */
+	/* step 1 of the next trial; division by the sum, because rounding leaves it slightly different
+	 * from 1 */
 	s->rtt = TL(tick_to_num)(TL(weight_mean)(TL(experts_dot)(w, x, n), TL(experts_sum)(w, n)),
 				 s->unit_us);
 }
@@ -62,9 +64,9 @@ TL_FN void TL(experts_update)(struct TL(experts) *s, const struct tl_sample *in)
 		y = TL(tick_from_us)(rtt_us, s->unit_us);
 		TL(experts_uniform)(s);
 	}
-	if (s->samples == 0) /* as RFC 6298, 2.2; the paper does not state it */
+	if (s->samples == 0) /* as RFC 6298, 2.2; nunes2014 does not state it */
 		s->rttvar = num_shr(r, 1);
-	else /* equation 2 with the prediction before it, or equation 4 */
+	else /* equation 2 with the prediction before this sample, or equation 4 */
 		s->rttvar +=
 			num_mul(TL(abs)(r - (p->variance == TL_VARIANCE_EQ2 ? s->rtt : s->last)) - s->rttvar,
 				p->beta);

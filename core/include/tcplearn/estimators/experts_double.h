@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `experts` in double precision: conversion of durations to the unit in which the experts'
- * predictions are spaced, the loss of each expert, and sums of weights. */
+/* Arithmetic of the estimator `experts` in double precision: conversion of durations to units of the grid
+ * of experts, the loss of each expert, and sums of weights. */
 #ifndef TCPLEARN_EXPERTS_DOUBLE_H
 #define TCPLEARN_EXPERTS_DOUBLE_H
 
@@ -8,10 +8,10 @@
 
 #ifndef TL_NO_F64
 
-typedef double tl_tick_f64; /* a duration in units of the grid */
+typedef double tl_tick_f64; /* a duration in units of the grid of experts */
 typedef double tl_weight_dot_f64;
 
-/* At most 2048, as in fixed point. */
+/* Returns us / unit_us, at most 2048, as in fixed point. */
 TL_FN tl_tick_f64 tl_tick_from_us_f64(int64_t us, int64_t unit_us)
 {
 	double x = (double)us / (double)unit_us;
@@ -24,7 +24,7 @@ TL_FN double tl_tick_to_num_f64(tl_tick_f64 x, int64_t unit_us)
 	return x * (double)unit_us;
 }
 
-/* low + span 2^(-j / per_octave) */
+/* Returns low + span 2^(-j / per_octave). */
 TL_FN tl_tick_f64 tl_tick_of_grid_f64(double low, double span, uint32_t j, uint32_t per_octave)
 {
 	return low + span * tl_f64_exp(-0.69314718055994530942 * (double)j / (double)per_octave);
@@ -60,19 +60,19 @@ TL_FN tl_weight_sum_f64 tl_weight_one_f64(void)
 	return 1.0;
 }
 
-/* The part of a pool that each of n gets, by the scale that normalises the sum to 1. */
+/* Returns the part of `pool` that each of `n` experts gets; `scale` normalizes the sum of weights to 1. */
 TL_FN tl_weight_ratio_f64 tl_weight_pool_f64(tl_weight_sum_f64 pool, tl_weight_ratio_f64 scale, uint32_t n)
 {
 	return pool * scale / (double)n;
 }
 
-/* alpha times the mean of t weights. */
+/* Returns alpha times the mean of `t` weights, which is alpha * sum / t. */
 TL_FN tl_weight_ratio_f64 tl_weight_past_f64(tl_weight_sum_f64 sum, uint32_t t, double alpha)
 {
 	return sum / (double)t * alpha;
 }
 
-/* At least 2^-30, because fixed point could not raise a smaller one again. */
+/* Returns w, at least 2^-30, because fixed point could not raise a smaller weight again. */
 TL_FN tl_weight_f64 tl_weight_floor_f64(tl_weight_f64 w)
 {
 	return w > 1.0 / 1073741824.0 ? w : 1.0 / 1073741824.0;

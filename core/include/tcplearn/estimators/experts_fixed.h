@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `experts` in fixed point: conversion of durations to the unit in which the experts' predictions are
- * spaced (with 20 fractional bits), the loss of each expert, and sums of weights. */
+/* Arithmetic of the estimator `experts` in fixed point: conversion of durations to units of the grid of
+ * experts (with 20 fractional bits), the loss of each expert, and sums of weights. */
 #ifndef TCPLEARN_EXPERTS_FIXED_H
 #define TCPLEARN_EXPERTS_FIXED_H
 
 #include "../arithmetic/weights_fixed.h"
 
-typedef int64_t tl_tick_fix; /* a duration in units of the grid */
+typedef int64_t tl_tick_fix; /* a duration in units of the grid of experts */
 typedef uint64_t tl_weight_dot_fix;
 
-/* us / unit_us, at most 2048 units, so that the square of a distance fits.
- * Range: 0 <= us <= 2^42, 1 <= unit_us <= 2^30. */
+/* Returns us / unit_us, at most 2048 units so that the square of a distance fits. Range: 0 <= us <= 2^42,
+ * 1 <= unit_us <= 2^30. */
 TL_FN tl_tick_fix tl_tick_from_us_fix(int64_t us, int64_t unit_us)
 {
 	int64_t x = tl_fix_div(us * ((int64_t)1 << 20), unit_us);
@@ -20,7 +20,7 @@ TL_FN tl_tick_fix tl_tick_from_us_fix(int64_t us, int64_t unit_us)
 	return x < ((int64_t)1 << 31) ? x : (int64_t)1 << 31;
 }
 
-/* To a duration. Range: 0 <= x <= 2^32, 1 <= unit_us <= 2^30. */
+/* Converts units of the grid to a duration. Range: 0 <= x <= 2^32, 1 <= unit_us <= 2^30. */
 TL_FN int64_t tl_tick_to_num_fix(tl_tick_fix x, int64_t unit_us)
 {
 	TL_RANGE(x >= 0 && tl_fix_within(x, 32), x);
@@ -28,7 +28,7 @@ TL_FN int64_t tl_tick_to_num_fix(tl_tick_fix x, int64_t unit_us)
 	return tl_fix_shr(x * unit_us, 12);
 }
 
-/* low + span 2^(-j / per_octave). Range: low and span from 0 to 2^41, per_octave > 0. */
+/* Returns low + span 2^(-j / per_octave). Range: low and span from 0 to 2^41, per_octave > 0. */
 TL_FN tl_tick_fix tl_tick_of_grid_fix(int64_t low, int64_t span, uint32_t j, uint32_t per_octave)
 {
 	int64_t power = (int64_t)tl_fix_exp2_neg((uint64_t)j * ((uint64_t)1 << 30) / per_octave);
@@ -39,27 +39,27 @@ TL_FN tl_tick_fix tl_tick_of_grid_fix(int64_t low, int64_t span, uint32_t j, uin
 	return tl_fix_shr(low + tl_fix_mul(span, power), 10);
 }
 
-/* Range: n > 0. */
+/* Returns sum / n, rounded. Range: n > 0. */
 TL_FN tl_tick_fix tl_tick_mean_fix(tl_tick_fix sum, uint32_t n)
 {
 	return tl_fix_div(sum, n);
 }
 
-/* Range: 0 <= x <= 2^46. */
+/* Converts a distance in units to a loss. Range: 0 <= x <= 2^46. */
 TL_FN tl_loss_fix tl_loss_from_tick_fix(tl_tick_fix x)
 {
 	TL_RANGE(x >= 0 && tl_fix_within(x, 46), x);
 	return (uint64_t)x << 4;
 }
 
-/* Range: 0 <= d < 2^32. */
+/* Returns the squared distance as a loss. Range: 0 <= d < 2^32. */
 TL_FN tl_loss_fix tl_loss_square_fix(tl_tick_fix d)
 {
 	TL_RANGE(d >= 0 && d < (int64_t)1 << 32, d);
 	return ((uint64_t)d * (uint64_t)d + 0x8000u) >> 16;
 }
 
-/* loss_square(d) - least. Range: 0 <= d < 2^32, least <= loss_square(d). */
+/* Returns loss_square(d) - least. Range: 0 <= d < 2^32, least <= loss_square(d). */
 TL_FN tl_loss_fix tl_loss_square_less_fix(tl_tick_fix d, tl_loss_fix least)
 {
 	TL_RANGE(d >= 0 && d < (int64_t)1 << 32, d);
@@ -67,7 +67,8 @@ TL_FN tl_loss_fix tl_loss_square_less_fix(tl_tick_fix d, tl_loss_fix least)
 	return ((uint64_t)d * (uint64_t)d + (0x8000u - (least << 16))) >> 16;
 }
 
-/* Range: loss <= 2^50, 0 <= ratio <= 2^36; a loss is at most 4000^2 units or 64 * 4000. */
+/* Returns loss * ratio. Range: loss <= 2^50, 0 <= ratio <= 2^36. A loss is at most 4000^2 units or 64 *
+ * 4000. */
 TL_FN tl_loss_fix tl_loss_mul_fix(tl_loss_fix loss, int64_t ratio)
 {
 	TL_RANGE(loss <= (uint64_t)1 << 50, loss);
@@ -80,8 +81,8 @@ TL_FN tl_weight_sum_fix tl_weight_one_fix(void)
 	return (uint64_t)1 << 30;
 }
 
-/* The part of a pool that each of n gets, by the scale that normalises the sum to 1; cut.
- * Range: pool scale <= 2^61, n > 0. */
+/* Returns the part of `pool` that each of `n` experts gets, truncated; `scale` normalizes the sum of
+ * weights to 1. Range: pool * scale <= 2^61, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_ratio_fix scale, uint32_t n)
 {
 	TL_RANGE(pool == 0 || scale <= ((uint64_t)1 << 61) / pool, scale);
@@ -89,7 +90,8 @@ TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_r
 	return ((pool * scale) >> 30) / n;
 }
 
-/* alpha times the mean of t weights. Range: sum / t <= 2^31, 0 <= alpha <= 2^30, t > 0. */
+/* Returns alpha times the mean of `t` weights, which is alpha * sum / t. Range: sum / t <= 2^31, 0 <=
+ * alpha <= 2^30, t > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_past_fix(tl_weight_sum_fix sum, uint32_t t, int64_t alpha)
 {
 	TL_RANGE(sum / t <= (uint64_t)1 << 31, sum);
@@ -97,21 +99,21 @@ TL_FN tl_weight_ratio_fix tl_weight_past_fix(tl_weight_sum_fix sum, uint32_t t, 
 	return (sum / t * (uint64_t)alpha + ((uint64_t)1 << 29)) >> 30;
 }
 
-/* At least the last bit, because 0 would stay 0. */
+/* Returns w, at least its last bit, because a weight of 0 would stay 0. */
 TL_FN tl_weight_fix tl_weight_floor_fix(tl_weight_fix w)
 {
 	return w > 1u ? w : 1u;
 }
 
-/* Range: 0 <= x <= 2^42, a sum of ticks; a tick is at most 2^32, so over weights that sum to 1 the dot
- * product stays below 2^63. */
+/* Returns one term w * x of a dot product. Range: 0 <= x <= 2^42 (a sum of ticks). A tick is at most
+ * 2^32, so with weights that sum to 1 the dot product stays below 2^63. */
 TL_FN tl_weight_dot_fix tl_weight_dot_one_fix(tl_weight_fix w, tl_tick_fix x)
 {
 	TL_RANGE(x >= 0 && tl_fix_within(x, 42), x);
 	return (uint64_t)w * (uint64_t)x;
 }
 
-/* Range: dot < 2^63, sum > 0. */
+/* Returns the weighted mean dot / sum. Range: dot < 2^63, sum > 0. */
 TL_FN tl_tick_fix tl_weight_mean_fix(tl_weight_dot_fix dot, tl_weight_sum_fix sum)
 {
 	TL_RANGE(dot < (uint64_t)1 << 63, dot);

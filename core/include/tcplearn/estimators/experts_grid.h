@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts`: nunes2014's Algorithm 1, experts on a grid of fixed RTTs that share weight. The weights are
- * stored after the state: reserve TL(experts_bytes)(params). Weights always sum to 1 and the smallest loss
- * is subtracted from each loss; both cancel in the prediction and replace the paper's "periodic rescaling"
- * (section 3.2). Included once for each arithmetic. */
+/* Parameters, state and grid of the estimator `experts`: Algorithm 1 of nunes2014, whose experts are a
+ * grid of fixed RTTs that share weight. The grid and the weights are stored after the state: reserve
+ * TL(experts_bytes)(params).
+ *
+ * The weights always sum to 1, and the smallest loss of a trial is subtracted from each loss. Both cancel
+ * in the prediction; they replace the paper's "periodic rescaling" (section 3.2). This file is included
+ * twice, for double precision and for fixed point. */
 
 #include "experts_double.h"
 #include "experts_fixed.h"
@@ -10,7 +13,7 @@
 #ifndef TCPLEARN_EXPERTS_GRID_H
 #define TCPLEARN_EXPERTS_GRID_H
 #define TL_EXPERTS_MAX 1000u              /* the largest N, which bounds every loop over experts */
-#define TL_UNIT_MAX_US ((int64_t)1 << 30) /* the longest unit of a grid, 18 minutes */
+#define TL_UNIT_MAX_US ((int64_t)1 << 30) /* longest unit of a grid, 18 minutes */
 
 enum tl_experts_loss {
 	TL_EXPERTS_LOSS_NUNES2014 = 0,
@@ -62,8 +65,8 @@ struct TL(experts) {
 	num_t last;
 	int64_t unit_us; /* the length of one unit of the grid */
 	uint32_t samples;
-	uint32_t trials; /* with share = past: posteriors in the sums */
-	/* x[n] in units, rising; with share = past the sums of the weights before step 4; then w[n] */
+	uint32_t trials; /* trials with share = past, whose weights are in the sums */
+	/* x[n] in units, rising; with share = past, sums of the weights before step 4; then w[n] */
 };
 
 TL_FN uint32_t TL(experts_bytes)(const struct TL(experts_params) *p)
@@ -97,8 +100,8 @@ TL_FN uint32_t TL(experts_count)(const struct TL(experts) *s)
 
 TL_FN void TL(experts_defaults)(struct TL(experts_params) *p) { TL_EXPERTS_PARAMS(TL_DEFAULT) }
 
-/* The same algorithm on a grid fitted to the path: the first RTT is 16 units, the experts reach from
- * 1/6 to 8 of it in steps of 4 %, and the RTO is bounded as in RFC 6298's other estimators here. */
+/* Preset `experts/fitted`: the algorithm on a grid fitted to the path. The first RTT is 16 units; the
+ * experts reach from 1/6 to 8 times that RTT in steps of 4 %. The RTO is in [0 s, 60 s]. */
 TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
 {
 	p->fit = 16;
@@ -107,9 +110,10 @@ TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
 	p->rto_max_us = 60000000;
 }
 
-/* nunes2014, section 6: the kernel's clock of 4 ms as the unit of the grid, RTTVAR by equation 4, Linux
- * 2.6.28's bounds; RTTs in microseconds, as in today's kernel. The grid ends at 8 s, because the paper's
- * errors could not occur with the simulator's 128 ticks, half a second. */
+/* Preset `experts/nunes2014-4ms` (nunes2014, section 6): the kernel's clock tick of 4 ms is the unit of
+ * the grid, RTTVAR is by equation 4, and the bounds are those of Linux 2.6.28. RTTs are in microseconds,
+ * as in current kernels. The grid ends at 8 s; with the simulator's 128 ticks it would end at half a
+ * second, and the errors that the paper reports could not occur. */
 TL_FN void TL(experts_4ms)(struct TL(experts_params) *p)
 {
 	p->tick_us = 4000;

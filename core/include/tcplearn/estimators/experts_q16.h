@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `experts/nunes2014-linux`: the paper's kernel version as sections 6.1 to 6.3 describe it: Q16.16, samples
- * in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and new weights when all have become zero; the
- * rescaling of section 3.2 is a parameter, because section 6 does not state whether the kernel had it.
- * Both arithmetics have the same integers. Grid and weights are stored after the state: reserve
- * TL(experts_q16_bytes)(params). Included once for each arithmetic. */
+/* The estimator `experts/nunes2014-linux`: the kernel version of nunes2014 as its sections 6.1 to 6.3
+ * describe it. It has Q16.16 arithmetic, samples in 4 ms ticks scaled by 1/125, RTTVAR by equation 4, and
+ * new weights when all weights have become zero. The rescaling of section 3.2 is a parameter, because
+ * section 6 does not state whether the kernel had it.
+ *
+ * Both arithmetics use the same integers. Grid and weights are stored after the state: reserve
+ * TL(experts_q16_bytes)(params). This file is included twice, for double precision and for fixed point. */
 
 #include "experts_q16_arithmetic.h"
 
@@ -26,11 +28,11 @@ struct TL(experts_q16_params) {
 
 struct TL(experts_q16) {
 	struct TL(experts_q16_params) params;
-	tl_q16 rtt;    /* prediction in units */
+	tl_q16 rtt;    /* prediction, in units of the grid */
 	tl_q16 rttvar; /* in ticks */
 	tl_q16 last;   /* last sample in ticks */
 	uint32_t samples;
-	uint32_t trials; /* since the last rescaling */
+	uint32_t trials; /* trials since the last rescaling */
 			 /* x[n], then w[n] */
 };
 
@@ -51,7 +53,8 @@ TL_FN uint32_t TL(experts_q16_count)(const struct TL(experts_q16) *s)
 
 TL_FN void TL(experts_q16_defaults)(struct TL(experts_q16_params) *p) { TL_EXPERTS_Q16_PARAMS(TL_DEFAULT) }
 
-/* One unit of the grid is one tick, not 125; it ends at 8 s, as in experts/nunes2014-4ms. */
+/* Presets with 4 ms units: one unit of the grid is one tick, not 125, and the grid ends at 8 s, as in
+ * experts/nunes2014-4ms. */
 TL_FN void TL(experts_q16_4ms)(struct TL(experts_q16_params) *p)
 {
 	p->scale = 1;
@@ -64,7 +67,8 @@ TL_FN void TL(experts_q16_4ms_rescaled)(struct TL(experts_q16_params) *p)
 	p->rescale = 1;
 }
 
-/* Step 1. The weights' sum is not 0. No weight is ever above 1, so only the sums can be out of range. */
+/* Step 1: returns the weighted mean of the experts. The sum of the weights is not 0. No weight is above
+ * 1, so only the sums can exceed Q16.16. */
 TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s), *w = x + TL(experts_q16_count)(s);
@@ -90,7 +94,7 @@ TL_FN void TL(experts_q16_init)(struct TL(experts_q16) *s, const struct TL(exper
 	x = TL(experts_q16_grid)(s);
 	w = x + n;
 	for (i = 0; i < n; i++) {
-		/* RTTmin + RTTmax 2^((i - N) / 4), i = 1 ... N: correctly rounded powers */
+		/* RTTmin + RTTmax 2^((i - N) / 4) for i = 1 ... N; the powers are correctly rounded */
 		static const uint32_t quarter[4] = { 65536u, 55109u, 46341u, 38968u };
 		uint32_t below = n - 1 - i;
 		uint64_t power = (uint64_t)p->rtt_max * quarter[below % 4];
@@ -101,9 +105,10 @@ TL_FN void TL(experts_q16_init)(struct TL(experts_q16) *s, const struct TL(exper
 	s->rtt = TL(experts_q16_mean)(s);
 }
 
-/* Section 6.2: "a uniform distribution whose mean matches the most recently measured RTT". Here:
- * equal weights on the longest run of experts with the nearest mean, that is a run from the lowest
- * expert upward, or one from the highest downward; the first found of equally near ones. */
+/* Sets new weights when all are zero. Section 6.2: "a uniform distribution whose mean matches the most
+ * recently measured RTT". Here these are equal weights on a run of experts, from the lowest upward or
+ * from the highest downward, whose mean is nearest to `y`: the longest such run, and of equally near ones
+ * the first. */
 TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s);
@@ -111,7 +116,8 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, n = TL(experts_q16_count)(s), from = 0, to = 1;
 	uint64_t sum = x[0], mean = x[0];
 
-	/* x rises, so the means of the runs [0, i) do: the nearest is the last below y or the first above */
+	/* x rises, so the means of the runs [0, i) rise too: the nearest is the last below y or the first
+	 * above y */
 	for (i = 1; i < n && mean < y; i++) {
 		uint64_t below = mean;
 		sum += x[i];
@@ -123,7 +129,8 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		sum += x[i];
 		to = i + 1;
 	}
-	if (to == n && mean < y) { /* the means of [i, n) rise too, from the end of these */
+	/* the means of [i, n) rise too, and continue from the end of the means of [0, i) */
+	if (to == n && mean < y) {
 		uint64_t below = mean;
 		for (i = 1; i < n && mean < y; i++) {
 			below = mean;
@@ -137,8 +144,9 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		w[i] = i >= from && i < to ? TL_Q16_ONE / (to - from) : 0;
 }
 
-/* Section 3.2, "we periodically rescale the weights"; it does not state when and to which sum. Here they
- * then sum to 1 except for rounding: no weight is above the sum, which is not 0. */
+/* Divides the weights by their sum. Section 3.2 says "we periodically rescale the weights", but not when
+ * and to which sum. Here they then sum to 1 except for rounding: no weight is above the sum, which is not
+ * 0. */
 TL_FN void TL(experts_q16_rescale)(struct TL(experts_q16) *s, uint64_t sum)
 {
 	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
@@ -160,8 +168,8 @@ TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, reach, n = TL(experts_q16_count)(s);
 	uint64_t e, pool = 0, sum = 0, dot = 0, part;
 
-	/* steps 2 and 3: experts below y have the same loss, and each expert above y has a larger loss
-	 * than the one before */
+	/* Steps 2 and 3. All experts below y have the same loss; above y the loss rises from expert to
+	 * expert. */
 	e = tl_q16_exp_neg(tl_q16_mul(p->eta_q16, tl_q16_sat((uint64_t)y * 2)));
 	for (i = 0; i < n && x[i] < y; i++) {
 		w[i] = (tl_q16)((w[i] * e) >> 16);
@@ -177,7 +185,7 @@ TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 		w[i] = (tl_q16)(((uint64_t)w[i] * tl_q16_exp_neg(z)) >> 16);
 		pool += (alpha * w[i]) >> 16;
 	}
-	reach = i;       /* from here on the weights are 0 */
+	reach = i;       /* the weights of this and all higher experts are 0 */
 	part = pool / n; /* step 4, and step 1 of the next trial */
 	for (i = 0; i < n; i++) {
 		uint64_t v = (i < reach ? (keep * w[i]) >> 16 : 0) + part;
@@ -198,7 +206,7 @@ TL_FN void TL(experts_q16_update)(struct TL(experts_q16) *s, const struct tl_sam
 {
 	const struct TL(experts_q16_params) *p = &s->params;
 	uint64_t rtt_us = (uint64_t)tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US);
-	/* whole ticks, as the kernel of that time counted them */
+	/* whole ticks, as kernels counted RTTs at that time */
 	tl_q16 ticks = tl_q16_sat(rtt_us / (uint64_t)p->tick_us * TL_Q16_ONE);
 
 	if (s->samples == 0) { /* RFC 6298, 2.2 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The arithmetic of nunes2014, section 6.1: Q16.16 in sign and magnitude, saturating, truncating.
- * Every value of its algorithm except differences is nonnegative, and differences are stored as
- * magnitudes, so the 33rd bit is never stored. */
+/* The arithmetic of nunes2014, section 6.1: Q16.16 in sign and magnitude, saturating and truncating.
+ * Except for differences every value of the algorithm is nonnegative, and differences are stored as
+ * magnitudes, so the sign bit is never stored. */
 #ifndef TCPLEARN_Q16_H
 #define TCPLEARN_Q16_H
 
@@ -23,17 +23,18 @@ TL_FN tl_q16 tl_q16_mul(tl_q16 a, tl_q16 b)
 	return tl_q16_sat(((uint64_t)a * b) >> 16);
 }
 
-/* Range: b > 0. */
+/* Returns a / b. Range: b > 0. */
 TL_FN tl_q16 tl_q16_div(tl_q16 a, tl_q16 b)
 {
 	TL_RANGE(b > 0, b);
 	return tl_q16_sat(((uint64_t)a << 16) / b);
 }
 
-/* From this z on e^-z is below 1/2 of the last bit. */
+/* For z of at least this value, e^-z is below half of the last bit. */
 #define TL_Q16_EXP_END 772244u
 
-/* e^-z, correctly rounded for every z (a test tries them all): the product of three powers from tables. */
+/* Returns e^-z, correctly rounded for every z (a test tries all of them), as the product of three powers
+ * from tables. */
 TL_FN tl_q16 tl_q16_exp_neg(tl_q16 z)
 {
 	uint64_t p;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Steps 2 to 4 of Algorithm 1: losses, their effect on the weights, and the sharing of weight. Included once
- * for each arithmetic, after experts_grid.h. */
+/* Steps 2 to 4 of nunes2014's Algorithm 1 for the estimator `experts`. An expert is a fixed RTT, and its
+ * loss measures how far it was from the sample. The steps are: the losses, their effect on the weights,
+ * and the sharing of weight. This file is included twice, for double precision and for fixed point, after
+ * experts_grid.h. */
 
 TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 {
@@ -8,7 +10,8 @@ TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 	       p->loss == TL_EXPERTS_LOSS_PINBALL;
 }
 
-/* The cost of a tick too high and of a tick too low, if the loss is linear on each side. */
+/* The next two functions return the cost of one unit too high and of one unit too low, for a loss that is
+ * linear on each side. */
 TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
 {
 	return p->loss == TL_EXPERTS_LOSS_LINEAR    ? p->over
@@ -23,7 +26,8 @@ TL_FN ratio_t TL(experts_under)(const struct TL(experts_params) *p)
 						    : TL_RATIO(1, 1);
 }
 
-/* Step 2 for an expert too high by d units, and for one too low (y is the sample). */
+/* Step 2: the next two functions return the loss of an expert that is too high, or too low, by `d` units.
+ * `y` is the sample. */
 TL_FN TL(loss) TL(experts_loss_over)(const struct TL(experts_params) *p, TL(tick) d)
 {
 	return TL(experts_linear)(p) ? TL(loss_mul)(TL(loss_from_tick)(d), TL(experts_over)(p))
@@ -37,7 +41,7 @@ TL_FN TL(loss) TL(experts_loss_under)(const struct TL(experts_params) *p, TL(tic
 						    : TL(loss_from_tick)(2 * y);
 }
 
-/* The first expert that is not below y. */
+/* Returns the index of the first expert that is not below `y`. */
 TL_FN uint32_t TL(experts_first)(const TL(tick) *x, uint32_t n, TL(tick) y)
 {
 	uint32_t from = 0, to = n;
@@ -52,8 +56,8 @@ TL_FN uint32_t TL(experts_first)(const TL(tick) *x, uint32_t n, TL(tick) y)
 	return to;
 }
 
-/* The first expert from `from` on, all of them too high, whose loss is beyond the limit. A loss rises with
- * the distance, so those above it lose more. */
+/* Returns the first expert from `from` on whose loss is above `limit`. All experts from `from` on are too
+ * high; their loss rises with the distance, so all later experts are above the limit too. */
 TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, TL(tick) y, TL(loss) limit)
 {
 	const TL(tick) *x = TL(experts_grid)(s);
@@ -69,7 +73,7 @@ TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, TL(
 	return to;
 }
 
-/* Step 3 for the experts from `from` to before `to`, which are too high: w' = w e^(-eta (L - least)). */
+/* Step 3 for the experts `from` to `to` - 1, which are too high: w' = w e^(-eta (L - least)). */
 TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_t to, TL(tick) y,
 				   TL(loss) least, TL(rate) rate)
 {
@@ -83,7 +87,7 @@ TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_
 			w[i] = TL(weight_decay)(w[i], TL(experts_loss_over)(p, x[i] - y) - least, rate);
 	} else {
 		for (x += from, w += from; x + 1 < end;
-		     x += 2, w += 2) { /* unrolled, because the loop's own cost matters */
+		     x += 2, w += 2) { /* unrolled to halve the cost of the loop itself */
 			w[0] = TL(weight_decay)(w[0], TL(loss_square_less)(x[0] - y, least), rate);
 			w[1] = TL(weight_decay)(w[1], TL(loss_square_less)(x[1] - y, least), rate);
 		}
@@ -92,7 +96,7 @@ TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_
 	}
 }
 
-/* Step 3 for the experts before `to`, which are too low. */
+/* Step 3 for the experts before `to`, which are too low: w' = w e^(-eta (L - least)). */
 TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, TL(tick) y, TL(loss) least,
 				    TL(rate) rate, TL(loss) limit)
 {
@@ -101,7 +105,7 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, TL(tick)
 	TL(weight) *w = TL(experts_weights)(s);
 	uint32_t i;
 
-	if (p->loss == TL_EXPERTS_LOSS_NUNES2014) { /* the same for all: 2 y */
+	if (p->loss == TL_EXPERTS_LOSS_NUNES2014) { /* these experts all have the loss 2 y */
 		const TL(loss) loss = TL(loss_from_tick)(2 * y) - least;
 		const TL(weight_ratio) e = loss <= limit ? TL(decay)(loss, rate) : 0;
 		for (i = 0; i < to; i++)
@@ -114,7 +118,8 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, TL(tick)
 	}
 }
 
-/* Sums in four chains, because an addition of doubles waits for the one before it. */
+/* Returns the sum of the weights. Four partial sums run in parallel, because an addition of doubles has
+ * to wait for the one before it. */
 TL_FN TL(weight_sum) TL(experts_sum)(const TL(weight) *w, uint32_t n)
 {
 	TL(weight_sum) a = 0, b = 0, c = 0, d = 0;
@@ -158,7 +163,8 @@ TL_FN TL(weight_dot) TL(experts_dot)(const TL(weight) *w, const TL(tick) *x, uin
 	return (a + b) + (c + d);
 }
 
-/* Step 4, and in the same pass step 1 of the next trial, in ticks. Here and below: from reach on w' is 0. */
+/* Step 4 with fixed share. Returns the prediction of the next trial (step 1) in units, computed in the
+ * same pass. Here and below, w' is 0 from the expert `reach` on. */
 TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) total)
 {
 	const TL(tick) *x = TL(experts_grid)(s);
@@ -187,9 +193,10 @@ TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL
 	return TL(weight_mean)(e, a);
 }
 
-/* Variable share (Herbster and Warmuth 1998): an expert that was wrong gives more. The pool is the sum of
- * (1 - e^(-alpha L)) w', so that an expert without loss keeps its whole weight. In this sharing and the
- * next no weight falls below 2^-30, because fixed point could not raise it again. */
+/* Step 4 with variable share (Herbster and Warmuth 1998): an expert with a larger loss gives away more.
+ * The pool is the sum of (1 - e^(-alpha L)) w', so an expert without loss keeps its whole weight. With
+ * variable share and past share no weight falls below 2^-30, because fixed point could not raise it
+ * again. */
 TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum, TL(tick) y)
 {
 	const struct TL(experts_params) *p = &s->params;
@@ -215,8 +222,8 @@ TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(
 	}
 }
 
-/* Mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share alpha goes to the
- * experts in proportion to the mean of all earlier weights before step 4. */
+/* Step 4 with mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share alpha goes
+ * to the experts in proportion to the mean of all their earlier weights before step 4. */
 TL_FN void TL(experts_share_past)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum)
 {
 	TL(weight) *w = TL(experts_weights)(s);

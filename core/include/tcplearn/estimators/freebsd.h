@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `jacobson/freebsd-2.2`: Jacobson's averages in scaled integers, in ticks of a coarse clock, as the TCPs of
- * 4.4BSD and its descendants kept them (Stevens, TCP/IP Illustrated, volume 2, 25.3 to 25.10; nunes2014's
- * simulator carried one). The same integers in both. Included once for each arithmetic. */
+/* The estimator `jacobson/freebsd-2.2`: Jacobson's averages in scaled integers, in ticks of a coarse
+ * clock, as 4.4BSD and its descendants computed them (Stevens, TCP/IP Illustrated, volume 2, 25.3 to
+ * 25.10). The simulator of nunes2014 had such a TCP. Both arithmetics use the same integers. This file is
+ * included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_FREEBSD_H
 #define TCPLEARN_FREEBSD_H
@@ -25,9 +26,9 @@ struct TL(freebsd_params) {
 struct TL(freebsd) {
 	struct TL(freebsd_params) params;
 	struct tl_sampler sampler;
-	int64_t srtt;   /* in 1/32 tick, of the count less one; 0: no sample yet */
+	int64_t srtt;   /* in 1/32 tick, from the tick count minus one; 0: no sample yet */
 	int64_t rttvar; /* in 1/16 tick */
-	int64_t ticks;  /* the last count */
+	int64_t ticks;  /* ticks counted for the last sample */
 };
 
 TL_FN void TL(freebsd_defaults)(struct TL(freebsd_params) *p) { TL_FREEBSD_PARAMS(TL_DEFAULT) }
@@ -52,13 +53,14 @@ TL_FN void TL(freebsd_update)(struct TL(freebsd) *s, const struct tl_sample *in)
 
 	if (rtt_us == 0)
 		return;
-	s->ticks = (int64_t)((uint64_t)rtt_us / (uint64_t)tick_us); /* whole: a sampler's clock is this one */
+	/* exact: the sampler uses the same tick */
+	s->ticks = (int64_t)((uint64_t)rtt_us / (uint64_t)tick_us);
 	if (s->srtt == 0) {
 		s->srtt = s->ticks * 32;
 		s->rttvar = s->ticks * 8;
 		return;
 	}
-	error = (s->ticks - 1) * 4 - (s->srtt >> 3); /* in quarter ticks, that is gains of 1/8 and 1/4 */
+	error = (s->ticks - 1) * 4 - (s->srtt >> 3); /* in 1/4 tick, which makes the gains 1/8 and 1/4 */
 	s->srtt += error;
 	if (s->srtt < 1)
 		s->srtt = 1;
@@ -78,7 +80,8 @@ TL_FN void TL(freebsd_query)(const struct TL(freebsd) *s, struct TL(prediction) 
 		out->rto = num_from_us(p->rto_initial_us);
 		return;
 	}
-	/* 0 means no prediction, so a prediction of no whole tick is the least positive one */
+	/* 0 would mean that there is no prediction, so a prediction below one tick becomes the least
+	 * positive value */
 	out->rtt = srtt == 0 ? num_from_us(1)
 			     : num_shr(num_mul_count(num_from_us(p->tick_us), (uint32_t)srtt), 5);
 	rto = tl_clamp_us(rto, floor > p->rto_min ? floor : p->rto_min, p->rto_max);

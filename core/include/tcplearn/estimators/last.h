@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `last`: the trivial baseline. The next RTT is the last one; its RTO adds K times the mean step
- * between samples, which is nunes2014's equation 4. Included once for each arithmetic. */
+/* The estimator `last`, the trivial baseline: it predicts the last RTT. Its RTO adds K times the mean
+ * step between samples (nunes2014, equation 4). This file is included twice, for double precision and for
+ * fixed point. */
 
 #define TL_LAST_PARAMS(X) \
 	X(ratio, beta, TL_RATIO(1, 4), 0, 1, "gain of the mean step") \

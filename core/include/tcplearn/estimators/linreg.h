@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `linreg`: baddam2018's regression, rtt = b0 + b1 hops + b2 min + b3 max + b4 ttl in ms, on the
- * connection's own minimum and maximum, with the published coefficients of each kernel as presets.
- * Included once for each arithmetic. */
+/* The estimator `linreg`: the linear regression of baddam2018, rtt = b0 + b1 hops + b2 min + b3 max + b4
+ * ttl in ms, with the connection's own minimum and maximum RTT. The coefficients that the paper published
+ * for each kernel are presets. This file is included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_LINREG_H
 #define TCPLEARN_LINREG_H
@@ -94,7 +94,7 @@ TL_FN void TL(linreg_init)(struct TL(linreg) *s, const struct TL(linreg_params) 
 	s->samples = 0;
 }
 
-/* Hops behind an observed TTL: hosts start at 64, 128 or 255. */
+/* Returns the number of hops that an observed TTL implies. Hosts send with a TTL of 64, 128 or 255. */
 TL_FN uint32_t TL(linreg_hops)(uint32_t ttl)
 {
 	return (ttl <= 64 ? 64 : ttl <= 128 ? 128 : 255) - ttl;
@@ -115,7 +115,7 @@ TL_FN void TL(linreg_update)(struct TL(linreg) *s, const struct tl_sample *in)
 		 num_mul(num_from_us(s->min_us), s->params.b2_min) +
 		 num_mul(num_from_us(s->max_us), s->params.b3_max) +
 		 num_mul(num_mul_count(ms, ttl), s->params.b4_ttl_ms);
-	/* with the paper's sign: an underestimate shortens the RTO */
+	/* with the sign as in the paper: a prediction that is too low shortens the RTO */
 	error = s->rtt - num_from_us(rtt_us);
 	if (s->params.error == TL_ERROR_MAGNITUDE)
 		error = TL(abs)(error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `linux`: the timer of the Linux kernel, from the description in Sarolahti and Kuznetsov,
- * "Congestion Control in Linux TCP" (USENIX 2002, section 4): a mean deviation that falls slowly
- * when the RTT falls, its maximum over each round trip, and a floor on the variance term, not on
- * the RTO. Included once for each arithmetic. */
+/* The estimator `linux`: the timer of the Linux kernel, from the description in Sarolahti and Kuznetsov,
+ * "Congestion Control in Linux TCP" (USENIX 2002, section 4). Unlike RFC 6298 it has a mean deviation
+ * that rises slowly when the RTT falls, the maximum of that deviation over each round trip, and a floor
+ * on the variance term, not on the RTO. This file is included twice, for double precision and for fixed
+ * point. */
 
 #define TL_LINUX_TCP_PARAMS(X) \
 	X(us, variance_floor, 200000, 0, 4294967296, "floor of the variance term (tcp_rto_min_us)") \
@@ -16,8 +17,8 @@ struct TL(linux_tcp_params) {
 struct TL(linux_tcp) {
 	struct TL(linux_tcp_params) params;
 	num_t srtt;
-	num_t mdev4;      /* four mean deviations, as the kernel holds them */
-	num_t mdev4_max;  /* the largest in this round trip */
+	num_t mdev4;      /* four times the mean deviation, as in the kernel */
+	num_t mdev4_max;  /* the largest mdev4 of this round trip */
 	num_t rttvar;     /* the term added to SRTT */
 	int64_t round_us; /* the round trip ends with the first ACK of data sent after this */
 	uint32_t samples;
@@ -25,7 +26,7 @@ struct TL(linux_tcp) {
 
 TL_FN void TL(linux_tcp_defaults)(struct TL(linux_tcp_params) *p) { TL_LINUX_TCP_PARAMS(TL_DEFAULT) }
 
-/* For data centres, as `ip route … rto_min 5ms` sets it. */
+/* Preset `linux/floor-5ms`, for data centres, as `ip route … rto_min 5ms` sets it. */
 TL_FN void TL(linux_tcp_floor_5ms)(struct TL(linux_tcp_params) *p)
 {
 	p->variance_floor_us = 5000;
@@ -57,7 +58,7 @@ TL_FN void TL(linux_tcp_update)(struct TL(linux_tcp) *s, const struct tl_sample 
 	if (err < num_from_us(0)) {
 		num_t below = num_from_us(0) - err, rise = below - num_shr_positive(s->mdev4, 2);
 		s->srtt -= num_shr_positive(below, 3);
-		/* a falling RTT raises the deviation with 1/32, not 1/4 */
+		/* a falling RTT raises the deviation with gain 1/32 instead of 1/4 */
 		s->mdev4 += rise > num_from_us(0) ? num_shr_positive(rise, 3) : rise;
 	} else {
 		s->srtt += num_shr_positive(err, 3);
@@ -67,7 +68,7 @@ TL_FN void TL(linux_tcp_update)(struct TL(linux_tcp) *s, const struct tl_sample 
 		s->mdev4_max = s->mdev4;
 		s->rttvar = TL(max)(s->rttvar, s->mdev4_max);
 	}
-	if (in->sent_us >= s->round_us) { /* once a round trip the maximum may bring it down */
+	if (in->sent_us >= s->round_us) { /* once a round trip, rttvar may fall towards the maximum */
 		if (s->mdev4_max < s->rttvar)
 			s->rttvar -= num_shr_positive(s->rttvar - s->mdev4_max, 2);
 		s->round_us = in->time_us;

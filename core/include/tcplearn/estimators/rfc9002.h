@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `rfc9002`: QUIC's estimator, with the peer's ACK delay taken off, and its probe timeout as the
- * RTO. Included once for each arithmetic. */
+/* The estimator `rfc9002`: QUIC's RTT estimator (RFC 9002), which subtracts the peer's ACK delay. Its
+ * probe timeout (PTO) is used as the RTO. This file is included twice, for double precision and for fixed
+ * point. */
 
 #define TL_RFC9002_PARAMS(X) \
 	X(us, granularity, 1000, 0, 10000000, "kGranularity (RFC 9002, 6.1.2)") \
@@ -42,12 +43,12 @@ TL_FN void TL(rfc9002_update)(struct TL(rfc9002) *s, const struct tl_sample *in)
 		s->rttvar = num_shr(s->smoothed_rtt, 1);
 		return;
 	}
-	if (latest_us < s->min_rtt_us) /* 5.2: min_rtt ignores the ACK delay */
+	if (latest_us < s->min_rtt_us) /* RFC 9002, 5.2: min_rtt ignores the ACK delay */
 		s->min_rtt_us = latest_us;
 	if (latest_us >= s->min_rtt_us + delay_us)
 		latest_us -= delay_us;
 	adjusted = num_from_us(latest_us);
-	/* appendix A.7: the deviation from the smoothed_rtt before this sample */
+	/* RFC 9002, A.7: the deviation is from the smoothed_rtt before this sample */
 	s->rttvar += num_shr(TL(abs)(s->smoothed_rtt - adjusted) - s->rttvar, 2);
 	s->smoothed_rtt += num_shr(adjusted - s->smoothed_rtt, 3);
 }
@@ -55,7 +56,7 @@ TL_FN void TL(rfc9002_update)(struct TL(rfc9002) *s, const struct tl_sample *in)
 TL_FN void TL(rfc9002_query)(const struct TL(rfc9002) *s, struct TL(prediction) *out)
 {
 	out->rtt = s->smoothed_rtt;
-	/* 6.2.1: PTO = smoothed_rtt + max(4 rttvar, kGranularity) + max_ack_delay */
+	/* RFC 9002, 6.2.1: PTO = smoothed_rtt + max(4 rttvar, kGranularity) + max_ack_delay */
 	out->rto = s->smoothed_rtt +
 		   TL(max)(num_mul_count(s->rttvar, 4), num_from_us(s->params.granularity_us)) +
 		   num_from_us(s->params.max_ack_delay_us);

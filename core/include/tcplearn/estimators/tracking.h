@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `tracking`: predictors that move (tracking_predictors.h), combined by discounted regret matching (Hart
- * and Mas-Colell 2000; the discount is fixed share's forgetting, put into the regret) with a long memory and
- * with a short one, corrected by the part of three of them that the mixture lacks, and kept within a
- * budget relative to the last value. There is no learning rate, no scale and no exponential.
- * docs/algorithms/tracking.md. Included once for each arithmetic. */
+/* The estimator `tracking`. It combines several small predictors that move with the path
+ * (tracking_predictors.h) by discounted regret matching (Hart and Mas-Colell 2000; the discount is the
+ * forgetting of fixed share, applied to the regret), with a long and a short memory. It then adds a
+ * correction from three of the predictors, and keeps the result within a budget: the error may exceed
+ * that of predicting the last RTT only by a limited amount. There is no learning rate, no scale and no
+ * exponential. docs/algorithms/tracking.md. This file is included twice, for double precision and for
+ * fixed point. */
 
 #include "tracking_double.h"
 #include "tracking_fixed.h"
@@ -33,7 +35,7 @@ struct TL(tracking) {
 
 TL_FN void TL(tracking_defaults)(struct TL(tracking_params) *p) { TL_TRACKING_PARAMS(TL_DEFAULT) }
 
-/* The first form. */
+/* Preset `tracking/first`: the first form of the algorithm. */
 TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
 {
 	p->budget = TL_BUDGET_FIRST;
@@ -42,7 +44,8 @@ TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
 	p->correction = TL_OFF;
 }
 
-/* As first studied: twelve predictors, no budget, no warm-up, no dead zone. */
+/* Preset `tracking/study`: the form that was studied first, with twelve predictors, no budget, no warm-up
+ * and no dead zone. */
 TL_FN void TL(tracking_study)(struct TL(tracking_params) *p)
 {
 	TL(tracking_first)(p);

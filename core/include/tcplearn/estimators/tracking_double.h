@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `tracking` in double precision. */
+/* Arithmetic of the estimator `tracking` in double precision. */
 #ifndef TCPLEARN_TRACKING_DOUBLE_H
 #define TCPLEARN_TRACKING_DOUBLE_H
 
@@ -7,7 +7,7 @@
 
 #ifndef TL_NO_F64
 
-/* Mean of x weighted by the positive values of w; `fallback` if none is positive. */
+/* Returns the mean of x, weighted by the positive values of w; `fallback` if no value of w is positive. */
 TL_FN double tl_positive_mean_f64(const double *w, const double *x, uint32_t n, double fallback)
 {
 	double sum = 0, dot = 0;
@@ -21,7 +21,7 @@ TL_FN double tl_positive_mean_f64(const double *w, const double *x, uint32_t n, 
 	return sum > 0 ? dot / sum : fallback;
 }
 
-/* tl_positive_mean_f64(); `sum` is that of the positive values. */
+/* Returns the same as tl_positive_mean_f64(); `sum` is the sum of the positive values of w. */
 TL_FN double tl_summed_mean_f64(const double *w, const double *x, uint32_t n, double fallback, double sum)
 {
 	double dot = 0;
@@ -32,13 +32,13 @@ TL_FN double tl_summed_mean_f64(const double *w, const double *x, uint32_t n, do
 	return sum > 0 ? dot / sum : fallback;
 }
 
-/* part / (part + rest); part > 0. */
+/* Returns part / (part + rest). Range: part > 0. */
 TL_FN double tl_share_of_f64(double part, double rest)
 {
 	return part / (part + rest);
 }
 
-/* c + error distance / scale^2 / 32 within [-1, 1]. */
+/* Returns c + error * distance / scale^2 / 32, clamped to [-1, 1]. */
 TL_FN double tl_correction_step_f64(double c, double error, double distance, double scale)
 {
 	double next = c + error / scale * (distance / scale) / 32;
@@ -46,7 +46,7 @@ TL_FN double tl_correction_step_f64(double c, double error, double distance, dou
 	return next < -1 ? -1 : next > 1 ? 1 : next;
 }
 
-/* An error in units of a scale. */
+/* Returns an error as a multiple of `scale`. */
 TL_FN tl_loss_f64 tl_loss_in_scales_f64(double error, double scale)
 {
 	return error / scale;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of `tracking` in fixed point. */
+/* Arithmetic of the estimator `tracking` in fixed point. */
 #ifndef TCPLEARN_TRACKING_FIXED_H
 #define TCPLEARN_TRACKING_FIXED_H
 
 #include "../arithmetic/weights_fixed.h"
 
-/* Mean of x weighted by the positive values of w, of which the 18 leading bits count; `fallback` if none
- * is positive. Range: |x| <= 2^41, n <= 16. */
+/* Returns the mean of x, weighted by the positive values of w; `fallback` if no value of w is positive.
+ * Only the 18 leading bits of w count. Range: |x| <= 2^41, n <= 16. */
 TL_FN int64_t tl_positive_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback)
 {
 	uint64_t top = 0;
@@ -29,8 +29,8 @@ TL_FN int64_t tl_positive_mean_fix(const int64_t *w, const int64_t *x, uint32_t 
 	return tl_fix_div(dot, sum);
 }
 
-/* Mean of x weighted by the positive values of w, whose sum is `sum`; 20 bits relative to it count. Range:
- * |x| <= 2^41, n <= 16, each w below 2^58. */
+/* Returns the mean of x, weighted by the positive values of w, whose sum is `sum`. Only 20 bits relative
+ * to the sum count. Range: |x| <= 2^41, n <= 16, each w below 2^58. */
 TL_FN int64_t tl_summed_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback,
 				 int64_t sum)
 {
@@ -52,7 +52,7 @@ TL_FN int64_t tl_summed_mean_fix(const int64_t *w, const int64_t *x, uint32_t n,
 	return tl_fix_div(dot, parts);
 }
 
-/* part / (part + rest), cut. Range: 0 < part <= 2^58, 0 <= rest <= 2^62. */
+/* Returns part / (part + rest), truncated. Range: 0 < part <= 2^58, 0 <= rest <= 2^62. */
 TL_FN int64_t tl_share_of_fix(int64_t part, int64_t rest)
 {
 	uint64_t all = (uint64_t)part + (uint64_t)rest;
@@ -63,8 +63,8 @@ TL_FN int64_t tl_share_of_fix(int64_t part, int64_t rest)
 	return (int64_t)((((uint64_t)part >> shift) << 30) / (all >> shift));
 }
 
-/* c + error distance / scale^2 / 32 within [-1, 1], the three cut to the 15 leading bits of scale.
- * Range: |error|, |distance| <= scale, 0 < scale <= 2^42. */
+/* Returns c + error * distance / scale^2 / 32, clamped to [-1, 1]. The three quantities are truncated to
+ * the 15 leading bits of `scale`. Range: |error|, |distance| <= scale, 0 < scale <= 2^42. */
 TL_FN int64_t tl_correction_step_fix(int64_t c, int64_t error, int64_t distance, int64_t scale)
 {
 	const int64_t one = (int64_t)1 << 30;
@@ -78,7 +78,7 @@ TL_FN int64_t tl_correction_step_fix(int64_t c, int64_t error, int64_t distance,
 	return c < -one ? -one : c > one ? one : c;
 }
 
-/* An error in units of a scale. Range: 0 <= error <= 2^42, scale > 0. */
+/* Returns an error as a multiple of `scale`. Range: 0 <= error <= 2^42, scale > 0. */
 TL_FN tl_loss_fix tl_loss_in_scales_fix(int64_t error, int64_t scale)
 {
 	TL_RANGE(error >= 0 && tl_fix_within(error, 42), error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The prediction of `tracking` and `conformal`: the predictors mixed, corrected and kept within a budget
- * relative to the last value (tracking.h). The caller passes the parameters; if they are constants a
- * compiler leaves out the code that they do not choose. Included once for each arithmetic. */
+/* The prediction of the estimators `tracking` and `conformal`: a mixture of predictors, corrected, and
+ * kept within a budget relative to the error of the last value (tracking.h). The caller passes the
+ * parameters; if they are constants, a compiler removes the code that they do not select. This file is
+ * included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_MIXTURE_H
 #define TCPLEARN_TRACKING_MIXTURE_H
@@ -32,19 +33,20 @@ struct TL(mixture_params) {
 	TL_MIXTURE_PARAMS(TL_FIELD)
 };
 
-/* The prediction without an RTO, with fixed parameters, as `conformal` uses it. */
+/* State of the prediction. It has no RTO, and its parameters are passed to each call. */
 struct TL(mixture) {
 	struct TL(predictors) bank;
-	union { /* by the parameter `combiner`; those not used have size 0 */
+	union { /* selected by the parameter `combiner`; alternatives that are not available have size 0 */
 		struct {
-			num_t of[TL_PREDICTORS + 1]; /* the last one is that of the corrected mixture */
+			/* regret of each predictor; the last entry is the corrected mixture */
+			num_t of[TL_PREDICTORS + 1];
 			num_t mixture;
-		} regret[2]; /* the second is used only with two memories */
+		} regret[2]; /* the second memory is used only with two memories */
 		TL(weight) weight[TL_PREDICTORS];
 	} by;
-	num_t base, corrected; /* the mixture without the correction, and that one corrected */
-	ratio_t correction[3]; /* towards last, slow hub, map of 16 */
-	num_t rtt;             /* the mixture within the budget */
+	num_t base, corrected; /* the mixture before and after the correction */
+	ratio_t correction[3]; /* coefficients towards the predictors last value, slow hub, map of 16 cells */
+	num_t rtt;             /* the mixture after the budget: the prediction */
 	num_t budget;
 };
 
@@ -58,7 +60,7 @@ TL_FN uint32_t TL(mixture_corrects)(const struct TL(mixture_params) *p)
 	return p->correction == TL_ON && p->combiner == TL_COMBINER_REGRET;
 }
 
-/* No regrets; of fixed share, equal weights. */
+/* Sets all regrets to 0, or with fixed share all weights equal. */
 TL_FN void TL(mixture_uniform)(struct TL(mixture) *s, const struct TL(mixture_params) *p)
 {
 	uint32_t k, m;
@@ -90,7 +92,8 @@ TL_FN void TL(mixture_init)(struct TL(mixture) *s, const struct TL(mixture_param
 	s->budget = num_from_us(0);
 }
 
-/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: the error that following x_k would have saved. */
+/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: adds to the regret R_k the error that following
+ * predictor k would have saved. */
 TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_params) *p, uint32_t k,
 			      num_t error, const num_t *lost)
 {
@@ -104,7 +107,8 @@ TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_par
 	*slow += lost[1] - error - num_shr_down(*slow, 9);
 }
 
-/* `sums` are those of the predictors' positive regrets, for each memory. */
+/* Updates all regrets with the sample `y`. Writes to `sums` the sum of the predictors' positive regrets
+ * for each memory. */
 TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y,
 			       num_t *sums)
 {
@@ -122,7 +126,8 @@ TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_pa
 		TL(mixture_regret)(s, p, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
 }
 
-/* nunes2014's steps 3 and 4 over the same predictors, for comparison: errors in running scales. */
+/* Updates the weights of fixed share, for comparison: steps 3 and 4 of nunes2014 over the same
+ * predictors, with errors in units of a running scale. */
 TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	TL(loss) loss[TL_PREDICTORS], least = 0;
@@ -147,7 +152,7 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 		w[k] = loss[k] - least <= limit ? TL(weight_decay)(w[k], loss[k] - least, rate) : 0;
 		sum += w[k];
 	}
-	if (!TL(weights_alive)(sum)) { /* alpha is about 0: start again */
+	if (!TL(weights_alive)(sum)) { /* alpha is about 0: start again with equal weights */
 		TL(mixture_uniform)(s, p);
 		return;
 	}
@@ -158,8 +163,9 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 			w[k] = TL(weight_mix)(w[k], keep, share);
 }
 
-/* The error that the mixture may still add to that of the last value: a part of each change (more of
- * upward ones, because RTT spikes go up and come back), all its gains, and a grant at the start. */
+/* Updates the budget: the error by which the mixture may still exceed that of the last value. Each change
+ * of the RTT adds a part (a larger one if upward, because RTT spikes go up and come back), each gain adds
+ * its size, and the budget begins with a grant. */
 TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	num_t change = TL(abs)(y - s->bank.x[TL_P_LAST]), b = s->budget;
@@ -170,12 +176,13 @@ TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_par
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
-	/* in a short series the gains are small, and none is old */
+	/* in a short series the gains are small, and none is old, so the budget decays more slowly */
 	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 
-/* The coefficients that move the mixture towards last, slow hub and map: each step is error times
- * distance, both clipped at a scale (LMS that no outlier dominates). */
+/* Learns the coefficients that move the mixture towards three of its predictors: last value, slow hub (a
+ * slow level) and map of 16 cells. Each step is error times distance, both clipped at a scale (least mean
+ * squares that an outlier cannot dominate). */
 TL_FN void TL(mixture_learn_correction)(struct TL(mixture) *s, num_t y)
 {
 	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);
@@ -198,8 +205,8 @@ TL_FN num_t TL(mixture_corrected)(const struct TL(mixture) *s)
 	return TL(clamp)(x, num_from_us(0), num_from_us(TL_RTT_MAX_US));
 }
 
-/* The mean of each memory weighted by its positive regrets, including the corrected mixture, and the mean
- * of both. */
+/* Returns the mixture: for each memory the mean weighted by its positive regrets, which includes the
+ * corrected mixture, then the mean of both memories. */
 TL_FN num_t TL(mixture_mix_regrets)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t fallback,
 				    const num_t *sums)
 {
@@ -241,7 +248,7 @@ TL_FN num_t TL(mixture_mix)(struct TL(mixture) *s, const struct TL(mixture_param
 	return TL(positive_mean)(weight, s->bank.x, TL_PREDICTORS, fallback);
 }
 
-/* Everything except the RTO. */
+/* Learns from the sample `y` and computes the next prediction, but no RTO. */
 TL_FN void TL(mixture_learn)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	const struct tl_predictor_choices how = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The predictors that `tracking` combines: each is small and moves with the path. There are three kinds:
- * trackers of the level, learners of the value after a deviation from it, and the last value. They learn
- * in cells: a cell classifies the last deviations by comparisons with the running scale. Included once for
- * each arithmetic. */
+/* The predictors that the estimator `tracking` combines; each is small and moves with the path. There are
+ * three kinds: trackers of the level, learners of the value that follows a deviation from the level, and
+ * the last value. They learn in cells: a cell classifies the last deviations by comparison with the
+ * running scale. This file is included twice, for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_PREDICTORS_H
 #define TCPLEARN_TRACKING_PREDICTORS_H
@@ -10,7 +10,7 @@ enum tl_warm_up { TL_WARM_UP_MEDIAN = 0, TL_WARM_UP_FIRST = 1 };
 enum tl_drift { TL_DRIFT_BY_TWO = 0, TL_DRIFT_BY_OUTLIER = 1 };
 
 #define TL_PREDICTORS 12
-enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
+enum tl_predictor { /* in the order of the bits of the parameter `predictors` */
 		    TL_P_LAST,
 		    TL_P_EWMA8,
 		    TL_P_EWMA32,
@@ -25,22 +25,22 @@ enum tl_predictor { /* in the order of the bits of `tracking`'s parameter */
 		    TL_P_AFFINE
 };
 
-/* The parameters of `tracking` for the learning of the predictors. They are not in the state, so that a
- * compiler leaves out the code that a fixed choice does not use. */
+/* Parameters of `tracking` that affect how the predictors learn. They are not in the state, so a compiler
+ * removes the code that a constant choice does not use. */
 struct tl_predictor_choices {
 	uint32_t warm_up, exact_ties, drift_by_outlier;
 };
 #endif
 
 struct TL(predictors) {
-	num_t x[TL_PREDICTORS];           /* the prediction of each */
-	num_t hub;                        /* a level, clipped: 1/16; the slow one, of 1/64, is among x */
-	num_t scale;                      /* mean clipped distance from the hub */
-	num_t ring[5];                    /* the last five samples */
-	num_t drift[16], drift_scale[16]; /* by the cell of 16; in the first form by the cell of outliers */
+	num_t x[TL_PREDICTORS]; /* prediction of each predictor */
+	num_t hub;     /* level: clipped mean with gain 1/16; the slow hub, with gain 1/64, is in x */
+	num_t scale;   /* mean clipped distance from the hub */
+	num_t ring[5]; /* the last five samples */
+	num_t drift[16], drift_scale[16]; /* by the cell of 16; in `tracking/first` by the cell of outliers */
 	num_t offset[4];                  /* by the cell of outliers */
-	num_t map8[8], map16[16];         /* deviation to expect, by cell */
-	uint32_t samples;                 /* saturates */
+	num_t map8[8], map16[16];         /* expected deviation of each cell */
+	uint32_t samples;                 /* number of samples; saturates */
 	int8_t slope[4], ratio[8];        /* ratio of the next deviation to this one, in 1/16 */
 	uint8_t cell4, cell8, cell16, was_out;
 };
@@ -52,16 +52,16 @@ TL_FN int32_t TL(sign)(num_t a, num_t dead)
 
 TL_FN int8_t TL(clamp_slope)(int32_t a)
 {
-	return (int8_t)(a < -4 ? -4 : a > 20 ? 20 : a); /* -1/4 to 5/4 */
+	return (int8_t)(a < -4 ? -4 : a > 20 ? 20 : a); /* clamped to -1/4 ... 5/4 */
 }
 
-/* a divided by the number of samples, by 2^k from there on: a mean that becomes an EWMA. */
+/* Returns a / samples, or a / 2^k from 2^k samples on: the step of a mean that becomes an EWMA. */
 TL_FN num_t TL(mean_step)(num_t a, uint32_t samples, uint32_t k)
 {
 	return samples >= (1u << k) ? num_shr(a, k) : num_div_count(a, samples);
 }
 
-/* The lower median of five or fewer; v is sorted. */
+/* Sorts the `n` values of v, at most five. */
 TL_FN void TL(sort5)(num_t *v, uint32_t n)
 {
 	uint32_t i, j;
@@ -77,7 +77,8 @@ TL_FN void TL(sort5)(num_t *v, uint32_t n)
 	}
 }
 
-/* Of five: neither the least nor the greatest of four, so the middle one of two of them and the fifth. */
+/* Returns the median of the last five samples. The least and the greatest of four of them cannot be it,
+ * so it is the middle one of the other two and the fifth. */
 TL_FN num_t TL(ring_median)(const struct TL(predictors) *s)
 {
 	const num_t *v = s->ring;
@@ -116,13 +117,13 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y)
 	s->samples = 0;
 }
 
-/* The cell of the drift: that of the last two deviations; in the first form that of outliers. */
+/* Returns the cell of the drift: by the last two deviations, or in `tracking/first` by outliers. */
 TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s, const struct tl_predictor_choices *how)
 {
 	return how->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
 }
 
-/* Learns the value after the last deviation, in the cells that predicted it. */
+/* Learns the value that followed the last deviation, in the cells that predicted it. */
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y,
 				num_t dead)
 {
@@ -145,7 +146,7 @@ TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predic
 	s->map16[m] += TL(clamp)(follows - s->map16[m], -eighth, eighth);
 }
 
-/* The cells of the next sample, from this deviation and the last cells. */
+/* Computes the cells of the next sample from this deviation and the last cells. */
 TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t dead)
 {
 	num_t scale = s->scale;
@@ -165,8 +166,8 @@ TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t
 										 : 3));
 }
 
-/* The first five samples: every hub is the lower median of the samples so far, so that an outlier among
- * them has no effect after the third; the scale is 5/4 of the median distance from it. */
+/* Handles the first five samples: every level is the lower median of the samples so far, so after the
+ * third sample one outlier has no effect; the scale is 5/4 of the median distance from it. */
 TL_FN void TL(predictors_warm_up)(struct TL(predictors) *s, uint32_t n)
 {
 	num_t v[5];
@@ -218,9 +219,10 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s, const struct tl_predi
 	num_t dead = how->exact_ties ? zero : num_shr(s->scale, 5);
 	uint32_t c = s->cell4 & 3;
 	num_t drifted = last + s->drift[TL(drift_cell)(s, how)];
-	num_t least = how->exact_ties ? -4 * hub : zero; /* as first studied: a prediction may be negative */
+	/* in `tracking/study` a prediction may be negative */
+	num_t least = how->exact_ties ? -4 * hub : zero;
 
-	/* in the first form the drift continues, but from outside it never goes past the hub */
+	/* in `tracking/first` the drift continues, but from outside it never passes the hub */
 	s->x[TL_P_DRIFT] = !how->drift_by_outlier         ? TL(max)(drifted, least)
 			   : g > dead                     ? TL(max)(drifted, hub)
 			   : g < -dead || how->exact_ties ? TL(max)(TL(min)(drifted, hub), least)

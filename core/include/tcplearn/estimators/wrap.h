@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The functions of every estimator on untyped memory, in the arithmetic that was begun. Included by
- * wrap.h. */
+/* Makes the functions of every estimator with void pointers, in the arithmetic (double precision or fixed
+ * point) that was included last. wrap.h includes this file. */
 
 #ifndef TCPLEARN_ESTIMATORS_WRAP_H
 #define TCPLEARN_ESTIMATORS_WRAP_H
-/* tl_timer_of_ID, for presets too */
+/* Makes tl_timer_of_ID, the timer of an estimator and of its presets. */
 #define TL_TIMER_OF(id, label, list, learned, summary, about, state, timer) enum { tl_timer_of_##id = timer };
 TL_ESTIMATORS(TL_TIMER_OF)
 

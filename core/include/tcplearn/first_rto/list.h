@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every policy of a connection's first RTO, as an algorithm whose parameters are a model's numbers. There
- * is one state for each place, whose handshakes report to it; the state of its prefix is another one of
- * the same policy. It uses integers in every host. Included by wrap.h in fixed point only. */
+/* Lists every first-RTO policy (the RTO before a connection's first RTT sample). The parameters of a
+ * policy are the numbers of its model. There is one state for each destination, which takes the reports
+ * of its handshakes; a prefix (/24 or /48) has another state of the same policy. All arithmetic is
+ * integer. wrap.h includes this file in fixed point only. */
 #ifndef TCPLEARN_FIRST_RTO_LIST_H
 #define TCPLEARN_FIRST_RTO_LIST_H
 
@@ -37,11 +38,11 @@ TL_FN void TL(first_rto_lines_defaults)(struct TL(first_rto_lines_params) *p)
 	TL_FIRST_RTO_LINES_PARAMS(TL_DEFAULT)
 }
 
-/* A model's weights have 16 fractional bits, a parameter's 30. */
+/* Convert a weight between a parameter (30 fractional bits) and a model (16 fractional bits). */
 #define TL_FIRST_RTO_WEIGHT(r) (((r) + (1 << 13)) / (1 << 14))
 #define TL_FIRST_RTO_RATIO(q16) ((q16) * (1 << 14))
 
-/* The parameters of a model. */
+/* Sets the parameters to the numbers of a model. */
 TL_FN void TL(first_rto_lines_of)(struct TL(first_rto_lines_params) *p, const struct tl_first_rto_model *m)
 {
 	p->place = m->place.there ? TL_ON : TL_OFF;
@@ -62,7 +63,7 @@ TL_FN void TL(first_rto_lines_of)(struct TL(first_rto_lines_params) *p, const st
 	p->max_age_s = (uint32_t)((uint64_t)m->max_age_us / 1000000);
 }
 
-/* The model of given parameters. */
+/* Makes the model with the numbers of the given parameters. */
 TL_FN void TL(first_rto_lines_model)(const struct TL(first_rto_lines_params) *p, struct tl_first_rto_model *m)
 {
 	tl_first_rto_set(&m->place, p->place_constant_us, TL_FIRST_RTO_WEIGHT(p->place_last),
@@ -95,7 +96,7 @@ TL_FN void TL(first_rto_lines_emulated)(struct TL(first_rto_lines_params) *p)
 	  "The first RTO of a connection to a known place is three times its last RTT, as in " \
 	  "RFC 6298, 2.2 after one sample; of any other place it is one second.")
 
-/* X(policy, function, name, summary); everything else is the policy's */
+/* X(policy, function, name, summary). A preset takes everything else from its policy. */
 #define TL_FIRST_RTO_PRESETS(X) \
 	X(first_rto_lines, emulated, "emulated", \
 	  "ours: quantiles learned from emulated hosts, for unknown places too")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The functions of every policy of the first RTO on untyped memory, in fixed point only. Included by wrap.h.
+/* Makes the functions of every first-RTO policy with void pointers, in fixed point only. wrap.h includes
+ * this file. For each policy ID:
  *
  *   void tl_wrap_init_ID_fix(void *state, const void *params)
  *   void tl_wrap_report_ID_fix(void *state, int64_t rtt_us, int64_t time_us)

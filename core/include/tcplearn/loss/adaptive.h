@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `adaptive`: mlp's probability with a threshold that the connection's own outcomes move: a window kept
- * after a "random" loss that is followed by another loss within a window of packets was kept wrongly.
- * docs/algorithms/loss/features.md. Included once for each arithmetic. */
+/* The loss classifier `adaptive`: the probability of the network `mlp` with a threshold that the outcomes
+ * on this connection move. A decision to keep cwnd after a "random" loss counts as wrong if another loss
+ * follows within a window of packets. docs/algorithms/loss/features.md. This file is included twice, for
+ * double precision and for fixed point. */
 
 #define TL_LOSS_ADAPTIVE_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
@@ -23,8 +24,8 @@ struct TL(loss_adaptive) {
 	struct TL(loss_path) path;
 	struct TL(loss_adaptive_params) params;
 	ratio_t threshold;
-	uint32_t window; /* at the last recovery that kept it; 0: none to judge */
-	uint32_t wrong;  /* keeps in a row */
+	uint32_t window; /* cwnd at the last recovery that kept it; 0: no decision to judge */
+	uint32_t wrong;  /* wrong decisions to keep cwnd, in a row */
 };
 
 TL_FN void TL(loss_adaptive_defaults)(struct TL(loss_adaptive_params) *p) {
@@ -41,11 +42,11 @@ TL_FN void TL(loss_adaptive_learn)(struct TL(loss_adaptive) *s, const struct tl_
 				   uint32_t change, uint32_t cause)
 {
 	if (change == TL_LOSS_UNDONE)
-		s->window = 0; /* no loss: no outcome */
+		s->window = 0; /* no packet was lost, so there is no outcome */
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)
 		return;
 	if (s->window > 0) {
-		/* the packets in flight at the last one are a window by themselves */
+		/* subtract one window: the packets that were in flight at the last recovery */
 		const ratio_t windows = num_div_count(ratio_from_whole(s->path.packets_since), s->window) -
 					ratio_from_whole(1);
 		const int wrong = change == TL_LOSS_TIMEOUT || windows < s->params.soon;

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The answer of a classifier: the probability that congestion was the cause, and the cause by its threshold.
- * Included once for each arithmetic. */
+/* The output of a loss classifier: the probability that congestion caused the loss, and the cause that
+ * follows from the classifier's threshold. This file is included twice, for double precision and for
+ * fixed point. */
 
 struct TL(loss_decision) {
 	ratio_t congestion; /* probability, in [0, 1] */
 	uint32_t cause;     /* TL_LOSS_CONGESTION or TL_LOSS_RANDOM */
 };
 
-/* Congestion from the threshold on. */
+/* Decides for congestion if its probability is at least `threshold`. */
 TL_FN void TL(loss_decide)(struct TL(loss_decision) *out, ratio_t congestion, ratio_t threshold)
 {
 	out->congestion = congestion;
 	out->cause = congestion >= threshold ? (uint32_t)TL_LOSS_CONGESTION : (uint32_t)TL_LOSS_RANDOM;
 }
 
-/* A rule without a probability: 0 or 1. */
+/* Stores the decision of a rule that has no probability; the probability is then 0 or 1. */
 TL_FN void TL(loss_decide_rule)(struct TL(loss_decision) *out, int congestion)
 {
 	TL(loss_decide)(out, ratio_from_whole(congestion ? 1 : 0), ratio_from_whole(1));
 }
 
-/* Returns whether the connection has an RTT. With one, min RTT / RTT is above 0; without one it is 0 or NaN, and
- * classifiers then answer as TCP's standard does: congestion. */
+/* Returns whether the connection has an RTT sample. With a sample, min RTT / RTT is above 0; without one
+ * it is 0 or NaN. Classifiers then answer as TCP's standard does: congestion. */
 TL_FN int TL(loss_known)(const ratio_t *f)
 {
 	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);
 }
 
-/* A classifier without its own state: its parameters with their defaults, and its state struct. */
+/* Defines the parameters, their defaults and the state struct of a classifier that has no state of its
+ * own. */
 #ifndef TL_LOSS_PLAIN
 #define TL_LOSS_PLAIN(id, list) \
 	struct TL(id##_params) { \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The features known at a fast retransmit. X(name, lowest, highest, meaning): clipped to whole numbers.
- * RTT is the last sample, min and max those of the connection, P the segments in flight, N Veno's estimate
- * of the packets in the queue; logarithms have base 2. docs/algorithms/loss/features.md. */
+/* The features that a sender can compute at a fast retransmit: X(name, lowest, highest, meaning). A
+ * feature is clipped to [lowest, highest], both integers. RTT is the last sample; min and max are the
+ * connection's least and greatest RTT; P is the number of segments in flight; N is TCP Veno's estimate of
+ * the packets in the queue. Logarithms have base 2. docs/algorithms/loss/features.md. */
 #ifndef TCPLEARN_LOSS_FEATURE_LIST_H
 #define TCPLEARN_LOSS_FEATURE_LIST_H
 

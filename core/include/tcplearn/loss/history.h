@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `history`: a weighted sum of mlp's log odds and of their mean over the connection's earlier losses. On a path
- * with random losses most occur while the queue is empty, so earlier losses tell what this one is likely to be.
- * docs/algorithms/loss/history.md. This file is included once for each arithmetic. */
+/* The loss classifier `history`: adds the log odds of the network `mlp` for this loss and their mean over
+ * the connection's earlier losses, each with a weight. On a path with random losses most losses occur
+ * while the queue is empty, so earlier losses tell what this loss is likely to be.
+ * docs/algorithms/loss/history.md. This file is included twice, for double precision and for fixed point. */
 
 #define TL_LOSS_HISTORY_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \
@@ -19,7 +20,7 @@ struct TL(loss_history_params) {
 struct TL(loss_history) {
 	struct TL(loss_path) path;
 	struct TL(loss_history_params) params;
-	ratio_t past; /* mean log odds of the losses so far, including one with even odds before them */
+	ratio_t past; /* mean log odds over earlier losses; begins as one loss with log odds 0 */
 	uint32_t losses;
 };
 
@@ -31,7 +32,7 @@ TL_FN void TL(loss_history_start)(struct TL(loss_history) *s)
 	s->losses = 0;
 }
 
-/* In functions with their own frames, because the features take half of BPF's stack. */
+/* These functions are not inlined, because the features take half of a BPF program's stack. */
 TL_FN_APART void TL(loss_history_features)(const struct TL(loss_path) *path, const struct tl_loss_moment *at,
 					   ratio_t *f)
 {
@@ -46,7 +47,8 @@ TL_FN_APART ratio_t TL(loss_history_odds)(const struct TL(loss_history) *s, cons
 	return TL(mlp_log_odds)(s->params.model, f);
 }
 
-/* A timeout has no duplicate ACKs to judge by. */
+/* Adds the log odds of this loss to the mean. A timeout is not added, because there are no duplicate ACKs
+ * from which to compute the features. */
 TL_FN void TL(loss_history_learn)(struct TL(loss_history) *s, const struct tl_loss_moment *at,
 				  uint32_t change, uint32_t cause)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every loss classifier and its presets. A new one has a header and a line here. Included by loss.h, once
- * for each arithmetic. */
+/* Lists every loss classifier and its presets. A new classifier needs a header and a line here. loss.h
+ * includes this file twice, for double precision and for fixed point. */
 #include "feature_list.h"
 
 #include "loss_double.h"
@@ -21,9 +21,10 @@
 #ifndef TCPLEARN_LOSS_LIST_H
 #define TCPLEARN_LOSS_LIST_H
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, TL_LOSS_STATIC or TL_LOSS_LEARNING)
- * TL_LEARNED: its weights were trained before. TL_LOSS_LEARNING: it also learns from the losses of its connection,
- * in ID_start() and ID_learn(). `summary` is a line, `about` a sentence or more. */
+/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, TL_LOSS_STATIC or
+ * TL_LOSS_LEARNING). TL_LEARNED: the classifier has trained weights. TL_LOSS_LEARNING: the classifier
+ * also learns from the losses of its connection, in ID_start() and ID_learn(). `summary` is one line,
+ * `about` one or more sentences. */
 #define TL_LOSS_CLASSIFIERS(X) \
 	X(loss_always, "congestion", TL_LOSS_ALWAYS_PARAMS, TL_FORMULA, \
 	  "every loss is congestion: TCP's standard", \
@@ -52,7 +53,7 @@
 	  "connection's earlier losses.", \
 	  TL_LOSS_LEARNING)
 
-/* X(classifier, function, name, summary); everything else is the classifier's */
+/* X(classifier, function, name, summary). A preset takes everything else from its classifier. */
 #define TL_LOSS_PRESETS(X) \
 	X(loss_always, random, "random", "no loss is congestion") \
 	X(loss_mlp, hwang2018, "mlp/hwang2018", "the paper's two inputs, trained on its topology")

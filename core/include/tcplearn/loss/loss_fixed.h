@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of the features of a loss in fixed point: quotients of durations and logarithms. A feature is
- * a ratio, with 30 fractional bits. */
+/* Arithmetic of the loss classifiers' features in fixed point: quotients of durations, and logarithms. A
+ * feature is a ratio with 30 fractional bits. */
 #ifndef TCPLEARN_LOSS_FIXED_H
 #define TCPLEARN_LOSS_FIXED_H
 
 #include "../arithmetic/fix.h"
 
-/* a / b with 30 fractional bits; if either is above 2^32 (16 s) both lose 10 bits first.
+/* Returns a / b with 30 fractional bits. If |a| or b is above 2^32 (16 s), both lose 10 bits first.
  * Range: |a| <= 2^42, 0 < b <= 2^42. */
 TL_FN int64_t tl_loss_quotient_fix(int64_t a, int64_t b)
 {
@@ -20,11 +20,11 @@ TL_FN int64_t tl_loss_quotient_fix(int64_t a, int64_t b)
 	return tl_fix_div(a * ((int64_t)1 << 30), b);
 }
 
-/* log2 x, both with 30 fractional bits, and -30 where x is 0 or less: by the same series of seven
- * terms as in loss_double.h, within 2^-27 of the true value. Range: x <= 2^62. */
+/* Returns log2 x; -30 if x is 0 or less. x and the result have 30 fractional bits. The series is that of
+ * loss_double.h with seven terms; the error is within 2^-27. Range: x <= 2^62. */
 TL_FN int64_t tl_loss_log2_fix(int64_t x)
 {
-	/* 1 / 13, 1 / 11, ... 1, and 2 log2 e */
+	/* the terms 1 / 13, 1 / 11, ... 1 with 30 fractional bits; `scale` is 2 log2 e */
 	static const int32_t term[7] = { 82595525,  97612893,  119304647, 153391689,
 					 214748365, 357913941, 1073741824 };
 	const int64_t scale = 3098164009, one = (int64_t)1 << 30;
@@ -34,7 +34,7 @@ TL_FN int64_t tl_loss_log2_fix(int64_t x)
 
 	TL_RANGE(x <= (int64_t)1 << 62, x);
 	m = (int64_t)(top > 30 ? u >> (top - 30) : u << (30 - top)); /* in [1, 2) */
-	if (m >= 1518500250) {                                       /* sqrt 2 */
+	if (m >= 1518500250) {                                       /* m >= sqrt 2 */
 		k++;
 		s = tl_fix_div((m - 2 * one) * one, m + 2 * one);
 	} else {

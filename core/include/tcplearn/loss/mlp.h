@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `mlp`: a perceptron with one hidden layer and sigmoids over z-scores of features, as in ML-TCP
- * (hwang2018); its output is the probability that congestion caused the loss. The weights are trained
- * (core/models/); docs/algorithms/loss/features.md lists the features. This file is included twice, for double
- * precision and for fixed point. */
+/* The loss classifier `mlp`: a neural network (perceptron) with one hidden layer and sigmoids, as in
+ * ML-TCP (hwang2018). Its inputs are z-scores of the features in docs/algorithms/loss/features.md; its
+ * output is the probability that congestion caused the loss. The trained weights come from core/models/.
+ * This file is included twice, for double precision and for fixed point. */
 
 #include "mlp_double.h"
 #include "mlp_fixed.h"
@@ -14,14 +14,15 @@
 
 TL_LOSS_PLAIN(loss_mlp, TL_LOSS_MLP_PARAMS)
 
-/* The paper's two inputs and its topology. */
+/* The preset `mlp/hwang2018`: the two inputs of hwang2018, trained on the topology of that paper. */
 TL_FN void TL(loss_mlp_hwang2018)(struct TL(loss_mlp_params) *p)
 {
 	p->model = TL_MLP_HWANG2018;
 	p->threshold = TL_RATIO(1, 2);
 }
 
-/* A unit: its bias, then a weight for each input. */
+/* Returns the weighted sum of one unit. `weights` has the bias first, then a weight for each of the `n`
+ * inputs. */
 TL_FN TL(mlp_sum) TL(mlp_dot)(const int32_t *weights, const TL(mlp_value) *x, uint32_t n)
 {
 	TL(mlp_sum) sum = TL(mlp_bias)(weights[0]);
@@ -55,7 +56,7 @@ TL_FN ratio_t TL(mlp_congestion)(uint32_t model, const ratio_t *f)
 	return TL(mlp_probability)(TL(mlp_output)(model, f));
 }
 
-/* Of congestion: log P / (1 - P), within [-32, 32]. */
+/* Returns the log odds of congestion, log P / (1 - P), clamped to [-32, 32]. */
 TL_FN ratio_t TL(mlp_log_odds)(uint32_t model, const ratio_t *f)
 {
 	return TL(mlp_odds_of)(TL(mlp_output)(model, f));

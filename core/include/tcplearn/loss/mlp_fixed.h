@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Operations of the perceptron in fixed point: a unit's value and its weights have 24 fractional bits,
- * their products and sums 48. */
+/* Arithmetic of the network `mlp` in fixed point. Values of units and weights have 24 fractional bits;
+ * products and sums have 48. */
 #ifndef TCPLEARN_LOSS_MLP_FIXED_H
 #define TCPLEARN_LOSS_MLP_FIXED_H
 
@@ -9,7 +9,8 @@
 typedef int32_t tl_mlp_value_fix;
 typedef int64_t tl_mlp_sum_fix;
 
-/* (x - mean) gain within [-5, 5]. Range: |x|, |mean| <= 2^53, 0 < gain <= 2^38. */
+/* Returns the z-score (x - mean) * gain, clamped to [-5, 5]. Range: |x|, |mean| <= 2^53, 0 < gain <=
+ * 2^38. */
 TL_FN tl_mlp_value_fix tl_mlp_score_fix(int64_t x, int64_t mean_q30, int64_t gain_q30)
 {
 	const int64_t five = (int64_t)5 << 30;
@@ -27,7 +28,8 @@ TL_FN tl_mlp_sum_fix tl_mlp_bias_fix(int32_t w_q24)
 	return (int64_t)w_q24 * ((int64_t)1 << 24);
 }
 
-/* Range: |w| <= 64, |x| <= 5: the sum of 64 of them and a bias is below 2^62. */
+/* Returns weight * x with 48 fractional bits. Range: |w| <= 64, |x| <= 5, so that the sum of 64 products
+ * and a bias is below 2^62. */
 TL_FN tl_mlp_sum_fix tl_mlp_weigh_fix(int32_t w_q24, tl_mlp_value_fix x)
 {
 	TL_RANGE(tl_fix_within(w_q24, 30), w_q24);
@@ -35,19 +37,21 @@ TL_FN tl_mlp_sum_fix tl_mlp_weigh_fix(int32_t w_q24, tl_mlp_value_fix x)
 	return (int64_t)w_q24 * x;
 }
 
-/* 1 / (1 + e^-x) with 30 fractional bits; x with 48, and beyond 24 taken as 24. */
+/* Returns the sigmoid 1 / (1 + e^-x) with 30 fractional bits. x has 48 fractional bits and is clamped to
+ * [-24, 24]. */
 TL_FN int64_t tl_mlp_probability_fix(tl_mlp_sum_fix x)
 {
 	const int64_t top = (int64_t)24 << 30;
 	int64_t y = tl_fix_shr((int64_t)tl_fix_mag(x), 18);
-	/* log2 e */
+	/* the factor is log2 e */
 	uint64_t e = tl_fix_exp2_neg((uint64_t)tl_fix_mul(y < top ? y : top, 1549082005));
 	uint64_t one = (uint64_t)1 << 30, p = ((one << 30) + (one + e) / 2) / (one + e);
 
 	return (int64_t)(x < 0 ? one - p : p);
 }
 
-/* Log odds are a sum before the last sigmoid, within [-32, 32], with 30 fractional bits. */
+/* Returns log odds with 30 fractional bits: the sum of the output unit before its sigmoid, clamped to
+ * [-32, 32]. */
 TL_FN int64_t tl_mlp_odds_of_fix(tl_mlp_sum_fix x)
 {
 	const int64_t top = (int64_t)32 << 30, odds = tl_fix_shr(x, 18);
@@ -55,7 +59,8 @@ TL_FN int64_t tl_mlp_odds_of_fix(tl_mlp_sum_fix x)
 	return odds > top ? top : odds < -top ? -top : odds;
 }
 
-/* And back. Range: |odds| <= 2^38; beyond 32 is taken as 32. */
+/* Converts log odds back to a sum with 48 fractional bits. Range: |odds| <= 2^38; odds are clamped to
+ * [-32, 32]. */
 TL_FN tl_mlp_sum_fix tl_mlp_sum_of_fix(int64_t odds)
 {
 	const int64_t top = (int64_t)32 << 30;

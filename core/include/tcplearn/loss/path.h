@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The state of a connection for the causes of its losses, and the features of feature_list.h computed from
- * it. Every classifier's state begins with it. Included once for each arithmetic. */
+/* What a loss classifier remembers of its connection: the quantities from which features.h computes the
+ * features. The state of every classifier begins with it. This file is included twice, for double
+ * precision and for fixed point. */
 
 struct TL(loss_path) {
-	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrivals */
-	int64_t round_us, recovery_us;                        /* beginnings */
+	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrival times of ACKs */
+	int64_t round_us, recovery_us; /* start times of the round trip and of the last recovery */
 	num_t rtt, rtt_min, rtt_max, srtt, rttvar;
-	num_t recent_max, previous_max; /* since the last recovery began; between the two before */
+	/* largest RTT since the last recovery began; and between the two recoveries before */
+	num_t recent_max, previous_max;
 	num_t round_mean, previous_mean;
-	num_t interval, interval_fast, interval_slow, jitter_fast, jitter_slow; /* between ACKs */
-	num_t packet_time, packet_time_least; /* a round trip / packets delivered in it */
+	/* between ACKs: last, means, mean deviations */
+	num_t interval, interval_fast, interval_slow, jitter_fast, jitter_slow;
+	num_t packet_time, packet_time_least; /* duration of a round trip / packets delivered in it */
 	num_t past_rtt;                       /* means over earlier recoveries */
 	ratio_t past_veno, past_log_packets;
 	uint32_t rtts, acks, round_rtts, round_packets, packets_since, recoveries;
-	uint32_t duplicates; /* in a row */
+	uint32_t duplicates; /* duplicate ACKs in a row */
 };
 
 TL_FN void TL(loss_path_init)(struct TL(loss_path) *s)
@@ -30,7 +33,7 @@ TL_FN void TL(loss_path_init)(struct TL(loss_path) *s)
 	s->duplicates = 0;
 }
 
-/* b - a as a duration, within [0, 71 minutes]; of any two times */
+/* Returns b - a as a duration, clamped to 0 ... 71 minutes. `a_us` and `b_us` are any two times. */
 TL_FN num_t TL(loss_since)(int64_t a_us, int64_t b_us)
 {
 	uint64_t us = b_us > a_us ? (uint64_t)b_us - (uint64_t)a_us : 0;
@@ -43,7 +46,7 @@ TL_FN uint32_t TL(loss_count)(uint32_t n)
 	return n == 0 ? 1 : n < TL_FLIGHT_MAX ? n : TL_FLIGHT_MAX;
 }
 
-/* n + more, at most 2^32 - 2: one more is still a count */
+/* Returns n + more, at most 2^32 - 2, so that the caller can add one without overflow. */
 TL_FN uint32_t TL(loss_add)(uint32_t n, uint32_t more)
 {
 	uint64_t sum = (uint64_t)n + more;
@@ -51,7 +54,7 @@ TL_FN uint32_t TL(loss_add)(uint32_t n, uint32_t more)
 	return sum < 0xfffffffeu ? (uint32_t)sum : 0xfffffffeu;
 }
 
-/* a / b, and 0 where b is 0 or less. */
+/* Returns a / b; 0 if b is 0 or less. */
 TL_FN ratio_t TL(loss_over)(num_t a, num_t b)
 {
 	return b > num_from_us(0) ? TL(loss_quotient)(a, b) : ratio_from_whole(0);
@@ -62,13 +65,13 @@ TL_FN ratio_t TL(loss_log_count)(uint32_t n)
 	return TL(loss_log2)(ratio_from_whole(n));
 }
 
-/* The log of a quotient of two durations, a microsecond added to each. */
+/* Returns log2((a + 1 us) / (b + 1 us)) of two durations. */
 TL_FN ratio_t TL(loss_log_over)(num_t a, num_t b)
 {
 	return TL(loss_log2)(TL(loss_quotient)(a + num_from_us(1), b + num_from_us(1)));
 }
 
-/* RFC 6298, 2.2 and 2.3 */
+/* Updates SRTT, RTTVAR and the extremes with the RTT sample `y` (RFC 6298, 2.2 and 2.3). */
 TL_FN void TL(loss_path_rtt)(struct TL(loss_path) *s, num_t y)
 {
 	if (s->rtts == 0) {
@@ -87,7 +90,8 @@ TL_FN void TL(loss_path_rtt)(struct TL(loss_path) *s, num_t y)
 	s->round_mean += num_div_count(y - s->round_mean, s->round_rtts);
 }
 
-/* Ends a round trip: its mean RTT, and the time of a packet in it. */
+/* Ends the current round trip if SRTT has passed since it began: stores its mean RTT and its time per
+ * packet. */
 TL_FN void TL(loss_path_round)(struct TL(loss_path) *s, int64_t time_us)
 {
 	num_t lasted = TL(loss_since)(s->round_us, time_us);
@@ -144,16 +148,17 @@ TL_FN void TL(loss_path_observe)(struct TL(loss_path) *s, const struct tl_loss_a
 	}
 }
 
-/* Veno's N = cwnd (RTT - RTTmin) / RTT (fu2003) */
+/* Returns TCP Veno's estimate of the packets in the queue, N = cwnd (RTT - RTTmin) / RTT (fu2003). */
 TL_FN ratio_t TL(loss_veno)(const struct TL(loss_path) *s, uint32_t cwnd)
 {
 	return num_mul_count(TL(loss_over)(s->rtt - s->rtt_min, s->rtt), TL(loss_count)(cwnd));
 }
 
-/* a += (x - a) / 4; the first value is taken unchanged */
+/* a += (x - a) / 4, or a = x at the first recovery */
 #define TL_LOSS_MEAN(a, x) (a) = s->recoveries == 0 ? (x) : (a) + num_shr((x) - (a), 2)
 
-/* A recovery or a timeout began, from which later packets are counted. */
+/* Handles the beginning of a recovery or a timeout: updates the means over recoveries and restarts the
+ * count of packets. */
 TL_FN void TL(loss_path_change)(struct TL(loss_path) *s, const struct tl_loss_moment *at, uint32_t change)
 {
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `threshold`: one feature of feature_list.h against one limit, which a learned classifier has to beat.
- * Included once for each arithmetic. */
+/* The loss classifier `threshold`: compares one feature of feature_list.h with one limit. A learned
+ * classifier has to be better than this. This file is included twice, for double precision and for fixed
+ * point. */
 
 #ifndef TCPLEARN_LOSS_THRESHOLD_H
 #define TCPLEARN_LOSS_THRESHOLD_H
 enum tl_loss_side { TL_LOSS_BELOW = 0, TL_LOSS_ABOVE = 1 };
 
-/* "name|name|...": the separator before the first name is skipped */
+/* The names of all features as "name|name|...". The index [1] skips the separator before the first name. */
 #define TL_LOSS_FEATURE_BAR(name, low, high, text) "|" #name
 #define TL_LOSS_FEATURE_NAMES (&("" TL_LOSS_FEATURES(TL_LOSS_FEATURE_BAR))[1])
 #endif
@@ -19,7 +20,7 @@ enum tl_loss_side { TL_LOSS_BELOW = 0, TL_LOSS_ABOVE = 1 };
 
 TL_LOSS_PLAIN(loss_threshold, TL_LOSS_THRESHOLD_PARAMS)
 
-/* Not a number is congestion. */
+/* Decides from the feature; NaN counts as congestion. */
 TL_FN void TL(loss_threshold_judge)(const struct TL(loss_threshold) *s, const ratio_t *f,
 				    const struct tl_loss_moment *at, struct TL(loss_decision) *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `veno`: Fu and Liew (2003): N = cwnd (RTT - RTTmin) / RTT packets are in the queue, and fewer than beta
- * of them mean that the loss is random. Included once for each arithmetic. */
+/* The loss classifier `veno` (Fu and Liew 2003): N = cwnd (RTT - RTTmin) / RTT packets are in the queue,
+ * and a loss with fewer than beta packets in the queue is random. This file is included twice, for double
+ * precision and for fixed point. */
 
 #define TL_LOSS_VENO_PARAMS(X) \
 	X(ratio, beta, TL_RATIO(3, 1), 0, 1048576, "least packets in the queue that mean congestion")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The functions of every loss classifier with its state as a `void *`, in the arithmetic of the file that includes
- * this one. Included by tcplearn/wrap.h. */
+/* Makes the functions of every loss classifier with void pointers, in the arithmetic (double precision or
+ * fixed point) that was included last. wrap.h includes this file. */
 
 #ifndef TCPLEARN_LOSS_WRAP_H
 #define TCPLEARN_LOSS_WRAP_H

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Counts of RTTs and of the lengths of losses over the logarithm of the time, in integers, for learned
- * spacing. Counts and logarithms have 16 fractional bits. */
+/* Two histograms over the logarithm of time, for learned spacing (waits after the first retransmission
+ * that need not double): of RTTs, and of loss episodes, which are the times for which a path delivered
+ * nothing. All arithmetic is integer; counts and logarithms have 16 fractional bits. */
 #ifndef TCPLEARN_RESEND_COUNTS_H
 #define TCPLEARN_RESEND_COUNTS_H
 
 #include "../arithmetic/fix.h"
 
 #define TL_RESEND_LATE_BINS \
-	28 /* half octaves from 512 us; the first has everything below, the last everything above 4.2 s */
+	28 /* half octaves from 512 us; the first also counts shorter RTTs, the last all above 4.2 s */
 #define TL_RESEND_EPISODE_BINS \
-	20 /* octaves from 1,024 us; the first has everything below, the last everything above 9 minutes */
-/* The counts of RTTs are halved at this number, so that 768 to 1,536 of them count. */
+	20 /* octaves from 1,024 us; the first also counts shorter episodes, the last all above 9 minutes */
+/* The counts of RTTs are halved when their sum reaches this number, so 768 to 1,536 RTTs count. */
 #define TL_RESEND_LATE_MAX 1536
 #define TL_RESEND_ONE 65536u
 
 struct tl_resend_counts {
 	uint32_t late_total;
-	uint32_t episode[TL_RESEND_EPISODE_BINS]; /* at most 2^21 in all: each forgets a 32nd of the others */
+	/* sum at most 2^21: each episode removes a 32nd of the earlier counts */
+	uint32_t episode[TL_RESEND_EPISODE_BINS];
 	uint16_t late[TL_RESEND_LATE_BINS];
 };
 
-/* All counts, and those beyond some time, each with 16 fractional bits. 0 < beyond <= all < 2^28. */
+/* The sum of all counts, and of the counts beyond some time, with 16 fractional bits. 0 < beyond <= all <
+ * 2^28. */
 struct tl_resend_tail {
 	uint32_t beyond, all;
 };
 
-/* Returns log2 x with 16 fractional bits, by Mitchell's approximation (1962): linear between powers of two, at most
- * 0.09 too low. x > 0. */
+/* Returns log2 x with 16 fractional bits, by Mitchell's approximation (1962): linear between powers of
+ * two, at most 0.09 too low. Range: x > 0. */
 TL_FN uint32_t tl_resend_log2(uint64_t x)
 {
 	const uint32_t top = tl_fix_top_bit(x);
@@ -34,7 +37,7 @@ TL_FN uint32_t tl_resend_log2(uint64_t x)
 	return (top << 16) + (uint32_t)((top > 16 ? x >> (top - 16) : x << (16 - top)) & 0xffff);
 }
 
-/* floor(sqrt x) */
+/* Returns floor(sqrt(x)). */
 TL_FN uint32_t tl_resend_root(uint64_t x)
 {
 	uint64_t root = 0, bit;
@@ -61,7 +64,8 @@ TL_FN void tl_resend_counts_init(struct tl_resend_counts *c)
 		c->episode[i] = 0;
 }
 
-/* The bin of a time, and its place within the bin in 65,536ths. us > 0. */
+/* Returns the bin of an RTT of `us` microseconds, and in `into` the position within the bin in units of
+ * 1/65,536. Range: us > 0. */
 TL_FN uint32_t tl_resend_late_bin(int64_t us, uint32_t *into)
 {
 	const uint32_t halves = us < 512 ? 0 : (tl_resend_log2((uint64_t)us) - (9u << 16)) * 2;
@@ -85,7 +89,7 @@ TL_FN uint32_t tl_resend_episode_bin(int64_t us, uint32_t *into)
 	return TL_RESEND_EPISODE_BINS - 1;
 }
 
-/* n / d of another's counts, cut. Range: n <= d. */
+/* Sets `c` to n/d of the counts in `earlier`, each rounded down. Range: n <= d. */
 TL_FN void tl_resend_counts_inherit(struct tl_resend_counts *c, const struct tl_resend_counts *earlier,
 				    uint32_t n, uint32_t d)
 {
@@ -123,7 +127,8 @@ TL_FN void tl_resend_count_episode(struct tl_resend_counts *c, int64_t us)
 	c->episode[tl_resend_episode_bin(us, &into)] += TL_RESEND_ONE;
 }
 
-/* The count of RTTs longer than a time; a quarter of an RTT is longer than any. */
+/* Computes how many of the counted RTTs are longer than `us` microseconds. A prior is added: a quarter of
+ * an RTT is longer than any time. */
 TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_late_bin(us, &into);
@@ -134,9 +139,10 @@ TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, st
 	out->all = TL_RESEND_ONE / 2 + c->late_total * TL_RESEND_ONE;
 }
 
-#define TL_RESEND_PRIOR_EPISODE 9830u /* 0.15 in each bin */
+#define TL_RESEND_PRIOR_EPISODE 9830u /* prior count of each bin, 0.15 */
 
-/* The count of losses that lasted longer than a time. */
+/* Computes how many of the counted loss episodes are longer than `us` microseconds. The prior counts are
+ * included. */
 TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_episode_bin(us, &into);
@@ -153,9 +159,10 @@ TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t u
 	}
 }
 
-/* sqrt(2 lambda first waited / h') with lambda 0.1 and h' the share of the losses that lasted as long as
- * this one and ended within its octave: the spacing at which a spurious retransmission costs as much as
- * waiting. */
+/* Returns the `hazard` spacing of retransmissions, in microseconds: sqrt(2 * lambda * first_us *
+ * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait and `waited_us` the time
+ * waited so far. h' is the share of the loss episodes at least as long as this one that ended within its
+ * octave. At this spacing a spurious retransmission costs as much as waiting. */
 TL_FN int64_t tl_resend_hazard_us(const struct tl_resend_counts *c, int64_t waited_us, int64_t first_us)
 {
 	const uint64_t most = (uint64_t)1 << 31;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The state of the flight that a resend policy's timer covers, in integers. A flight begins when a segment
- * is sent while none is out, or when the flight before ended; it ends when nothing is out, when an ACK
- * follows a resend by the timer, or when an ACK answers data sent after the flight's first ACK, so at most
- * a round trip later. Policies learn at its end, about waits chosen at its beginning. */
+/* The state of the flight that a resend policy's timer covers; all arithmetic is integer. A flight is the
+ * unit from which a policy learns: a policy chooses waits when the flight begins and judges them when it
+ * ends.
+ *
+ * A flight begins when a segment is sent while nothing is unacknowledged, or when the previous flight has
+ * ended. It ends with the first of: nothing is unacknowledged; an ACK arrives after a retransmission by
+ * the timer; an ACK answers data that was sent after the flight's first ACK. So it ends at most one round
+ * trip after its first ACK. */
 #ifndef TCPLEARN_RESEND_FLIGHT_H
 #define TCPLEARN_RESEND_FLIGHT_H
 
@@ -10,33 +14,33 @@
 #include "../sample.h"
 #include "events.h"
 
-/* The longest wait; the shortest is 1 us. */
+/* The longest wait. The shortest is 1 us. */
 #define TL_RESEND_WAIT_MAX_US TL_RTT_MAX_US
 
 struct tl_resend_flight {
-	int64_t first_us; /* its first sending */
-	int64_t armed_us; /* the beginning of its first wait: the last transmission or ACK before a resend */
-	int64_t set_us;   /* the beginning of the running wait: armed_us, or the last resend */
-	int64_t wait_us;  /* the running wait */
-	int64_t first_ack_us; /* where `acked` */
-	int64_t rtt_us;       /* the last sample of a segment sent in it; 0: none */
+	int64_t first_us; /* first transmission of the flight */
+	int64_t armed_us; /* start of the first wait: the last transmission or ACK before a retransmission */
+	int64_t set_us;   /* start of the running wait: armed_us, or the last retransmission */
+	int64_t wait_us;  /* length of the running wait */
+	int64_t first_ack_us; /* time of the first ACK, if `acked` */
+	int64_t rtt_us;       /* last RTT sample of a segment sent in the flight; 0: none */
 	uint32_t open, acked;
-	uint32_t segments; /* sent in it, or out when it began */
-	uint32_t resends;  /* by the timer */
+	uint32_t segments; /* segments sent in the flight, or unacknowledged when it began */
+	uint32_t resends;  /* retransmissions by the timer */
 };
 
-/* The information of an ACK about a flight. */
+/* What an ACK shows about a flight. */
 struct tl_resend_outcome {
-	int64_t rtt_us;     /* a sample; 0: none */
-	int64_t judged_us;  /* the sample by which the flight's waits are judged; 0: none */
-	int64_t episode_us; /* from the wait's beginning to the transmission that arrived, if `lost` */
-	int64_t waited_us;  /* from the wait's beginning to this ACK */
+	int64_t rtt_us;     /* RTT sample of this ACK; 0: none */
+	int64_t judged_us;  /* RTT sample by which the waits of the flight are judged; 0: none */
+	int64_t episode_us; /* if `lost`: from the wait's start to the transmission that arrived */
+	int64_t waited_us;  /* from the wait's start to this ACK */
 	uint32_t ended;
-	uint32_t lost;  /* the timer sent again and nothing shows that the first transmission had arrived */
-	uint32_t clear; /* it is known which transmission was answered */
+	uint32_t lost;  /* 1: the timer retransmitted; nothing shows that the first copy had arrived */
+	uint32_t clear; /* 1: it is known which transmission was answered */
 };
 
-/* b - a within [0, 71 minutes], of any two times */
+/* Returns b - a, clamped to 0 ... 71 minutes. `a_us` and `b_us` are any two times. */
 TL_FN int64_t tl_resend_since(int64_t a_us, int64_t b_us)
 {
 	const uint64_t us = b_us > a_us ? (uint64_t)b_us - (uint64_t)a_us : 0;
@@ -49,7 +53,7 @@ TL_FN uint32_t tl_resend_more(uint32_t n)
 	return n < 0xffffffffu ? n + 1 : n;
 }
 
-/* us * 2^n, at most high_us. Range: 0 <= us <= 2^32. */
+/* Returns us * 2^n, at most high_us. Range: 0 <= us <= 2^32. */
 TL_FN int64_t tl_resend_doubled(int64_t us, uint32_t n, int64_t high_us)
 {
 	const int64_t most_us = n < 28 ? us * ((int64_t)1 << n) : TL_RESEND_WAIT_MAX_US;
@@ -65,7 +69,7 @@ TL_FN void tl_resend_flight_init(struct tl_resend_flight *f)
 	f->open = f->acked = f->segments = f->resends = 0;
 }
 
-/* Returns 1 if a flight begins at this event; its waits are then to be chosen. */
+/* Returns 1 if a flight begins at this event; the caller then chooses its waits. */
 TL_FN uint32_t tl_resend_begins(struct tl_resend_flight *f, int64_t time_us, uint32_t segments)
 {
 	if (f->open)
@@ -77,7 +81,8 @@ TL_FN uint32_t tl_resend_begins(struct tl_resend_flight *f, int64_t time_us, uin
 	return 1;
 }
 
-/* A transmission moves a probe's timer (RFC 8985, 7.2), but not that of an RTO (RFC 6298, 5.1). */
+/* Returns whether a transmission restarts the timer: it restarts that of a tail loss probe (RFC 8985,
+ * 7.2), but not a running RTO (RFC 6298, 5.1). */
 TL_FN uint32_t tl_resend_moves(const struct tl_resend_flight *f, uint32_t probe)
 {
 	return f->resends == 0 && (probe == TL_ON || f->segments <= 1);
@@ -89,7 +94,8 @@ TL_FN void tl_resend_arm(struct tl_resend_flight *f, int64_t time_us, int64_t wa
 	f->wait_us = tl_clamp_us(wait_us, 1, TL_RESEND_WAIT_MAX_US);
 }
 
-/* The timer has sent again; returns the whole time waited. */
+/* Records that the timer has retransmitted. Returns the time waited since the flight's first wait began,
+ * in microseconds. */
 TL_FN int64_t tl_resend_fired(struct tl_resend_flight *f, int64_t time_us)
 {
 	f->resends = tl_resend_more(f->resends);
@@ -97,7 +103,7 @@ TL_FN int64_t tl_resend_fired(struct tl_resend_flight *f, int64_t time_us)
 	return tl_resend_since(f->armed_us, time_us);
 }
 
-/* The rest of the running wait. */
+/* Writes the rest of the running wait to `out`. */
 TL_FN void tl_resend_left(const struct tl_resend_flight *f, int64_t time_us, uint32_t probe,
 			  struct tl_resend_wait *out)
 {
@@ -107,8 +113,9 @@ TL_FN void tl_resend_left(const struct tl_resend_flight *f, int64_t time_us, uin
 	out->probe = f->resends == 0 && probe == TL_ON;
 }
 
-/* early_us: an ACK sooner than this after the only resend of a lone segment answers the first
- * transmission, so nothing was lost; its RTT is still no sample, and it is ambiguous. 0: never. */
+/* Evaluates an ACK and writes to `out` what it shows about the flight. An ACK less than `early_us` after
+ * the only retransmission of a lone segment must answer the first transmission, so nothing was lost. Its
+ * RTT is still ambiguous and gives no sample. `early_us` = 0 disables this rule. */
 TL_FN void tl_resend_read(struct tl_resend_flight *f, const struct tl_resend_ack *in, int64_t early_us,
 			  struct tl_resend_outcome *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every resend policy and its presets. A new one has a header and a line here. Included by resend.h, once
- * for each arithmetic. */
+/* Lists every resend policy (when the retransmission timer sends again) and its presets. A new policy
+ * needs a header and a line here. resend.h includes this file twice, for double precision and for fixed
+ * point. */
 #include "counts.h"
 #include "flight.h"
 
@@ -25,7 +26,7 @@
 	  "least, by its costs for lost and late segments so far; the wait is never longer than " \
 	  "Linux's. Later waits double.")
 
-/* X(policy, function, name, summary); everything else is the policy's */
+/* X(policy, function, name, summary). A preset takes everything else from its policy. */
 #define TL_RESEND_PRESETS(X) \
 	X(resend_stock, floor, "floor", "stock with rto_min 5 ms, set by one line of configuration") \
 	X(resend_stock, linear, "linear", "stock with thin linear timeouts: six before the first doubling") \

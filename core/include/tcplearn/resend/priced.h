@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `priced`: experts over floors. The first wait is that of the candidate with the least cost of waits for
- * lost segments and spurious retransmissions for late ones, at one price, and never longer than stock's.
- * Later waits double (RFC 6298, 5.5) unless learned spacing is requested.
- * docs/algorithms/resend/priced.md. Included once for each arithmetic. */
+/* The resend policy `priced`. It has seven candidates for a flight's first wait and uses the cheapest.
+ * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
+ * retransmissions. The first wait is never longer than that of `stock`, the Linux rule. Later waits
+ * double (RFC 6298, 5.5) unless learned spacing is requested. Equations:
+ * docs/algorithms/resend/priced.md. This file is included twice, for double precision and for fixed
+ * point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
 	X(us, price, 100000, 0, 4294967296, \
@@ -27,14 +29,15 @@
 #ifndef TCPLEARN_RESEND_SPACING
 #define TCPLEARN_RESEND_SPACING
 enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND_QUARTER = 2 };
-/* A wait is at least this much above SRTT: a timer's granularity. */
+/* A first wait is at least this much above SRTT: the granularity of a timer. */
 #define TL_RESEND_GRAIN_US 1000
-/* Flights over which `recent` is averaged. */
+/* `recent` is an average over about this many flights. */
 #define TL_RESEND_RECENT 64
-/* `recent` begins at 7/5 of the guard's lower limit: it takes 22 flights without a loss until it is below. */
+/* `recent` begins at 7/5 of the lower loss limit, so 22 flights without a loss pass before it is below
+ * that limit. */
 #define TL_RESEND_RECENT_FIFTHS 7
-/* With more segments out three duplicate ACKs can show what is lost, and all waits are stock's. Linux
- * calls a stream thin by the same count. */
+/* With more than three segments in flight, three duplicate ACKs can show a loss, and all waits are those
+ * of `stock`, the Linux rule. Linux calls a stream thin by the same count. */
 #define TL_RESEND_THIN 3
 #endif
 
@@ -47,11 +50,11 @@ struct TL(resend_priced) {
 	struct TL(resend_priced_params) params;
 	struct TL(linux_tcp) rtt;
 	struct TL(resend_scores) scores;
-	int64_t hold_us;    /* minimum first wait until an unambiguous sample */
-	int64_t first_us;   /* the flight's first wait, without `hold_us` */
-	int64_t min_rtt_us; /* of the connection; 0: none yet */
-	ratio_t tokens;     /* of the budget */
-	ratio_t recent;     /* share of the last flights whose timer's segment was lost */
+	int64_t hold_us;    /* minimum first wait until an unambiguous RTT sample */
+	int64_t first_us;   /* first wait of the flight, before `hold_us` is applied */
+	int64_t min_rtt_us; /* minimum RTT of the connection; 0: none yet */
+	ratio_t tokens;     /* tokens left in the budget of retransmissions */
+	ratio_t recent;     /* share of recent flights whose timed segment was lost */
 	struct tl_resend_counts counts;
 };
 
@@ -59,7 +62,8 @@ TL_FN void TL(resend_priced_defaults)(struct TL(resend_priced_params) *p) {
 	TL_RESEND_PRICED_PARAMS(TL_DEFAULT)
 }
 
-/* These do not meet RFC 8961, requirement 4, and RFC 6298, 5.5, and must be chosen by name. */
+/* The presets `priced/spaced` and `priced/quarter` do not double later waits. They do not meet RFC 8961,
+ * requirement 4, and RFC 6298, 5.5, so users must choose them by name. */
 TL_FN void TL(resend_priced_spaced)(struct TL(resend_priced_params) *p)
 {
 	p->spacing = TL_RESEND_HAZARD;
@@ -88,8 +92,8 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	s->hold_us = s->first_us = s->min_rtt_us = 0;
 }
 
-/* Takes the learned state and the average of losses, but not the path's RTT (which the handshake has
- * measured), nor the budget, nor a hold. */
+/* Takes over what an earlier connection has learned, including its average of losses. The RTT (which the
+ * handshake has measured), the budget and a hold are not taken over. */
 TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
 {
 	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
@@ -120,7 +124,7 @@ TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segm
 					 s->params.price_us, s->params.prior_misses);
 }
 
-/* Returns whether the RTT shows a standing queue, or the RTT without a queue is not known yet. */
+/* Returns whether SRTT shows a standing queue, or the RTT without a queue is not known yet. */
 TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 {
 	const int64_t quarter_us = s->min_rtt_us >> 2;
@@ -129,8 +133,8 @@ TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 	return s->scores.flights < TL_RESEND_RECENT || num_to_us(s->rtt.srtt) > s->min_rtt_us + slack_us;
 }
 
-/* Returns whether first waits are stock's and later ones double: the budget is spent, or the path drops
- * more than random loss would. */
+/* Returns whether first waits must be those of `stock` (the Linux rule) and later ones double. This is so
+ * if the budget is spent, or if the path loses more than random loss would explain. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
 	return s->tokens < ratio_from_whole(1) ||
@@ -138,13 +142,14 @@ TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 		       (TL(resend_priced_queued)(s) ? TL(resend_priced_lower_limit)(s) : s->params.most_loss);
 }
 
-/* Never longer than stock's first wait, except for `hold_us`. */
+/* Returns the first wait in microseconds. It is never longer than that of `stock`, the Linux rule, except
+ * for `hold_us`. */
 TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
 	const int64_t least_us = num_to_us(s->rtt.srtt) + TL_RESEND_GRAIN_US;
 	int64_t us = TL(resend_scores_wait_us)(
-		&s->scores, s->scores.chosen); /* 0: the flight began before the first sample */
+		&s->scores, s->scores.chosen); /* 0: the flight began before the first RTT sample */
 
 	if (us == 0 || out_segments > TL_RESEND_THIN || TL(resend_priced_careful)(s)) {
 		us = stock_us;
@@ -156,8 +161,9 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 	return us > s->hold_us ? us : s->hold_us;
 }
 
-/* Learned spacing while "lost, and not yet over" is more likely than "late"; else twice the last wait, and
- * at least the whole time waited. */
+/* Returns the next wait by learned spacing, in microseconds. Learned spacing applies while "the segment
+ * is lost and the loss episode still lasts" is more likely than "the answer is late". Otherwise the wait
+ * is `doubled_us`, and at least the whole time waited. */
 TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64_t waited_us,
 					int64_t doubled_us)
 {
@@ -177,8 +183,9 @@ TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64
 	return doubled_us > all_us ? doubled_us : all_us;
 }
 
-/* As the kernel does: after a probe its RTO, then doubled. If the first resend came no sooner than the RTO
- * although a probe was due before, it was not a probe, because there is none while losses are repaired. */
+/* Returns the next wait as the kernel chooses it: after a tail loss probe the RTO, after that a doubled
+ * wait. If the first retransmission came no sooner than the RTO although a probe was due before, it was
+ * not a probe, because the kernel sends none while it repairs losses. */
 TL_FN int64_t TL(resend_priced_bulk_next)(const struct TL(resend_priced) *s, int64_t waited_us,
 					  int64_t rto_us)
 {
@@ -215,7 +222,8 @@ TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us,
 	s->hold_us = 0;
 }
 
-/* A resend known to have been needed returns its part of the budget. */
+/* Learns from the end of a flight. A retransmission that is known to have been needed returns its token
+ * to the budget. */
 TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_resend_outcome *in)
 {
 	if (in->judged_us > 0) {
@@ -228,12 +236,12 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)
 		TL(resend_priced_refill)(s, ratio_from_whole(1));
-	/* without timestamps a tight wait would confirm itself for ever */
+	/* Without timestamps, a wait below the RTT would never get a sample that corrects it. */
 	if (!in->clear)
 		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
 }
 
-/* An ACK half a round trip after the only resend cannot be its own. */
+/* Returns the time after the only retransmission within which an ACK cannot answer it: half of SRTT. */
 TL_FN int64_t TL(resend_priced_early_us)(const struct TL(resend_priced) *s)
 {
 	return num_to_us(s->rtt.srtt) >> 1;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Seven candidates for a first wait, each scored on every flight whether it was used or not: its cost for
- * a lost segment, and the spurious retransmissions that it would have caused for a late one. Included once
- * for each arithmetic. */
+/* Scores of the seven candidates for a flight's first wait, for the resend policy `priced`. Every flight
+ * scores each candidate, whether it was used or not: how long a lost segment would have waited, and how
+ * many spurious retransmissions a late ACK would have caused. This file is included twice, for double
+ * precision and for fixed point. */
 
 #ifndef TCPLEARN_RESEND_SCORES_H
 #define TCPLEARN_RESEND_SCORES_H
 #define TL_RESEND_FLOORS 6
-#define TL_RESEND_CANDIDATES 7 /* the last is stock's own first wait */
-#define TL_RESEND_FORGET 10    /* a score forgets a 2^10th at each flight */
-/* A floor's misses begin with one of this many parts of their prior; the others count while the floor is
- * below 8 mdev. */
+#define TL_RESEND_CANDIDATES 7 /* the last one is the first wait of `stock`, the Linux rule */
+#define TL_RESEND_FORGET 10    /* at each flight a score forgets a 2^10th of its value */
+/* A score of spurious retransmissions begins with one fifth of its prior. The other four fifths are added
+ * while the candidate's floor is below 8 mdev. */
 #define TL_RESEND_PRIOR_PARTS 5
-/* The most flights over which the share of losses is averaged: 62 more than were seen. */
+/* The share of lost flights is an average with a weight of at most 512 flights. The prior counts as 62
+ * flights. */
 #define TL_RESEND_LOSS_PRIOR 62
 #define TL_RESEND_LOSS_MAX 512
-/* The most flights of earlier connections with which a new one begins; and one in this many is forgotten
- * by each connection that passes them on. */
+/* A new connection begins with the scores of at most this many flights of earlier connections. Each
+ * connection that passes scores on forgets one flight in this many. */
 #define TL_RESEND_INHERITED 32
 
-/* The part n / d with which the learning of a number of flights counts in the next connection. */
+/* The factor n / d by which the next connection scales the inherited scores. */
 struct tl_resend_share {
 	uint32_t n, d;
 };
@@ -34,7 +36,7 @@ TL_FN struct tl_resend_share tl_resend_share_of(uint32_t flights)
 	return share;
 }
 
-/* The least addition to SRTT, by candidate */
+/* Returns the floor of candidate `i` in microseconds: its wait is SRTT + max(4 mdev, floor). */
 TL_FN int64_t tl_resend_floor_us(uint32_t i)
 {
 	static const int32_t floor_us[TL_RESEND_FLOORS] = { 1000, 5000, 10000, 20000, 50000, 100000 };
@@ -44,16 +46,18 @@ TL_FN int64_t tl_resend_floor_us(uint32_t i)
 #endif
 
 struct TL(resend_scores) {
-	num_t waits[TL_RESEND_CANDIDATES];    /* discounted sums */
-	ratio_t misses[TL_RESEND_CANDIDATES]; /* the same, of spurious retransmissions */
-	num_t srtt, mdev4;                    /* of the candidates' waits: as of the flight's beginning */
-	int64_t stock_us;                     /* likewise; 0: not known yet */
-	ratio_t loss;                         /* share of the flights whose timer's segment was lost */
+	num_t waits[TL_RESEND_CANDIDATES]; /* discounted sums of each candidate's waits */
+	ratio_t misses
+		[TL_RESEND_CANDIDATES]; /* discounted sums of each candidate's spurious retransmissions */
+	num_t srtt, mdev4;              /* values at the start of the flight, from which the waits follow */
+	int64_t stock_us; /* first wait of `stock` at the start of the flight; 0: not known yet */
+	ratio_t loss;     /* share of flights whose timed segment was lost */
 	uint32_t flights;
 	uint32_t chosen;
 };
 
-/* n parts of a floor's prior: the shortest floor's whole prior is `prior`, each next one is a sixth less. */
+/* Returns n/5 of the prior of candidate `i`. The shortest floor's full prior is `prior`; each longer
+ * floor has a sixth of `prior` less. */
 TL_FN ratio_t TL(resend_scores_prior)(ratio_t prior, uint32_t i, uint32_t n)
 {
 	return num_div_count(num_mul_count(prior, n * (TL_RESEND_FLOORS - i)),
@@ -76,13 +80,14 @@ TL_FN void TL(resend_scores_init)(struct TL(resend_scores) *s, ratio_t prior, ra
 	s->chosen = TL_RESEND_FLOORS;
 }
 
-/* The wait of one of the floors, during a flight. */
+/* Returns the wait of candidate `i`, one of the six floors, in this flight, in microseconds. */
 TL_FN int64_t TL(resend_scores_floor_wait_us)(const struct TL(resend_scores) *s, uint32_t i)
 {
 	return num_to_us(s->srtt + TL(max)(s->mdev4, num_from_us(tl_resend_floor_us(i))));
 }
 
-/* After init: the differences of the earlier sums from those of init, times the share. */
+/* Takes over the scores of an earlier connection. Called after init: adds to each initial score `share`
+ * times the amount by which the earlier score differs from it. */
 TL_FN void TL(resend_scores_inherit)(struct TL(resend_scores) *s, const struct TL(resend_scores) *earlier,
 				     struct tl_resend_share share)
 {
@@ -97,7 +102,7 @@ TL_FN void TL(resend_scores_inherit)(struct TL(resend_scores) *s, const struct T
 	s->flights = (uint32_t)((uint64_t)earlier->flights * share.n / share.d);
 }
 
-/* A candidate's wait in this flight; 0: not known yet. */
+/* Returns the wait of candidate `i` in this flight, in microseconds; 0: not known yet. */
 TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint32_t i)
 {
 	if (i >= TL_RESEND_FLOORS || s->stock_us == 0)
@@ -105,8 +110,8 @@ TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint3
 	return TL(resend_scores_floor_wait_us)(s, i);
 }
 
-/* The spurious retransmissions of a candidate in the comparison; these parts of its prior are never
- * forgotten. */
+/* Returns the spurious retransmissions of candidate `i` for the comparison of costs. If the candidate's
+ * floor is below `swing_us` (8 mdev), this includes four fifths of the prior, which are never forgotten. */
 TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32_t i, int64_t swing_us,
 				       ratio_t prior)
 {
@@ -117,8 +122,9 @@ TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32
 	return misses;
 }
 
-/* The candidates' waits from now on, and the cheapest: the share of losses times its waits, plus the price
- * of its spurious retransmissions. A tie goes to the shorter wait. */
+/* Sets the candidates' waits for a new flight and chooses the cheapest. The cost of a candidate is (share
+ * of lost flights) * (sum of its waits) + (price) * (its spurious retransmissions). Of two equal costs
+ * the shorter wait is chosen. */
 TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL(linux_tcp) *rtt,
 				    int64_t stock_us, int64_t price_us, ratio_t prior)
 {
@@ -141,7 +147,8 @@ TL_FN void TL(resend_scores_choose)(struct TL(resend_scores) *s, const struct TL
 	}
 }
 
-/* A late answer causes a resend, and one more for each doubling. */
+/* Returns how many spurious retransmissions an ACK after `rtt_us` causes with a first wait of `wait_us`:
+ * one, and one more for each doubling of the wait in between. */
 TL_FN ratio_t TL(resend_scores_drawn)(int64_t rtt_us, int64_t wait_us)
 {
 	const uint32_t doublings = tl_resend_log2((uint64_t)rtt_us) - tl_resend_log2((uint64_t)wait_us);
@@ -149,7 +156,7 @@ TL_FN ratio_t TL(resend_scores_drawn)(int64_t rtt_us, int64_t wait_us)
 	return num_shr(ratio_from_whole(TL_RESEND_ONE + doublings), 16);
 }
 
-/* Scores a candidate by a flight's sample. */
+/* Updates the scores of candidate `i` with the RTT sample of a flight. */
 TL_FN void TL(resend_scores_judge_one)(struct TL(resend_scores) *s, uint32_t i, int64_t wait_us,
 				       int64_t rtt_us)
 {

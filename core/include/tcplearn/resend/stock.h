@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `stock`: when the Linux kernel sends again by its timer: a tail loss probe first (RFC 8985, section 7),
- * then the RTO of its estimator, doubled at each expiry (RFC 6298, 5.5), or kept for the first few (thin
- * linear timeouts). Included once for each arithmetic. */
+/* The resend policy `stock`, the rule of the Linux kernel: first a tail loss probe (RFC 8985, section 7),
+ * then the RTO of its estimator. The RTO doubles at each expiry (RFC 6298, 5.5), or stays constant for
+ * the first expiries (thin linear timeouts). This file is included twice, for double precision and for
+ * fixed point. */
 
 #define TL_RESEND_STOCK_PARAMS(X) \
 	X(us, rto_min, 200000, 1, 4294967296, \
@@ -20,30 +21,31 @@ struct TL(resend_stock) {
 	struct tl_resend_flight flight;
 	struct TL(resend_stock_params) params;
 	struct TL(linux_tcp) rtt;
-	int64_t hold_us; /* minimum RTO until an unambiguous sample (Karn) */
+	int64_t hold_us; /* minimum RTO until an unambiguous RTT sample (Karn's rule) */
 };
 
 TL_FN void TL(resend_stock_defaults)(struct TL(resend_stock_params) *p) { TL_RESEND_STOCK_PARAMS(TL_DEFAULT) }
 
-/* `floor`: what `ip route … rto_min 5ms` sets */
+/* The preset `floor`, as `ip route … rto_min 5ms` sets it. */
 TL_FN void TL(resend_stock_floor)(struct TL(resend_stock_params) *p)
 {
 	p->rto_min_us = 5000;
 }
 
-/* net.ipv4.tcp_thin_linear_timeouts */
+/* The preset `linear`, as net.ipv4.tcp_thin_linear_timeouts sets it. */
 TL_FN void TL(resend_stock_linear)(struct TL(resend_stock_params) *p)
 {
 	p->linear = 6;
 }
 
-/* net.ipv4.tcp_early_retrans = 0 */
+/* The preset `stock/no-probe`, as net.ipv4.tcp_early_retrans = 0 sets it. */
 TL_FN void TL(resend_stock_no_probe)(struct TL(resend_stock_params) *p)
 {
 	p->probe = TL_OFF;
 }
 
-/* The kernel's estimator with these bounds, also for a policy that is bounded by stock's waits. */
+/* Initializes the kernel's RTT estimator with these bounds. The policy `priced` uses it too, because its
+ * first waits never exceed those of `stock`. */
 TL_FN void TL(resend_rtt_init)(struct TL(linux_tcp) *rtt, int64_t rto_min_us, int64_t rto_max_us)
 {
 	struct TL(linux_tcp_params) p;
@@ -75,7 +77,7 @@ TL_FN int64_t TL(resend_rto_us)(const struct TL(linux_tcp) *rtt)
 	return num_to_us(p.rto);
 }
 
-/* The kernel's first wait: that of its probe, if it is shorter. */
+/* Returns the kernel's first wait in microseconds: the RTO, or the probe timeout if that is shorter. */
 TL_FN int64_t TL(resend_stock_wait_us)(const struct TL(linux_tcp) *rtt, uint32_t probe, int64_t probe_min_us,
 				       uint32_t out_segments, int64_t rto_us)
 {
@@ -112,7 +114,8 @@ TL_FN int64_t TL(resend_stock_first)(const struct TL(resend_stock) *s, uint32_t 
 					rto_us > s->hold_us ? rto_us : s->hold_us);
 }
 
-/* The RTO starts again at the probe. */
+/* Returns the wait after a retransmission, in microseconds. A plain RTO follows the tail loss probe;
+ * later RTOs double. */
 TL_FN int64_t TL(resend_stock_next)(struct TL(resend_stock) *s, int64_t waited_us, uint32_t out_segments)
 {
 	const struct TL(resend_stock_params) *p = &s->params;
@@ -131,8 +134,8 @@ TL_FN void TL(resend_stock_sample)(struct TL(resend_stock) *s, int64_t rtt_us, i
 	s->hold_us = 0;
 }
 
-/* RFC 6298, section 3 (Karn's rule) and 5.5: the doubled RTO is kept while it is not known which transmission was
- * answered. */
+/* Keeps the doubled RTO while it is not known which transmission was answered (RFC 6298, section 3,
+ * Karn's rule, and 5.5). */
 TL_FN void TL(resend_stock_end)(struct TL(resend_stock) *s, const struct tl_resend_outcome *in)
 {
 	if (!in->clear && s->flight.resends > 1)

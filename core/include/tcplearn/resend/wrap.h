@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The functions of every resend policy on untyped memory, in the arithmetic that was begun. Included by
- * wrap.h.
+/* Makes the functions of every resend policy with void pointers, in the arithmetic (double precision or
+ * fixed point) that was included last. wrap.h includes this file. For each policy ID:
  *
  *   void tl_wrap_init_ID(void *state, const void *params)
  *   void tl_wrap_inherit_ID(void *state, const void *earlier)
  *   void tl_wrap_send_ID(void *state, const struct tl_resend_event *, struct tl_resend_wait *)
  *   void tl_wrap_timer_ID(void *state, const struct tl_resend_event *, struct tl_resend_wait *)
- * void tl_wrap_ack_ID(void *state, const struct tl_resend_ack *, struct tl_resend_wait *) */
+ *   void tl_wrap_ack_ID(void *state, const struct tl_resend_ack *, struct tl_resend_wait *) */
 
 #ifndef TCPLEARN_RESEND_WRAP_H
 #define TCPLEARN_RESEND_WRAP_H

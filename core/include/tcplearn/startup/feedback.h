@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `tsl-feedback`: after a lost handshake packet the larger windows of tambuwal2018's TSL 3,16, but the
- * standard's while the history of the place shows very high congestion: the mechanism that the paper's
- * section 3.4 asks for. Congestion is very high if one of three shares over recent connections reaches its
- * limit: of segments sent again, of handshakes that lost a packet, of the RTT above its least. With 200 of
- * 1,000 sent again all three segments arrive about as often as not: (1 - 0.2)^3 = 0.51. Handshakes have a
- * higher limit, because their losses alone may come from a wireless hop or a middlebox, for which the
- * larger windows are meant. */
+/* The startup policy `tsl-feedback`. After a lost handshake packet it uses the larger windows of
+ * tambuwal2018's TSL 3,16 (IW 3, ssthresh 16). While earlier connections to the same destination show
+ * very high congestion, it uses the standard's windows instead, as section 3.4 of the paper asks for.
+ *
+ * Congestion is very high if one of three quantities over recent connections reaches its limit: the share
+ * of segments retransmitted, the share of handshakes that lost a packet, and the RTT relative to its
+ * minimum. With 200 of 1,000 segments retransmitted, all three segments of IW 3 arrive about half the
+ * time: (1 - 0.2)^3 = 0.51. The limit for handshakes is higher, because lost handshakes alone may come
+ * from a wireless hop or a middlebox, and the larger windows are meant for these paths. */
 
 #define TL_STARTUP_FEEDBACK_PARAMS(X) \
 	X(count, iw, 3, 1, 65535, "IW after a loss without very high congestion, segments") \
@@ -53,7 +55,7 @@ TL_FN void TL(startup_feedback_note)(struct TL(startup_feedback) *s, const struc
 TL_FN int TL(startup_feedback_room)(const struct TL(startup_feedback) *s, const struct tl_handshake *in)
 {
 	const struct TL(startup_feedback_params) *p = &s->params;
-	struct TL(startup_history) h = s->history; /* as of now */
+	struct TL(startup_history) h = s->history; /* the history at the current time */
 
 	TL(startup_forget)(&h, in->time_us, p->half_life_us);
 	if (in->resends > p->resends)
@@ -71,7 +73,7 @@ TL_FN void TL(startup_feedback_decide)(const struct TL(startup_feedback) *s, con
 
 	if (in->loss == TL_HANDSHAKE_WHOLE)
 		return;
-	/* RFC 5681, 3.1, if there is no sample */
+	/* IW 1 (RFC 5681, 3.1) if congestion is very high */
 	out->iw_segments = room ? s->params.iw : 1;
 	out->ssthresh_segments = room ? s->params.ssthresh : 2;
 }

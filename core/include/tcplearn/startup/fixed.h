@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `standard`: a lost SYN or SYN-ACK sets both windows to fixed values, IW 1 and ssthresh 2 segments (RFC 5681, 3.1;
- * tambuwal2018, section 1). Its presets are tambuwal2018's studied variants. */
+/* The startup policy `standard`: a lost SYN or SYN-ACK sets both windows to fixed values, IW 1 and
+ * ssthresh 2 segments (RFC 5681, 3.1; tambuwal2018, section 1). Its presets are the variants that
+ * tambuwal2018 studied. */
 
 #define TL_STARTUP_FIXED_PARAMS(X) \
 	X(count, iw, 1, 1, 65535, "IW after a loss, segments (RFC 5681, 3.1: 1)") \
@@ -18,7 +19,7 @@ TL_FN void TL(startup_fixed_defaults)(struct TL(startup_fixed_params) *p) {
 	TL_STARTUP_FIXED_PARAMS(TL_DEFAULT)
 }
 
-/* tambuwal2018, section 2.5: "TSL IW, ssthresh" */
+/* Presets: "TSL IW, ssthresh" of tambuwal2018, section 2.5. */
 #define TL_STARTUP_STUDIED(window, limit) \
 	TL_FN void TL(startup_fixed_##window##_##limit)(struct TL(startup_fixed_params) *p) \
 	{ \

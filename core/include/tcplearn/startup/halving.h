@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `tsl`: a lost SYN or SYN-ACK halves IW and ssthresh, each down to its least value (tambuwal2018, section
- * 1). The paper states neither the minimum values nor how 3 / 2 is rounded, so both are parameters. */
+/* The startup policy `tsl`: a lost SYN or SYN-ACK halves IW and ssthresh, each down to a minimum
+ * (tambuwal2018, section 1). The paper states neither the minimum values nor how 3 / 2 is rounded, so
+ * both are parameters. */
 
 #define TL_STARTUP_HALVING_PARAMS(X) \
 	X(count, iw_min, 1, 1, 65535, "IW is not halved below this, segments") \
@@ -22,7 +23,8 @@ TL_FN void TL(startup_halving_defaults)(struct TL(startup_halving_params) *p) {
 	TL_STARTUP_HALVING_PARAMS(TL_DEFAULT)
 }
 
-/* max(least, value / 2^times). Range: value at most TL_WINDOW_MAX. */
+/* Returns max(least, value / 2^times); each halving rounds down, or up if `up` is 1. Range: value at most
+ * TL_WINDOW_MAX. */
 TL_FN uint32_t TL(startup_halved)(uint32_t value, uint32_t times, uint32_t least, uint32_t up)
 {
 	uint32_t i;

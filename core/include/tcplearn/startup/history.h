@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The history of a place: counts of the segments and handshakes of recent connections to it, which halve
- * every half-life. It has only integers, 56 bytes. */
+/* The history of a destination, for the startup policy `tsl-feedback`: counts of the segments and
+ * handshakes of recent connections to it. The counts halve with every half-life. All values are integers;
+ * the struct has 56 bytes. */
 
-/* Counts have 8 fractional bits and stay below 2^32 + 2^40 for any reports. */
+/* Largest count. Counts have 8 fractional bits and stay below 2^32 + 2^40 for any reports. */
 #define TL_STARTUP_COUNT_MAX ((uint64_t)1 << 40)
 
 struct TL(startup_history) {
-	int64_t time_us; /* that the counts are of */
+	int64_t time_us; /* the time for which the counts hold */
 	uint64_t sent, resent;
 	uint64_t handshakes, lost;
-	uint64_t rtt, rtt_min; /* of the same segments: sums in units of 1/256 us, shifted right by 10 */
+	uint64_t rtt, rtt_min; /* sums of RTT and of minimum RTT over the same reports, in units of 4 us */
 };
 
-/* 2^16 2^(-k/8) */
+/* Returns 2^16 * 2^(-k/8), rounded. */
 TL_FN uint64_t TL(startup_eighth)(uint32_t k)
 {
 	static const uint32_t eighths[8] = { 65536, 60097, 55109, 50535, 46341, 42495, 38968, 35734 };
@@ -20,7 +21,8 @@ TL_FN uint64_t TL(startup_eighth)(uint32_t k)
 	return eighths[k & 7];
 }
 
-/* The factor is for whole eighths of a half-life; the rest of the time counts the next time. */
+/* Reduces the counts to the time `time_us`. The factor covers whole eighths of a half-life; the remaining
+ * time is left for the next call. */
 TL_FN void TL(startup_forget)(struct TL(startup_history) *h, int64_t time_us, int64_t half_life_us)
 {
 	const uint64_t step_us = half_life_us < 8 ? 1 : (uint64_t)half_life_us >> 3;
@@ -61,7 +63,7 @@ TL_FN void TL(startup_history_report)(struct TL(startup_history) *h, const struc
 		const uint64_t least = (uint64_t)tl_clamp_us(in->rtt_min_us, 1, TL_RTT_MAX_US);
 		const uint64_t rtt = (uint64_t)tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US);
 
-		/* a tenth of a second is 25,000: 2^40 holds 40 million of them */
+		/* an RTT of 0.1 s adds 25,000, so 40 million of them fit below 2^40 */
 		h->rtt = TL(startup_grown)(h->rtt, (rtt < least ? least : rtt) >> 2);
 		h->rtt_min = TL(startup_grown)(h->rtt_min, least >> 2);
 	}
@@ -74,7 +76,7 @@ TL_FN void TL(startup_history_handshake)(struct TL(startup_history) *h, const st
 		h->lost = TL(startup_grown)(h->lost, 256);
 }
 
-/* Whether part / whole is at least permille / 1000; without a whole it is not. */
+/* Returns whether part / whole is at least permille / 1000; 0 if `whole` is 0. */
 TL_FN int TL(startup_share_reaches)(uint64_t part, uint64_t whole, uint32_t permille)
 {
 	return whole > 0 && part * 1000 >= whole * permille;

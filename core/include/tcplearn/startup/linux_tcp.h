@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* `linux`: its tcp_init_transfer() begins with 10 segments, and with 1 only after more than one resend of
- * a SYN or SYN-ACK by a timeout; ssthresh stays. */
+/* The startup policy `linux`: the kernel's tcp_init_transfer() begins with 10 segments, and with 1 only
+ * after more than one retransmission of a SYN or SYN-ACK by timeout. ssthresh stays unchanged. */
 
 #define TL_STARTUP_LINUX_PARAMS(X) \
 	X(count, iw, 10, 1, 65535, "IW, segments (TCP_INIT_CWND)") \

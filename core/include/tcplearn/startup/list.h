@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Every startup policy and its presets. A new one has a header and a line here. Included by startup.h. */
+/* Lists every startup policy (cwnd and ssthresh after a handshake) and its presets. A new policy needs a
+ * header and a line here. startup.h includes this file. */
 #ifndef TCPLEARN_STARTUP_LIST_H
 #define TCPLEARN_STARTUP_LIST_H
 
@@ -10,9 +11,9 @@
 #include "linux_tcp.h"
 #include "feedback.h"
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, history)
- * TL_STARTUP_STATIC: nothing is remembered; TL_STARTUP_REMEMBERING: ID_start(), ID_report() and ID_note()
- * are its own */
+/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, history).
+ * TL_STARTUP_STATIC: the policy keeps no history. TL_STARTUP_REMEMBERING: the policy keeps a history in
+ * its own ID_start(), ID_report() and ID_note(). */
 #define TL_STARTUP_POLICIES(X) \
 	X(startup_fixed, "standard", TL_STARTUP_FIXED_PARAMS, TL_FORMULA, \
 	  "IW 1 and ssthresh 2 after a lost handshake packet", \
@@ -35,7 +36,7 @@
 	  "the same place lost little, the standard's while congestion there is very high.", \
 	  TL_STARTUP_REMEMBERING)
 
-/* X(policy, function, name, summary); everything else is the policy's */
+/* X(policy, function, name, summary). A preset takes everything else from its policy. */
 #define TL_STARTUP_PRESETS(X) \
 	X(startup_fixed, 1_2, "tsl/1-2", "tambuwal2018's TSL 1,2: the standard") \
 	X(startup_fixed, 1_16, "tsl/1-16", "tambuwal2018's TSL 1,16") \

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The functions of every startup policy on untyped memory, in fixed point only. Included by wrap.h.
+/* Makes the functions of every startup policy with void pointers, in fixed point only. wrap.h includes
+ * this file. For each policy ID:
  *
  *   void tl_wrap_init_ID_fix(void *state, const void *params)
- *   void tl_wrap_report_ID_fix(void *state, const struct tl_startup_report *)    of a connection to the place
- * void tl_wrap_note_ID_fix(void *state, const struct tl_handshake *)           of every handshake, once
- * decided void tl_wrap_decide_ID_fix(const void *state, const struct tl_handshake *, struct
- * tl_startup_window *) */
+ *   void tl_wrap_report_ID_fix(void *state, const struct tl_startup_report *)
+ *                                          a connection to the destination reports
+ *   void tl_wrap_decide_ID_fix(const void *state, const struct tl_handshake *, struct tl_startup_window *)
+ *   void tl_wrap_note_ID_fix(void *state, const struct tl_handshake *)
+ *                                          called for every handshake, after decide */
 #ifndef TCPLEARN_STARTUP_WRAP_H
 #define TCPLEARN_STARTUP_WRAP_H
 

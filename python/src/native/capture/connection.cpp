@@ -10,9 +10,10 @@
 namespace tcplearn {
 namespace {
 
-// Two times identify a side only if one is clearly shorter; otherwise the next kind of evidence decides.
+// Two times (us) identify the nearer side only if one is clearly shorter; otherwise the next kind of
+// evidence decides.
 constexpr std::int64_t kClearly = 2;
-// The copies of a packet on two interfaces of a host are at most this far apart.
+// The largest time between the copies of a packet on two interfaces of a host.
 constexpr std::int64_t kCopyUs = 1000;
 
 bool initial_ttl(std::uint8_t ttl) { return ttl == 64 || ttl == 128 || ttl == 255; }
@@ -92,7 +93,7 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (!packet.has(kSyn) || packet.has(kRst)) return false;
   const SendSide& send = sides_[side_of(packet)].send;
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
-  // A SYN-ACK whose number was never confirmed may change (SYN cookies); SendSide then starts again.
+  // A SYN-ACK whose number was never acknowledged may change (SYN cookies); SendSide then starts again.
   if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
 }
@@ -133,7 +134,7 @@ bool Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
   Side& me = sides_[side];
   Side& other = sides_[1 - side];
   if (copy_of_last(me, packet, now_us)) return false;
-  // A second answer to the SYN with another number than the acknowledged one is ignored by everyone.
+  // Both endpoints ignore a second SYN-ACK whose number differs from the acknowledged one.
   if (answers_our_syn(side, packet) && me.send.rows > 0 && packet.seq != me.send.isn()) return false;
   if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return false;
   if (me.first_ttl == 0) me.first_ttl = packet.ttl;
@@ -149,20 +150,21 @@ bool Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
 
 unsigned Connection::client() const {
   if (client_ >= 0) return static_cast<unsigned>(client_);
-  // Without the handshake the server is assumed to be at the lower port.
+  // Without the handshake, assume that the server has the lower port.
   return sides_[0].endpoint.port >= sides_[1].endpoint.port ? 0u : 1u;
 }
 
 Connection::Near Connection::near() const {
   const SendSide& a = sides_[0].send;
   const SendSide& b = sides_[1].send;
-  // From SYN to SYN-ACK a packet goes to the server and back, from SYN-ACK to ACK to the client and back.
+  // The time from SYN to SYN-ACK is the round trip to the server; from SYN-ACK to ACK, that to the
+  // client.
   if (third_us_ >= 0 && syn_us_ >= 0 && syn_ack_us_ >= syn_us_ && !a.syn_resent() && !b.syn_resent()) {
     const std::int64_t to_server = syn_ack_us_ - syn_us_, to_client = third_us_ - syn_ack_us_;
     if (clearly_less(to_client, to_server)) return {client(), "handshake"};
     if (clearly_less(to_server, to_client)) return {1 - client(), "handshake"};
   }
-  // The near host's data has the long round trip.
+  // Data of the near host has the longer RTT, because its packets and ACKs cross the whole path.
   if (a.min_data_rtt_us >= 0 && b.min_data_rtt_us >= 0) {
     if (clearly_less(b.min_data_rtt_us, a.min_data_rtt_us)) return {0, "round trips"};
     if (clearly_less(a.min_data_rtt_us, b.min_data_rtt_us)) return {1, "round trips"};
@@ -204,7 +206,7 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
                     (choice.address.port == 0 || choice.address.port == sender.endpoint.port);
       break;
   }
-  // A side named by the user is where the capture was taken.
+  // The capture was taken at the side that the user named.
   if (choice.kind == Kind::kClient || choice.kind == Kind::kServer || choice.kind == Kind::kAddress) {
     info.near_sender = info.chosen;
     info.near_reason = "requested";
@@ -223,7 +225,7 @@ FlowInfo Connection::info(unsigned side, const SenderChoice& choice) const {
 Remains Connection::remains(const Endpoint& first) const {
   Remains out;
   out.last_us = last_us_;
-  for (const unsigned i : {1u, 0u}) {  // if both endpoints are the same, all packets are side 0's
+  for (const unsigned i : {1u, 0u}) {  // if both endpoints are the same, all packets belong to side 0
     const unsigned at = sides_[i].endpoint == first ? 0u : 1u;
     out.isn[at] = sides_[i].send.isn();
     out.syn_seen[at] = sides_[i].send.syn_seen();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A TCP connection: its two directions, its lifetime, and which of its hosts is nearer to the capture point.
+// A captured TCP connection: its two directions, its lifetime, and which of its hosts is nearer to the
+// capture point.
 #ifndef TCPLEARN_CAPTURE_CONNECTION_H
 #define TCPLEARN_CAPTURE_CONNECTION_H
 
@@ -13,25 +14,26 @@
 
 namespace tcplearn {
 
-// The side whose data the consumer wants: the parsed text of ReaderOptions::sender.
+// The side whose data the user wants: the parsed text of ReaderOptions::sender.
 struct SenderChoice {
   enum class Kind : std::uint8_t { kNear, kFar, kClient, kServer, kBoth, kAddress };
   Kind kind = Kind::kNear;
-  Endpoint address;  // port 0: any
+  Endpoint address;  // port 0 matches any port
 
-  // Throws TraceError.
+  // Throws TraceError if the text is not valid.
   static SenderChoice parse(const std::string& text);
 };
 
-// The remains of an ended connection, kept for a while so that stragglers do not begin another connection.
-// Stragglers do not prolong it: packets that continue belong to a connection whose SYN was missed.
+// What is kept of an ended connection for a while, so that late packets do not begin another connection.
+// Late packets do not prolong this time: if packets continue, they belong to a new connection whose SYN
+// was not captured.
 struct Remains {
   std::int64_t last_us = 0;
-  // By the endpoint that sent the packets: 0 for the one that the key of the pair names first.
+  // Index: 0 for the endpoint that the key of the pair names first, 1 for the other.
   std::array<std::uint32_t, 2> isn{};
   std::array<bool, 2> syn_seen{};
 
-  // Returns whether it is the SYN of another connection.
+  // Returns whether the packet is the SYN of another connection.
   bool replaced_by(const Packet& packet, unsigned side) const {
     if (!packet.has(kSyn) || packet.has(kRst)) return false;
     return !syn_seen[side] || isn[side] != packet.seq;
@@ -40,13 +42,14 @@ struct Remains {
 
 class Connection {
  public:
-  // `first` is its first packet; `index` numbers the connections of a capture.
+  // `first` is the connection's first packet; `index` numbers the connections of a capture.
   Connection(const Packet& first, std::uint32_t index, std::int64_t now_us);
 
   // Returns whether this packet begins another connection between the same endpoints.
   bool replaced_by(const Packet& packet) const;
 
-  // Appends at most one row. False: the packet was a copy, or nobody heeds it.
+  // Takes a packet and appends at most one row to `out`. Returns false if the packet was a copy of an
+  // earlier one, or if both endpoints would ignore it.
   bool on_packet(const Packet& packet, std::int64_t now_us, bool every_ack, Batch& out);
 
   // Returns whether both FINs are acknowledged, or the connection was reset.
@@ -69,7 +72,8 @@ class Connection {
     SendSide send;
     std::uint8_t first_ttl = 0;
     bool window_closed = false;
-    // The last packet with data, to recognise its copy: captures on several interfaces have packets twice.
+    // The last packet with data. Its copy is recognized by these values: a capture on several interfaces
+    // can have each packet twice.
     std::uint32_t last_seq = 0, last_length = 0;
     std::uint16_t last_ip_id = 0;
     std::int64_t last_sent_us = -1;

@@ -7,19 +7,19 @@
 namespace tcplearn {
 namespace {
 
-// A window scaled by 14 holds 2^30 bytes (RFC 7323, section 2.3): a larger step belongs to another
-// connection.
+// The largest window, scaled by 14, is 2^30 bytes (RFC 7323, section 2.3); a larger step belongs to
+// another connection.
 constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
-// An ACK further beyond the newest byte seen is treated as damaged.
+// An ACK that is further beyond the newest byte seen is treated as damaged.
 constexpr std::int64_t kLargestGap = std::int64_t{1} << 26;
 constexpr std::size_t kMaxSegments = std::size_t{1} << 16;
-// No window is this large before the first ACK; it bounds the memory for a capture of one direction.
+// The largest number of segments before the first ACK; it bounds the memory for a one-way capture.
 constexpr std::size_t kMaxSegmentsUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMaxResends = 8;
 constexpr std::uint32_t kDupThresh = 3;  // RFC 8985, section 5.2
 constexpr std::uint32_t kLargestSegment = 1500;
 constexpr std::uint32_t kDefaultMss = 1460;
-// Twelve bytes of each segment go to the timestamps option and its padding (RFC 7323, appendix A).
+// The timestamps option and its padding take twelve bytes of each segment (RFC 7323, appendix A).
 constexpr std::uint32_t kTimestampBytes = 12;
 
 bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
@@ -46,7 +46,7 @@ void SendSide::start_at(std::uint32_t sequence) {
   sacked_.clear();
   losses_ = {};
   fin_end_ = -1;
-  // One turn of the sequence space higher, so that slightly lower numbers stay positive.
+  // Begin 2^32 higher, so that slightly lower numbers stay positive.
   una_ = nxt_ = (std::int64_t{1} << 32) + sequence;
   sequenced_ = true;
 }
@@ -66,7 +66,7 @@ bool SendSide::plausible_reset(std::uint32_t sequence) const {
 void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed) {
   seen_ = true;
   timestamps_ = timestamps_ || (packet.has_timestamp && !packet.has(kRst));
-  if (packet.has(kRst)) return;  // it uses no sequence number
+  if (packet.has(kRst)) return;  // such a packet uses no sequence number
   if (!sequenced_) start_at(packet.seq);
   if (packet.has(kSyn)) {
     syn_resent_ = syn_resent_ || (syn_seen_ && isn_ == packet.seq);
@@ -91,7 +91,7 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
       largest_payload_ = std::max(largest_payload_, packet.payload_bytes);
   }
   if (packet.has(kFin)) fin_end_ = end;
-  // A keep-alive sends the last acknowledged byte again, or none (RFC 9293, section 3.8.4).
+  // A keep-alive repeats the last acknowledged byte, or has no data (RFC 9293, section 3.8.4).
   if (end <= una_) {
     const bool keep_alive = length <= 1 && end == nxt_ && !packet.has(kFin) && !packet.has(kSyn);
     if (!keep_alive) ++retransmitted_packets;
@@ -99,19 +99,19 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   }
   const Transmission sent{now_us, packet.ts_value, packet.has_timestamp};
   drop_window_probe(start, end);
-  // RFC 6298, (5.1): the timer starts with the first data out.
+  // RFC 6298, (5.1): the timer starts when the first data is sent.
   const bool first_out = nxt_ <= una_;
   if (first_out) armed_us_ = now_us;
   if (start < nxt_) {
     resend(std::max(start, una_), std::min(end, nxt_), sent, !packet.has(kSyn) && !peer_window_closed);
-    pop_acknowledged();  // a record may have been split where an ACK ended
+    pop_acknowledged();  // an ACK may have ended inside a record
   }
   if (end > nxt_) {
     losses_.on_new_data(now_us, first_out);
     const bool probe = peer_window_closed && packet.payload_bytes == 1 && length == 1;
     append(std::max(start, nxt_), end, sent, probe);
   }
-  // More than the largest window cannot be out, so ACKs are missing in the capture.
+  // More than the largest window cannot be in flight, so the capture lacks ACKs.
   if (nxt_ - una_ > kLargestStep) {
     una_ = nxt_ - kLargestStep;
     sacked_.drop_below(una_);
@@ -120,7 +120,7 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   limit_memory();
 }
 
-// Data refused by a closed window is sent again as new data, and no timer ran for it: forget the probe.
+// Data refused by a zero window is sent again as new data, and no timer ran for it: forget the probe.
 void SendSide::drop_window_probe(std::int64_t start, std::int64_t end) {
   if (segments_held() == 0 || !segments_.back().window_probe) return;
   const Segment& probe = segments_.back();
@@ -153,7 +153,8 @@ void SendSide::split(std::size_t index, std::int64_t at) {
   segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(right));
 }
 
-// [start, end) is below nxt_: mark the parts that were sent before, and store the others as late arrivals.
+// Records a retransmission of [start, end), which is below nxt_: marks the parts that were sent before,
+// and stores the other parts as late arrivals.
 void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& sent, bool repair) {
   bool any_resent = false;
   std::size_t index = first_ending_after(start);
@@ -175,7 +176,7 @@ void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& 
     if (segments_[index].end > end) split(index, end);
     Segment& segment = segments_[index];
     if (repair && !segment.resent() && !segment.fills_hole) begin_repair(segment, sent.sent_us);
-    // Of the copies the first, which shows a spurious retransmission, and the newest are kept.
+    // Keep the first copy, which shows a spurious retransmission, and the newest ones.
     if (segment.again.size() == kMaxResends) segment.again.erase(segment.again.begin());
     segment.again.push_back(sent);
     if (segment.end == end) segment.cut_end = false;
@@ -209,7 +210,8 @@ void SendSide::pop_acknowledged() {
   limit_memory();
 }
 
-// Returns the transmission that this ACK answers. `newest` has the byte just below `ack`.
+// Finds the transmission that this ACK answers. `newest` is the index of the segment with the byte just
+// below `ack`.
 NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Packet& packet, bool every_ack,
                                 Transmission& timed) const {
   const Segment& segment = segments_[newest];
@@ -217,7 +219,7 @@ NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Pack
   if (sacked_.covers(ack - 1)) return NoSample::kSackedEarlier;
   timed = segment.first;
   if (segment.resent()) {
-    // Karn's rule (RFC 6298, section 3), except where the timestamp identifies exactly one copy.
+    // Karn's rule (RFC 6298, section 3), unless the timestamp identifies exactly one copy.
     int matches = echoes(packet, segment.first) ? 1 : 0;
     for (const Transmission& copy : segment.again) {
       if (!echoes(packet, copy)) continue;
@@ -226,8 +228,8 @@ NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Pack
     }
     if (matches != 1) return NoSample::kRetransmitted;
   }
-  // A lower hole that was filled later held this ACK back, so it answers the filler, unless it echoes a
-  // timestamp from before the filler, which then was spurious.
+  // An earlier segment that was captured later held this ACK back, so the ACK answers that segment. This
+  // is not so if the ACK echoes an older timestamp; the retransmission was then spurious.
   for (std::size_t i = head_; i < newest; ++i) {
     const Segment& below = segments_[i];
     const Transmission& latest = below.latest();
@@ -238,8 +240,8 @@ NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Pack
   return NoSample::kNone;
 }
 
-// Also false if the ACK echoes a timestamp older than the retransmission's, because the first copy had
-// arrived.
+// Returns whether the oldest segment was retransmitted because it was lost. Returns false if the ACK
+// echoes a timestamp older than the retransmission's, because the first copy had then arrived.
 bool SendSide::head_truly_resent(const Packet& packet) const {
   if (segments_held() == 0 || !segments_[head_].resent()) return false;
   const Transmission& copy = segments_[head_].again.front();
@@ -249,14 +251,14 @@ bool SendSide::head_truly_resent(const Packet& packet) const {
 void SendSide::read_sack(const Packet& packet, std::int64_t now_us) {
   for (std::size_t i = 0; i < packet.sack_count; ++i) {
     const std::int64_t left = unwrap(packet.sack[i].left), right = unwrap(packet.sack[i].right);
-    // Below the ACK it reports a duplicate (RFC 2883), above nxt_ it is wrong.
+    // A block below the ACK reports a duplicate (RFC 2883); a block above nxt_ is wrong.
     if (left < una_ || left >= right || right > nxt_) continue;
     sacked_.gaps(left, right, [&](std::int64_t from, std::int64_t to) { deliver(from, to, now_us, true); });
     sacked_.add(left, right);
   }
 }
 
-// [left, right) is now known to have arrived; RACK uses the segment sent last (RFC 8985, 6.2).
+// Records that [left, right) has arrived. RACK uses the segment sent last (RFC 8985, 6.2).
 void SendSide::deliver(std::int64_t left, std::int64_t right, std::int64_t now_us, bool sacked) {
   const Segment* newest = nullptr;
   for (std::size_t i = first_ending_after(left); i < segments_.size() && segments_[i].start < right; ++i) {
@@ -277,7 +279,8 @@ void SendSide::deliver(std::int64_t left, std::int64_t right, std::int64_t now_u
   losses_.deliveries.add(now_us, newest->first.sent_us, newest->end, no_window);
 }
 
-// RFC 2883, section 4: the first block is below the ACK, or within the second.
+// Reads duplicate SACKs (RFC 2883, section 4): the first block is below the ACK, or within the second
+// block.
 void SendSide::read_duplicates(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
   if (packet.sack_count == 0) return;
   const std::int64_t left = unwrap(packet.sack[0].left), right = unwrap(packet.sack[0].right);
@@ -300,7 +303,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   }
   const std::int64_t ack = unwrap(packet.ack);
   const bool beyond = ack > nxt_;
-  // A reset's number may be wrong, and a number far ahead is damaged.
+  // A reset may have a wrong ACK number; a number far ahead is damaged.
   if (ack < una_ || (beyond && (packet.has(kRst) || ack > nxt_ + kLargestGap))) return false;
   if (ack == una_) {
     if (!packet.has(kRst)) {
@@ -310,7 +313,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     }
     return false;
   }
-  if (!seen_) {  // no packet of this side so far, so nothing is timed; only follow the numbers
+  if (!seen_) {  // no packet of this side has been captured, so nothing is timed; only follow the numbers
     una_ = nxt_ = ack;
     return false;
   }
@@ -324,7 +327,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   if (captured) why = time_segment(newest, ack, packet, every_ack, timed);
 
   std::int64_t rtt_us = now_us - timed.sent_us;
-  // shorter than the clock's resolution, and still a round trip; no time is before the first packet's
+  // An RTT below the clock's resolution still counts, as 1 us; but no time is before the first packet's.
   if (why == NoSample::kNone && rtt_us == 0 && now_us == 0) why = NoSample::kNotCaptured;
   if (why == NoSample::kNone && rtt_us == 0) {
     ++out.below_clock;
@@ -334,7 +337,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
   const std::int64_t in_flight = std::max(nxt_, ack) - una_;
-  // Without data known to be out no timer is known to run; an interval of length 0 contains no timeout.
+  // Without data known to be in flight no timer is known to run, and the interval has length 0.
   const bool known = segments_held() > 0;
   out.time_us.push_back(now_us);
   out.sent_us.push_back(sampled ? timed.sent_us : -1);
@@ -361,7 +364,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   deliver(una_, ack, now_us, false);
   una_ = ack;
   nxt_ = std::max(nxt_, ack);
-  armed_us_ = now_us;  // RFC 6298, (5.3); if nothing is out now, on_send starts it again (5.2)
+  armed_us_ = now_us;  // RFC 6298, (5.3); if nothing is in flight, on_send starts it again (5.2)
   sacked_.drop_below(una_);
   if (sacked_.empty()) losses_.sacked_segments = 0;
   pop_acknowledged();

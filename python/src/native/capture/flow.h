@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One direction of a connection: the data that its sender has out, and the transmission that each ACK
-// answers.
+// One direction of a captured connection: the data that its sender has in flight, and the transmission
+// that each ACK answers.
 #ifndef TCPLEARN_CAPTURE_FLOW_H
 #define TCPLEARN_CAPTURE_FLOW_H
 
@@ -23,24 +23,24 @@ struct Transmission {
   bool has_timestamp = false;
 };
 
-// A range of sequence numbers that was always sent as a whole; a retransmission with other boundaries splits
-// it.
+// A range of sequence numbers that was always sent as a whole. A retransmission with other boundaries
+// splits the range.
 struct Segment {
   std::int64_t start = 0, end = 0;
   Transmission first;
-  std::vector<Transmission> again;  // retransmissions; empty for nearly all
-  bool cut_end = false;             // `end` is the place of a later split, not of a captured segment's end
+  std::vector<Transmission> again;  // retransmissions; empty for nearly all segments
+  bool cut_end = false;             // `end` comes from a later split, not from the end of a captured segment
   bool fills_hole = false;          // captured after later bytes: lost or reordered before the capture point
-  bool window_probe = false;        // one byte sent into a closed window (RFC 9293, section 3.8.6.1)
-  bool arrived = false;             // SACKed before it was sent again
-  std::uint8_t duplicates = 0;      // arrivals beyond the first (RFC 2883)
-  std::shared_ptr<const Repair> repair;  // shared by the halves of a split; null: not sent again
+  bool window_probe = false;        // one byte sent into a zero window (RFC 9293, section 3.8.6.1)
+  bool arrived = false;             // SACKed before it was retransmitted
+  std::uint8_t duplicates = 0;      // arrivals after the first (RFC 2883)
+  std::shared_ptr<const Repair> repair;  // shared by the parts of a split segment; null: not retransmitted
 
   bool resent() const { return !again.empty(); }
   const Transmission& latest() const { return again.empty() ? first : again.back(); }
 };
 
-// The ranges reported by SACK options, sorted and merged.
+// The ranges that SACK options have reported, sorted and merged.
 class SackBoard {
  public:
   void add(std::int64_t left, std::int64_t right);
@@ -48,7 +48,7 @@ class SackBoard {
   bool covers(std::int64_t sequence) const;
   void clear() { ranges_.clear(); }
   bool empty() const { return ranges_.empty(); }
-  // Calls f(from, to) for each part of [left, right) that was not reported.
+  // Calls f(from, to) for each part of [left, right) that has not been reported.
   template <typename F>
   void gaps(std::int64_t left, std::int64_t right, F f) const {
     auto it = std::upper_bound(ranges_.begin(), ranges_.end(), left,
@@ -67,13 +67,16 @@ class SackBoard {
   std::vector<Range> ranges_;
 };
 
-// Sequence numbers are unwrapped to 64 bits around the newest one seen.
+// The sender's side of one direction. Sequence numbers are unwrapped to 64 bits around the newest one
+// seen.
 class SendSide {
  public:
-  // Takes a packet of this side. `peer_window_closed`: the other side's last packet announced a window of 0.
+  // Takes a packet of this side. `peer_window_closed`: the other side's last packet announced a window of
+  // 0.
   void on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed);
 
-  // Takes an ACK of the other side; appends a row if it acknowledges new data, and returns whether it did.
+  // Takes an ACK of the other side. Appends a row if the ACK acknowledges new data, and returns whether
+  // it does.
   bool on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack, Batch& out);
 
   void set_peer_mss(std::uint16_t mss) { peer_mss_ = mss; }
@@ -84,15 +87,16 @@ class SendSide {
   bool syn_resent() const { return syn_resent_; }
   std::uint32_t isn() const { return isn_; }
   std::uint32_t mss_bytes() const;
-  // Returns whether a RST with this sequence number may belong to this connection (RFC 5961, section 3,
-  // loosely, because the window is not known in captures that begin in the middle).
+  // Returns whether a RST with this sequence number may belong to this connection (RFC 5961, section 3).
+  // The check is loose, because the window is not known in captures that begin in the middle of a
+  // connection.
   bool plausible_reset(std::uint32_t sequence) const;
   std::size_t segments_held() const { return segments_.size() - head_; }
 
-  // Counts for FlowInfo, which are only read outside.
+  // Counts for FlowInfo.
   std::uint64_t data_packets = 0, data_bytes = 0, retransmitted_packets = 0, rows = 0, samples = 0;
-  std::uint64_t acked_captured = 0;   // rows whose data is in the capture
-  std::int64_t min_data_rtt_us = -1;  // without the handshake
+  std::uint64_t acked_captured = 0;   // rows whose acknowledged data is in the capture
+  std::int64_t min_data_rtt_us = -1;  // minimum RTT of data, without the handshake
 
  private:
   std::int64_t unwrap(std::uint32_t sequence) const;
@@ -116,18 +120,19 @@ class SendSide {
   void deliver(std::int64_t left, std::int64_t right, std::int64_t now_us, bool sacked);
   std::uint32_t segments_of(std::int64_t bytes) const;
 
-  std::vector<Segment> segments_;  // sorted, without overlap; valid from head_ on
+  std::vector<Segment> segments_;  // sorted and without overlap; valid from index head_ on
   std::size_t head_ = 0;
   SackBoard sacked_;
-  std::uint32_t delivered_ = 0, duplicates_ = 0;  // since the last event; consecutive ones
-  Event repair_;                                  // the recovery with which the next ACK's events begin
+  // since the last event: segments delivered; consecutive duplicate ACKs
+  std::uint32_t delivered_ = 0, duplicates_ = 0;
+  Event repair_;  // a recovery, reported before the next ACK's event
   bool repaired_ = false;
   LossTracker losses_;
   std::int64_t una_ = 0, nxt_ = 0;
   std::int64_t fin_end_ = -1;
   std::int64_t armed_us_ = -1;
   std::uint32_t isn_ = 0;
-  std::uint32_t largest_payload_ = 0;  // of packets that can be one segment
+  std::uint32_t largest_payload_ = 0;  // largest payload of packets that can be one segment
   std::uint16_t peer_mss_ = 0;
   bool seen_ = false;       // a packet of this side was captured
   bool sequenced_ = false;  // una_ and nxt_ are valid

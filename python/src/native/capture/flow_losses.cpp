@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The losses of a direction: their repair, their evidence, and the events for loss classifiers.
+// The losses of one direction of a connection: retransmissions, evidence of loss, and the events for loss
+// classifiers.
 #include <algorithm>
 
 #include "flow.h"
@@ -8,7 +9,7 @@ namespace tcplearn {
 
 void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
   segment.arrived = sacked_.covers(segment.end - 1);
-  if (!losses_.recovering()) {  // without evidence of an arrival it is the timer's
+  if (!losses_.recovering()) {  // without evidence of an arrival, the timer caused the retransmission
     const bool fast = duplicates_ > 0 || !sacked_.empty();
     repair_.kind = static_cast<std::uint8_t>(fast ? EventKind::kFastRetransmit : EventKind::kTimeout);
     repair_.time_us = now_us;
@@ -22,22 +23,23 @@ void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
   segment.repair = std::make_shared<const Repair>(repair);
 }
 
-// Segments that this ACK acknowledges, that were sent again, and whose first copy is not known to have
-// arrived.
+// Reports as losses the segments that this ACK acknowledges, that were retransmitted, and whose first
+// copy is not known to have arrived.
 void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
   const bool echo_proves = segments_held() > 0 && segments_[head_].resent() && !head_truly_resent(packet);
   const auto row = static_cast<std::uint32_t>(out.size() - 1);
   for (std::size_t i = head_; i < segments_.size() && segments_[i].end <= ack; ++i) {
     const Segment& segment = segments_[i];
     if (!segment.repair || segment.arrived || segment.duplicates >= segment.again.size()) continue;
-    // The echo is of the segment that moved the ACK: the oldest, not one that had been SACKed.
+    // The echoed timestamp is that of the segment that moved the ACK, which is the oldest one not SACKed.
     if (echo_proves && !sacked_.covers(segment.end - 1)) continue;
     losses_.lost(flow, row, segment.start, segment.end, segment.first.sent_us, *segment.repair,
                  segment.again.size() - segment.duplicates, out.losses);
   }
 }
 
-// Called after the ACK was processed; a recovery that began before it comes first.
+// Adds the event of an ACK. Called after the ACK was processed; a recovery that began before the ACK
+// comes first.
 void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t flow, std::int64_t rtt_us,
                              Batch& out) {
   if (repaired_) {
@@ -45,7 +47,7 @@ void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t 
     out.events.add(repair_);
     repaired_ = false;
   }
-  // without SACK a duplicate shows that one segment arrived
+  // without SACK a duplicate ACK shows that one segment arrived
   const std::uint32_t delivered = duplicate ? std::max(delivered_, 1u) : delivered_;
   duplicates_ = duplicate ? duplicates_ + 1 : 0;
   delivered_ = 0;

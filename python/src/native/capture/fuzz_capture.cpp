@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// libFuzzer target: any bytes must give rows as described in batch.h and explain/rows.h, or a TraceError.
+// libFuzzer target: any input must give rows as described in batch.h and explain/rows.h, or a TraceError.
 // `make capture-build` builds it.
 #include <algorithm>
 #include <cstddef>
@@ -132,7 +132,7 @@ void drain(const std::uint8_t* data, std::size_t size, const ReaderOptions& opti
     check(reader.stats().connections_alive == 0);
     if (explainer != nullptr) check_explained(explainer->take());
   } catch (const tcplearn::TraceError&) {
-    // The right answer to most inputs.
+    // the correct result for most inputs
   }
 }
 

@@ -12,15 +12,15 @@ namespace {
 
 // Enough for Ethernet, VLAN tags, IPv6 with extension headers and TCP options; payloads are not copied.
 constexpr int kSnapBytes = 256;
-// The kernel's buffer for frames that have not been read.
+// The size of the kernel's buffer for unread frames.
 constexpr int kBufferBytes = 16 << 20;
-// The time after which a block of frames is delivered although it is not full.
+// The time after which the kernel delivers a block of frames that is not full.
 constexpr int kBlockMs = 50;
 
 }  // namespace
 
 void Interface::require(int status) const {
-  if (status >= 0) return;  // above 0: a warning, such as that there is no promiscuous mode
+  if (status >= 0) return;  // above 0: a warning, for example that there is no promiscuous mode
   const std::string detail = pcap_geterr(handle_);
   pcap_close(handle_);
   if (status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED)
@@ -59,7 +59,7 @@ Interface::~Interface() { pcap_close(handle_); }
 
 int Interface::link_type() const { return pcap_datalink(handle_); }
 
-// An interrupt ends the wait too, so that the caller sees it.
+// Waits for a frame. A signal ends the wait too, so that the caller can handle it.
 bool Interface::wait() const {
   pollfd watched{descriptor_, POLLIN, 0};
   return poll(&watched, 1, kWaitMs) > 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Live frames of a network interface, through libpcap.
+// Captures frames from a network interface with libpcap.
 #ifndef TCPLEARN_CAPTURE_INTERFACE_H
 #define TCPLEARN_CAPTURE_INTERFACE_H
 
@@ -11,7 +11,7 @@ namespace tcplearn {
 
 class Interface final : public Frames {
  public:
-  // Throws TraceError, its message beginning with `name`.
+  // Throws TraceError with a message that begins with `name`.
   explicit Interface(const std::string& name);
   ~Interface() override;
 

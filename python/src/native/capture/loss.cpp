@@ -20,7 +20,8 @@ void Deliveries::add(std::int64_t now_us, std::int64_t sent_us, std::int64_t end
     if (sent_us < newest.sent_us || (sent_us == newest.sent_us && end <= newest.end)) return;
   }
   rtt_us_ = rtt;
-  // RFC 8985, 6.2, step 4: no window in recovery or with DupThresh segments SACKed, if nothing was reordered
+  // RFC 8985, 6.2, step 4: without reordering, the window is 0 in recovery or with DupThresh segments
+  // SACKed
   const std::int64_t window = no_window && !reordering_ ? 0 : min_rtt_us_ / 4;
   log_.push_back({now_us, sent_us, end, window});
 }
@@ -40,7 +41,8 @@ Deliveries::Verdict Deliveries::judge(std::int64_t sent_us, std::int64_t end) co
       [&](const Delivery& d) { return d.sent_us > sent_us || (d.sent_us == sent_us && d.end > end); });
   if (it == log_.end()) return verdict;
   verdict.delivered_us = it->at_us;
-  // 6.2, step 5: lost once sent_us + RACK.rtt + window has passed; a later delivery updates this time
+  // RFC 8985, 6.2, step 5: lost once sent_us + RACK.rtt + window has passed; a later delivery updates
+  // this time
   for (; it != log_.end(); ++it) {
     verdict.rack_us = it->at_us + std::max<std::int64_t>(it->window_us - (it->sent_us - sent_us), 0);
     if (it + 1 == log_.end() || (it + 1)->at_us >= verdict.rack_us) break;
@@ -64,7 +66,7 @@ Repair LossTracker::on_repair(std::int64_t now_us, std::int64_t sent_us, std::in
   }
   Repair repair{};
   repair.resent_us = now_us;
-  // Lost with the first of this recovery: without repairs its timer would still run.
+  // Lost in the same recovery: without the retransmissions, the timer of the first loss would still run.
   const bool together = sent_us < recovery_since_us_;
   repair.armed_us = together ? armed_us_ : armed_us;
   repair.head_sent_us = together ? head_sent_us_ : head_sent_us;

@@ -7,7 +7,7 @@
 namespace tcplearn {
 namespace {
 
-// The rest of a frame; `wire` includes the bytes that a snap length cut off.
+// The rest of a frame. `wire` includes the bytes that a snap length cut off.
 struct View {
   const std::uint8_t* data;
   std::size_t captured;
@@ -31,7 +31,7 @@ std::uint64_t be64(const std::uint8_t* p) {
 }
 
 constexpr std::uint8_t kProtocolTcp = 6;
-// The most tunnels within each other, which also bounds the stack.
+// The deepest nesting of tunnels, which also bounds the stack.
 constexpr int kMostTunnels = 4;
 
 Decoded decode_ip(const View& v, Packet& out, int tunnels);
@@ -72,9 +72,9 @@ void decode_options(const std::uint8_t* p, std::size_t length, Packet& out) {
   }
 }
 
-// `ip_payload` is the length after the IP header that this header states.
+// `ip_payload` is the length of the IP payload according to the IP header.
 Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
-  // Up to the window; the checksum and the urgent pointer are not used.
+  // The first 16 bytes end with the window; the checksum and the urgent pointer are not used.
   if (v.captured < 16) return Decoded::kShort;
   const std::size_t header = static_cast<std::size_t>(v.data[12] >> 4) * 4;
   if (header < 20 || header > ip_payload) return Decoded::kMalformed;
@@ -90,7 +90,7 @@ Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
   return Decoded::kTcp;
 }
 
-// GRE (RFC 2784, 2890): checksum, key and sequence number are present by the flags.
+// GRE (RFC 2784, 2890): flags say whether checksum, key and sequence number are present.
 Decoded decode_gre(View v, Packet& out, int tunnels) {
   if (v.captured < 4) return Decoded::kShort;
   const std::uint16_t flags = be16(v.data), type = be16(v.data + 2);
@@ -103,7 +103,7 @@ Decoded decode_gre(View v, Packet& out, int tunnels) {
   return decode_ether_type(type, v, out, tunnels);
 }
 
-// Tunnels over UDP by port: VXLAN (RFC 7348), Geneve (RFC 8926), GTP-U (3GPP TS 29.281).
+// Tunnels over UDP, recognized by port: VXLAN (RFC 7348), Geneve (RFC 8926), GTP-U (3GPP TS 29.281).
 Decoded decode_udp(View v, Packet& out, int tunnels) {
   if (v.captured < 16) return Decoded::kOther;
   const std::uint16_t port = be16(v.data + 2);
@@ -120,7 +120,7 @@ Decoded decode_udp(View v, Packet& out, int tunnels) {
     if (type == 0x6558) return decode_ethernet(v, out, tunnels);
     return decode_ether_type(type, v, out, tunnels);
   }
-  // version 1, a packet of a user and no extension header
+  // version 1, a user's packet, no extension header
   if (port == 2152 && (v.data[0] & 0xf4) == 0x30 && v.data[1] == 0xff) {
     const std::size_t header = (v.data[0] & 3) != 0 ? 12 : 8;
     if (v.captured < header) return Decoded::kShort;
@@ -130,7 +130,7 @@ Decoded decode_udp(View v, Packet& out, int tunnels) {
   return Decoded::kOther;
 }
 
-// The content of an IP packet other than TCP, perhaps a tunnel's packet.
+// Decodes the payload of an IP packet that is not TCP; it may be a tunnel's packet.
 Decoded decode_tunnel(std::uint8_t protocol, View v, Packet& out, int tunnels) {
   if (tunnels >= kMostTunnels) return Decoded::kOther;
   switch (protocol) {
@@ -159,7 +159,7 @@ Decoded decode_ipv4(View v, Packet& out, int tunnels) {
   if ((be16(v.data + 6) & 0x1fff) != 0) return Decoded::kFragment;
   if (v.captured < header) return Decoded::kShort;
   std::size_t total = be16(v.data + 2);
-  // Segmentation offload leaves 0 here when the datagram exceeds 65,535 bytes or on some drivers always.
+  // Segmentation offload sets this to 0 if the datagram exceeds 65,535 bytes, with some drivers always.
   if (total == 0) total = v.wire;
   if (total < header) return Decoded::kMalformed;
   out.ip_id = be16(v.data + 4);
@@ -185,7 +185,7 @@ Decoded decode_ipv6(View v, Packet& out, int tunnels) {
   while (next != kProtocolTcp) {
     std::size_t size = 0;
     switch (next) {
-      case 0:    // hop by hop
+      case 0:    // hop-by-hop options
       case 43:   // routing
       case 60:   // destination options
       case 135:  // mobility
@@ -194,13 +194,13 @@ Decoded decode_ipv6(View v, Packet& out, int tunnels) {
         break;
       case 44:  // fragment
         if (v.captured < 8) return Decoded::kShort;
-        // The ports are unknown in a later fragment, so is whether it is TCP: its own header says.
+        // A later fragment has no TCP header; its own header says whether it is TCP.
         if ((be16(v.data + 2) & 0xfff8) != 0) {
           return v.data[0] == kProtocolTcp ? Decoded::kFragment : Decoded::kOther;
         }
         size = 8;
         break;
-      case 51:  // authentication: length in words of four bytes, less two
+      case 51:  // authentication header: length in words of four bytes, minus two
         if (v.captured < 8) return Decoded::kShort;
         size = (static_cast<std::size_t>(v.data[1]) + 2) * 4;
         break;
@@ -233,10 +233,9 @@ Decoded decode_mpls(View v, Packet& out, int tunnels) {
   return Decoded::kShort;
 }
 
-// After the protocol number of PPP (RFC 1661), which may leave its first byte out where that is 0.
+// Decodes PPP from its protocol number on (RFC 1661); a first byte of 0 may be omitted.
 Decoded decode_ppp(View v, Packet& out, int tunnels) {
-  if (v.captured >= 2 && v.data[0] == 0xff && v.data[1] == 0x03)
-    v.skip(2);  // as HDLC frames have it (RFC 1662)
+  if (v.captured >= 2 && v.data[0] == 0xff && v.data[1] == 0x03) v.skip(2);  // as in HDLC frames (RFC 1662)
   if (v.captured < 2) return Decoded::kShort;
   const bool one_byte = (v.data[0] & 1) != 0;
   const std::uint16_t protocol = one_byte ? v.data[0] : be16(v.data);
@@ -244,7 +243,7 @@ Decoded decode_ppp(View v, Packet& out, int tunnels) {
   return protocol == 0x0021 || protocol == 0x0057 ? decode_ip(v, out, tunnels) : Decoded::kOther;
 }
 
-// LLC with SNAP (RFC 1042), which names the type as Ethernet does.
+// LLC with SNAP (RFC 1042), which has a type field like Ethernet.
 Decoded decode_llc(View v, Packet& out, int tunnels) {
   if (v.captured < 8) return Decoded::kOther;
   if (v.data[0] != 0xaa || v.data[1] != 0xaa || v.data[2] != 0x03) return Decoded::kOther;
@@ -254,7 +253,7 @@ Decoded decode_llc(View v, Packet& out, int tunnels) {
 }
 
 Decoded decode_ether_type(std::uint16_t type, View v, Packet& out, int tunnels) {
-  // 802.1Q, 802.1ad and the older tags of stacked VLANs; every turn uses up four bytes.
+  // 802.1Q, 802.1ad and older tags of stacked VLANs; each has four bytes.
   while (type == 0x8100 || type == 0x88a8 || type == 0x9100 || type == 0x9200) {
     if (v.captured < 4) return Decoded::kShort;
     type = be16(v.data + 2);
@@ -277,11 +276,11 @@ Decoded decode_ether_type(std::uint16_t type, View v, Packet& out, int tunnels) 
   }
 }
 
-// IEEE 802.11: data frames that are not encrypted.
+// Decodes IEEE 802.11 data frames that are not encrypted.
 Decoded decode_wifi(View v, Packet& out) {
   if (v.captured < 24) return Decoded::kShort;
   const std::uint8_t control = v.data[0], flags = v.data[1];
-  // no data frame, none with data in it, or encrypted
+  // not a data frame, without data, or encrypted
   if ((control & 0x0c) != 0x08 || (control & 0x40) != 0 || (flags & 0x40) != 0) return Decoded::kOther;
   const bool four_addresses = (flags & 3) == 3, qos = (control & 0x80) != 0;
   const std::size_t header =
@@ -291,7 +290,7 @@ Decoded decode_wifi(View v, Packet& out) {
   return decode_llc(v, out, 0);
 }
 
-// What a radio adds before the frame: its length is little-endian, and the flags may promise padding.
+// Skips the radiotap header: its length is little-endian, and flags say whether padding follows.
 Decoded decode_radiotap(View v, Packet& out) {
   if (v.captured < 8) return Decoded::kShort;
   const std::size_t header = static_cast<std::size_t>(v.data[2]) | static_cast<std::size_t>(v.data[3]) << 8;
@@ -301,8 +300,8 @@ Decoded decode_radiotap(View v, Packet& out) {
   return decode_wifi(v, out);
 }
 
-// BSD loopback: the address family in the byte order of the host that captured. AF_INET is 2 everywhere,
-// AF_INET6 is 10, 24, 28 or 30; the IP version nibble decides, the family only keeps other protocols out.
+// BSD loopback: the address family is in the byte order of the capturing host. AF_INET is 2 everywhere,
+// AF_INET6 is 10, 24, 28 or 30. The family only excludes other protocols; the IP version field decides.
 Decoded decode_null(View v, Packet& out) {
   if (v.captured < 4) return Decoded::kShort;
   std::uint32_t family = be32(v.data);

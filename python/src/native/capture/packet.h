@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One captured frame, as far as its headers go.
+// One captured frame, reduced to what its headers contain.
 #ifndef TCPLEARN_CAPTURE_PACKET_H
 #define TCPLEARN_CAPTURE_PACKET_H
 
@@ -10,7 +10,7 @@
 
 namespace tcplearn {
 
-// An IPv4 address is held as ::ffff:a.b.c.d; `Endpoint::v6` tells it from a true IPv6 one.
+// An IPv4 address is stored as ::ffff:a.b.c.d; `Endpoint::v6` distinguishes it from a true IPv6 address.
 struct Address {
   std::uint64_t high = 0, low = 0;
   bool operator==(const Address& o) const { return high == o.high && low == o.low; }
@@ -27,7 +27,7 @@ struct Endpoint {
   }
 };
 
-// "10.0.0.1:80" or "[2001:db8::1]:80".
+// Returns "10.0.0.1:80" or "[2001:db8::1]:80".
 std::string to_string(const Endpoint& endpoint);
 
 enum TcpFlag : std::uint8_t { kFin = 0x01, kSyn = 0x02, kRst = 0x04, kAck = 0x10 };
@@ -39,10 +39,10 @@ struct SackBlock {
 struct Packet {
   Endpoint source, destination;
   std::uint32_t seq = 0, ack = 0;
-  std::uint32_t payload_bytes = 0;  // from the IP length: the snapped part counts
-  std::uint16_t window = 0;         // unscaled
+  std::uint32_t payload_bytes = 0;  // from the IP length, so it includes what a snap length cut off
+  std::uint16_t window = 0;         // before window scaling
   std::uint16_t mss_option = 0;     // 0: absent
-  std::uint16_t ip_id = 0;          // 0 in IPv6
+  std::uint16_t ip_id = 0;          // 0 for IPv6
   std::uint8_t flags = 0;
   std::uint8_t ttl = 0;
   bool has_timestamp = false;
@@ -52,7 +52,7 @@ struct Packet {
   std::uint32_t ts_value = 0, ts_echo = 0;
   std::array<SackBlock, 4> sack;  // at most four fit into the options (RFC 2018, section 3)
 
-  // What decode() writes only where it is there.
+  // Clears the fields that decode() writes only if the frame has them.
   void forget_options() {
     mss_option = ip_id = 0;
     has_timestamp = sack_permitted = false;
@@ -70,14 +70,14 @@ enum class Decoded : std::uint8_t {
   kOther,      // not TCP over IP
   kFragment,   // a later fragment of a datagram: it has no TCP header
   kShort,      // cut before the TCP header's first 16 bytes
-  kMalformed,  // lengths that contradict one another
+  kMalformed,  // contradictory lengths
 };
 
-// The link types decode() knows, as libpcap's DLT_ values.
+// Returns whether decode() knows this link type (a DLT_ value of libpcap).
 bool link_type_supported(int link_type);
 
-// Reads `captured` bytes and never beyond them; `wire` is the frame's length before it was cut. Where it is
-// TCP all of `out` is written but for what forget_options() has cleared.
+// Decodes a frame. Reads only the `captured` bytes; `wire` is the frame's length before it was cut. For a
+// TCP frame, all of `out` is written except what forget_options() clears.
 Decoded decode(int link_type, const std::uint8_t* data, std::size_t captured, std::size_t wire, Packet& out);
 
 }  // namespace tcplearn

@@ -17,7 +17,7 @@ ssize_t read_source(void* cookie, char* to, std::size_t size) {
   return static_cast<ssize_t>(static_cast<ByteSource*>(cookie)->read(to, size));
 }
 
-// Constants of the format (draft-ietf-opsawg-pcap, sections 4 and 5).
+// Constants of the pcap format (draft-ietf-opsawg-pcap, sections 4 and 5).
 constexpr std::uint32_t kMicroseconds = 0xa1b2c3d4, kNanoseconds = 0xa1b23c4d;
 constexpr std::size_t kFileHeaderBytes = 24;
 struct RecordHeader {
@@ -34,8 +34,9 @@ PcapFile::PcapFile(std::unique_ptr<ByteSource> source, const std::string& name) 
       fopencookie(source_.get(), "r", cookie_io_functions_t{read_source, nullptr, nullptr, nullptr});
   if (file == nullptr) throw TraceError(name + ": no memory to read it");
   see_if_direct();
-  if (direct_) std::setvbuf(file, nullptr, _IONBF, 0);  // so that libpcap reads no more than it needs
-  // buffered data is not visible elsewhere, so a live source must have none
+  // unbuffered, so that libpcap reads no more than it needs
+  if (direct_) std::setvbuf(file, nullptr, _IONBF, 0);
+  // Buffered data is not visible elsewhere, so a live source must not be buffered.
   if (source_->live()) {
     std::setvbuf(file, nullptr, _IONBF, 0);
     const std::uint8_t* magic = source_->seen(4);
@@ -102,7 +103,7 @@ bool PcapFile::complete() {
   waited_ = source_->seen(kHeaderBytes) == nullptr;
   if (!source_->ahead(kHeaderBytes, kWaitMs)) return false;
   const std::uint8_t* at = source_->seen(kHeaderBytes);
-  if (at == nullptr) return true;  // the end
+  if (at == nullptr) return true;  // end of the data
   const std::uint8_t* length = at + (blocks_ ? 4 : 8);
   std::uint32_t bytes = 0;
   std::memcpy(&bytes, length, sizeof bytes);
@@ -128,7 +129,7 @@ Got PcapFile::next(Frame& out) {
     return Got::kEnd;
   }
   ++frames_;
-  if (frame_of(*header, data, true, out)) return Got::kFrame;  // nanoseconds: as requested when opening
+  if (frame_of(*header, data, true, out)) return Got::kFrame;  // nanoseconds, as requested at opening
   damage_ = "packet " + std::to_string(frames_) + " has an impossible time";
   return Got::kEnd;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Frames of a pcap or pcapng file, plain or gzipped, through libpcap; whole frames of a plain pcap file are
-// read directly from the buffer.
+// Reads frames from a pcap or pcapng file, plain or gzipped, with libpcap. Complete frames of a plain
+// pcap file are read directly from the buffer.
 #ifndef TCPLEARN_CAPTURE_PCAP_FILE_H
 #define TCPLEARN_CAPTURE_PCAP_FILE_H
 
@@ -17,7 +17,7 @@ namespace tcplearn {
 
 class PcapFile final : public Frames {
  public:
-  // Throws TraceError, its message beginning with `name`.
+  // Throws TraceError with a message that begins with `name`.
   PcapFile(std::unique_ptr<ByteSource> source, const std::string& name);
   ~PcapFile() override;
 
@@ -28,19 +28,19 @@ class PcapFile final : public Frames {
   std::uint64_t bytes_total() const override { return source_->size(); }
 
  private:
-  // For a pipe: whether the next packet is complete, or will never be.
+  // For a pipe: returns whether the next packet is complete, or will never be complete.
   bool complete();
   void see_if_direct();
-  // False: libpcap has to read or refuse it.
+  // Reads a frame directly from the buffer. Returns false if libpcap has to read or reject it.
   bool next_direct(Frame& out);
 
   std::unique_ptr<ByteSource> source_;
   pcap* handle_ = nullptr;
   int link_type_ = 0;
-  bool direct_ = false;  // pcap 2.4 in this machine's byte order
+  bool direct_ = false;  // a pcap 2.4 file in this machine's byte order
   bool nanoseconds_ = false;
   std::uint32_t most_captured_ = 0;
-  bool blocks_ = false;  // pcapng
+  bool blocks_ = false;  // a pcapng file
   std::uint64_t frames_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The common use of libpcap by a file and an interface.
+// Functions of libpcap that both a file and an interface use.
 #ifndef TCPLEARN_CAPTURE_PCAP_FRAME_H
 #define TCPLEARN_CAPTURE_PCAP_FRAME_H
 
@@ -21,11 +21,12 @@ inline void check_link_type(int link_type, const std::string& name) {
                    " is not supported; capture on an Ethernet, loopback or tunnel interface, or with -i any");
 }
 
-// False if its time is impossible: far beyond any real capture, and far below an overflow in microseconds.
+// Converts a frame of libpcap. Returns false if its time is not plausible; the limit is far beyond any
+// real capture and far below an overflow in microseconds.
 inline bool frame_of(const pcap_pkthdr& header, const u_char* data, bool nanoseconds, Frame& out) {
   constexpr std::int64_t kLargestSecond = 1'000'000'000'000;
   const std::int64_t taken = header.ts.tv_sec, fraction = header.ts.tv_usec;
-  // the format's 32 bits, which libpcap before 1.10.5 treats as a signed number
+  // the format has 32 unsigned bits, which libpcap before 1.10.5 treats as signed
   const std::int64_t seconds = taken < 0 && taken >= INT32_MIN ? taken + (std::int64_t{1} << 32) : taken;
   const std::int64_t ns = nanoseconds ? fraction : fraction * 1000;
   if (seconds < 0 || seconds > kLargestSecond || ns < 0 || ns > 1'000'000'000) return false;

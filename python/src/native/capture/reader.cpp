@@ -18,12 +18,13 @@
 namespace tcplearn {
 namespace {
 
-// The time for which an ended connection absorbs stragglers: TIME-WAIT of Linux.
+// The time for which late packets of an ended connection are absorbed, as in Linux's TIME-WAIT.
 constexpr std::int64_t kLingerUs = 60'000'000;
 constexpr std::size_t kPacketsPerCall = std::size_t{1} << 18;
-// A batch ends once this many flows have ended in it, because its consumer holds their state until then.
+// A batch ends once this many flows have ended in it; their state is kept until the consumer has read the
+// batch.
 constexpr std::size_t kEndedPerCall = 256;
-// With this many packets with data, a missing side or the absence of plain ACKs is not by chance.
+// With this many data packets it is no accident if a side or all plain ACKs are missing.
 constexpr std::uint64_t kManyPackets = 20;
 
 struct Key {
@@ -62,9 +63,9 @@ std::string count_of(std::uint64_t n, const char* what) {
 }  // namespace
 
 struct CaptureReader::State {
-  struct Pair {  // of endpoints
+  struct Pair {  // a pair of endpoints
     std::unique_ptr<Connection> live;
-    Remains remains;  // if there is no live connection
+    Remains remains;  // valid if there is no live connection
   };
   using Table = std::unordered_map<Key, Pair, KeyHash>;
 
@@ -80,7 +81,7 @@ struct CaptureReader::State {
   std::int64_t relative_time(std::int64_t time_us);
   void warn_of_packets();
   void warn_of_missing_acks();
-  // Null: a straggler of an ended connection.
+  // Returns the packet's connection, or null for a late packet of an ended connection.
   Connection* connection(const Packet& packet, Batch& out);
   void end(Table::value_type& entry, Batch& out);
   void sweep(Batch& out);
@@ -96,8 +97,8 @@ struct CaptureReader::State {
   std::unordered_map<std::uint32_t, FlowInfo> ended;
   Table::value_type* last_entry = nullptr;  // consecutive packets often belong to the same connection
   Window window;
-  std::int64_t first_us = 0, newest_us = 0, farthest_back_us = 0;  // of the packets read
-  std::int64_t now_us = 0, next_sweep_us = 0;                      // of the processed packets, in order
+  std::int64_t first_us = 0, newest_us = 0, farthest_back_us = 0;  // times of packets read
+  std::int64_t now_us = 0, next_sweep_us = 0;                      // time of the packets processed, in order
   std::uint32_t connections = 0;
   std::uint64_t acked_captured = 0;
   std::uint64_t below_clock = 0, first_back = 0, clock_steps = 0;
@@ -111,7 +112,7 @@ std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
   const std::int64_t t = time_us - first_us;
   if (t >= newest_us) return newest_us = t;
   const std::int64_t back = newest_us - t;
-  if (back > Window::kSpanUs && frames->from_clock()) {  // it was set
+  if (back > Window::kSpanUs && frames->from_clock()) {  // the clock was set back
     first_us -= back;
     ++clock_steps;
     return newest_us;
@@ -289,7 +290,7 @@ void CaptureReader::State::warn_of_packets() {
 }
 
 void CaptureReader::State::warn_of_missing_acks() {
-  const bool filtered = !frames->from_clock();  // or may have been
+  const bool filtered = !frames->from_clock();  // possibly filtered
   if (filtered && stats.data_packets >= kManyPackets && stats.pure_acks == 0) {
     warnings.push_back("there is no ACK without data beside " + count_of(stats.data_packets, "packet") +
                        " with data: a filter left them out, and round trips are few or too long; capture "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A capture as a stream of samples; memory depends on the number of connections alive at once, not on its
-// length.
+// Reads a capture as a stream of samples. Memory depends on the number of simultaneous connections, not
+// on the length of the capture.
 #ifndef TCPLEARN_CAPTURE_READER_H
 #define TCPLEARN_CAPTURE_READER_H
 
@@ -18,8 +18,8 @@ namespace tcplearn {
 
 struct Packet;
 
-// Sees the packets themselves, in order of their times, with the connection that each is of. What a host
-// captured twice comes once.
+// Receives every packet in order of time, together with its connection. A packet that one host captured
+// twice is received once.
 class PacketObserver {
  public:
   PacketObserver() = default;
@@ -27,23 +27,23 @@ class PacketObserver {
   PacketObserver(const PacketObserver&) = delete;
   PacketObserver& operator=(const PacketObserver&) = delete;
 
-  // `side`: 0 for packets of the endpoint that sent the connection's first one.
+  // `side` is 0 for packets of the endpoint that sent the connection's first packet, 1 for the other.
   virtual void on_packet(std::uint32_t connection, unsigned side, const Packet& packet,
                          std::int64_t now_us) = 0;
   virtual void on_end(std::uint32_t connection) = 0;
 };
 
 struct ReaderOptions {
-  // auto, near, far, client, server, both, or an address with or without a port: decides FlowInfo::chosen.
+  // auto, near, far, client, server, both, or an address with or without a port: sets FlowInfo::chosen.
   std::string sender = "auto";
-  // Whether ACKs that end inside a captured record are timed too, by the record with the last acknowledged
-  // byte.
+  // Whether ACKs that end inside a captured record (segmentation offload) give a sample too, timed by the
+  // record that contains the last acknowledged byte.
   bool every_ack = false;
-  // Whether batches have events.
+  // Whether batches include events for loss classifiers.
   bool events = false;
-  // A connection without a packet for this time has ended.
+  // A connection without a packet for this time counts as ended.
   std::int64_t idle_us = 300'000'000;
-  // With one a capture without a round trip is no error.
+  // With an observer, a capture without an RTT sample is no error.
   std::shared_ptr<PacketObserver> observer;
 };
 
@@ -53,41 +53,43 @@ struct Stats {
   std::uint64_t fragments = 0;      // later IP fragments, which have no TCP header
   std::uint64_t short_packets = 0;  // cut before the TCP header's end
   std::uint64_t malformed_packets = 0;
-  std::uint64_t sorted_packets = 0;   // up to 1 ms back in time, and sorted by their times
-  std::uint64_t clamped_packets = 0;  // of those, too many at once to be sorted
+  std::uint64_t sorted_packets = 0;  // packets up to 1 ms out of order, which were sorted by time
+  // of the out-of-order packets, those that could not be sorted because there were too many at once
+  std::uint64_t clamped_packets = 0;
   std::uint64_t data_packets = 0, pure_acks = 0;
-  std::uint64_t connections_with_data = 0, one_way_connections = 0;  // of those, one direction was captured
+  // of these, connections of which only one direction was captured
+  std::uint64_t connections_with_data = 0, one_way_connections = 0;
   std::uint64_t connections_alive = 0;
-  std::uint64_t bytes_read = 0, bytes_total = 0;  // of the file as stored; total 0: unknown
+  std::uint64_t bytes_read = 0, bytes_total = 0;  // bytes of the stored file; a total of 0 means unknown
 };
 
 class CaptureReader {
  public:
-  // `name` is for messages.
+  // `name` appears in messages.
   CaptureReader(const std::string& path, const std::string& name, const ReaderOptions& options);
   CaptureReader(std::unique_ptr<ByteSource> source, const std::string& name, const ReaderOptions& options);
-  // From memory, which must outlive it.
+  // Reads from memory, which must outlive the reader.
   CaptureReader(const void* data, std::size_t size, const std::string& name, const ReaderOptions& options);
-  // While it is captured: from a pipe whose beginning was read already (the reader closes it), or from an
-  // interface.
+  // Read during a capture: from a pipe whose first bytes, `head`, were read already (the reader closes
+  // the pipe), or from an interface.
   static CaptureReader of_pipe(int descriptor, const std::string& head, const std::string& name,
                                const ReaderOptions& options);
   static CaptureReader of_interface(const std::string& name, const ReaderOptions& options);
   CaptureReader(CaptureReader&&) noexcept;
   ~CaptureReader();
 
-  // Replaces `out` with about `max_rows` rows, or fewer (even none) if rows are rare, so that a caller
-  // regains control regularly, for a live source several times a second. Returns false at the end, with `out`
-  // empty. Throws TraceError.
+  // Replaces `out` with about `max_rows` rows. There are fewer rows, even none, if rows are rare, so that
+  // the caller regains control regularly; for a live source several times a second. Returns false at the
+  // end, with `out` empty. Throws TraceError.
   bool next(Batch& out, std::size_t max_rows);
 
-  // Stops reading: next() ends with the packets read so far.
+  // Stops reading; next() then returns the rest of the packets read so far.
   void stop();
   bool live() const;
-  // Whether next() has given all there is.
+  // Returns whether next() has returned everything.
   bool finished() const;
 
-  // Returns the information on a flow; near_sender and chosen are final once it has ended. Throws
+  // Returns the information on a flow. near_sender and chosen are final once the flow has ended. Throws
   // std::out_of_range.
   FlowInfo flow(std::uint32_t id) const;
   // Frees the state of an ended flow.

@@ -5,12 +5,12 @@
 
 namespace tcplearn {
 namespace {
-// A receiver reports four ranges at a time; hundreds of holes at once are due to damage or an attack.
+// A receiver reports four ranges at a time; hundreds of holes at once come from damage or an attack.
 constexpr std::size_t kMaxRanges = 1024;
 }  // namespace
 
 void SackBoard::add(std::int64_t left, std::int64_t right) {
-  // The first range that touches or follows [left, right).
+  // the first range that touches or follows [left, right)
   auto it =
       std::lower_bound(ranges_.begin(), ranges_.end(), left,
                        [](const Range& range, std::int64_t sequence) { return range.right < sequence; });

@@ -44,7 +44,7 @@ ByteSource::~ByteSource() {
 
 void ByteSource::start() {
   gzip_ = size_in_ >= 2 && in_[0] == 0x1f && in_[1] == 0x8b;
-  // 16: a gzip header and trailer around the data.
+  // 16: the data has a gzip header and trailer
   if (gzip_ && inflateInit2(&zlib_, 16 + MAX_WBITS) != Z_OK) {
     gzip_ = false;
     throw TraceError("no memory to unpack gzip");
@@ -54,7 +54,8 @@ void ByteSource::start() {
 bool ByteSource::ahead(std::size_t bytes, int wait_ms) {
   while (size_in_ < bytes && !pipe_ended_) {
     pollfd watched{descriptor_, POLLIN, 0};
-    if (poll(&watched, 1, wait_ms) <= 0) return false;  // also after an interrupt, so that the caller sees it
+    // also after a signal, so that the caller can handle it
+    if (poll(&watched, 1, wait_ms) <= 0) return false;
     std::memmove(buffer_.data(), in_, size_in_);
     in_ = buffer_.data();
     size_in_ += read_pipe(size_in_);
@@ -62,7 +63,7 @@ bool ByteSource::ahead(std::size_t bytes, int wait_ms) {
   return true;
 }
 
-// Reads into the buffer, from there on.
+// Reads from the pipe into the buffer, from offset `at` on.
 std::size_t ByteSource::read_pipe(std::size_t at) {
   ssize_t got = 0;
   do {
@@ -100,7 +101,7 @@ std::size_t ByteSource::inflate_some(std::uint8_t* to, std::size_t size) {
       if (damage_.empty()) damage_ = "the gzip data ends before its end mark";
       break;
     }
-    // zlib counts in 32 bits.
+    // zlib counts with 32 bits
     const auto offered = static_cast<uInt>(std::min(size_in_, kBufferBytes));
     const auto room = static_cast<uInt>(std::min(size, kBufferBytes));
     zlib_.next_in = const_cast<Bytef*>(in_);
@@ -114,7 +115,7 @@ std::size_t ByteSource::inflate_some(std::uint8_t* to, std::size_t size) {
     consumed_ += used;
     made = room - zlib_.avail_out;
     if (status == Z_STREAM_END) {
-      // Files may be joined (RFC 1952, section 2.2), and tapes pad with zeros.
+      // Gzip files may be concatenated (RFC 1952, section 2.2), and tapes pad with zeros.
       while ((size_in_ > 0 || refill()) && *in_ == 0) {
         ++in_;
         --size_in_;

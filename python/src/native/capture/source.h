@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The bytes of a trace, decompressed while they are read. It uses zlib instead of gzread, because gzread
-// discards inflated data at an error, and does not report bytes after the end of the gzip data.
+// Reads the bytes of a trace, and decompresses them. It uses zlib's inflate instead of gzread, because
+// gzread discards inflated data at an error and does not report bytes after the end of the gzip data.
 #ifndef TCPLEARN_CAPTURE_SOURCE_H
 #define TCPLEARN_CAPTURE_SOURCE_H
 
@@ -16,20 +16,20 @@ namespace tcplearn {
 
 class ByteSource {
  public:
-  explicit ByteSource(std::FILE* file);  // closes it
+  explicit ByteSource(std::FILE* file);  // takes ownership of the file
   ByteSource(const void* data, std::size_t size);
-  // Reads from a pipe, after `head`, which was read already. Its bytes are not decompressed.
-  ByteSource(int descriptor, const std::string& head);  // closes it
+  // Reads from a pipe, after the bytes `head` that were read already. The bytes are not decompressed.
+  ByteSource(int descriptor, const std::string& head);  // takes ownership of the descriptor
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  // Returns 0 at the end and after damage; damage() shows which.
+  // Returns 0 at the end and after damage; damage() distinguishes the two.
   std::size_t read(void* to, std::size_t size);
 
-  // The available part of the next bytes; nothing if the data are compressed.
+  // Returns the number of buffered bytes; 0 if the data are compressed.
   std::size_t here_bytes() const { return gzip_ ? 0 : size_in_; }
-  // Consumes bytes that were looked at.
+  // Consumes `size` bytes that the caller has looked at.
   void skip(std::size_t size) {
     in_ += size;
     size_in_ -= size;
@@ -37,16 +37,16 @@ class ByteSource {
   }
 
   bool live() const { return descriptor_ >= 0; }
-  // For a pipe: waits for a time for a number of bytes; true once they, or all bytes that will come, are
-  // available.
+  // For a pipe: waits at most `wait_ms` for `bytes` bytes. Returns true once they, or all bytes that will
+  // come, are available.
   bool ahead(std::size_t bytes, int wait_ms);
-  // The next bytes, not consumed; null if fewer are available.
+  // Returns the next bytes without consuming them; null if fewer than `bytes` are available.
   const std::uint8_t* seen(std::size_t bytes) const { return size_in_ < bytes ? nullptr : in_; }
   static constexpr std::size_t kMostAhead = std::size_t{1} << 19;
 
   const std::string& damage() const { return damage_; }
   bool empty() const { return size_in_ == 0 && !gzip_; }
-  std::uint64_t consumed() const { return consumed_; }  // of the file as stored
+  std::uint64_t consumed() const { return consumed_; }  // bytes of the stored file
   std::uint64_t size() const { return total_; }
 
  private:

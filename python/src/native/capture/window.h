@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The last millisecond of a capture, sorted by the packets' times: capture queues interleave, and files are
+// Sorts the last millisecond of a capture by time. Capture queues interleave packets, and files have them
 // in the order of writing.
 #ifndef TCPLEARN_CAPTURE_WINDOW_H
 #define TCPLEARN_CAPTURE_WINDOW_H
@@ -19,17 +19,17 @@ class Window {
     Packet packet;
   };
   static constexpr std::int64_t kSpanUs = 1000;
-  // 1 ms of full packets at 40 Gb/s; packets beyond leave in their current order.
+  // 1 ms of full-size packets at 40 Gb/s. If more arrive, packets leave in their current order.
   static constexpr std::size_t kMostHeld = 4096;
 
   Window() : order_(2 * kMostHeld) {}
 
-  // The place for decoding the next packet, which push() stores.
+  // Returns the slot into which the next packet is decoded; push() then stores it.
   Packet& spare();
-  // Returns whether it came before one that was pushed earlier.
+  // Stores the packet in the slot. Returns whether its time is before that of an earlier packet.
   bool push(std::int64_t time_us);
-  // Returns the earliest packet if no packet can come before it any more (`all`: if there is one), else null.
-  // It is valid until the next call of spare().
+  // Returns the earliest packet if no packet before it can still come, otherwise null. With `all`,
+  // returns the earliest packet if there is one. It is valid until the next call of spare().
   const Held* pop(bool all);
   bool full() const { return last_ - first_ == kMostHeld - 1; }
 

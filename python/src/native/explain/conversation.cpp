@@ -6,11 +6,11 @@
 namespace tcplearn {
 namespace {
 
-// Linux holds an ACK back for 40 ms at least where it holds it back, others no shorter than 20 ms.
+// The shortest delay of a delayed ACK: at least 40 ms on Linux, at least 20 ms on other systems.
 constexpr std::int64_t kLeastDelayUs = 20'000;
-// And where there is nothing to send with it, Linux does so for this long: what is longer is the path's.
+// The longest delay of a delayed ACK on Linux, without data to send; a longer delay is the path's.
 constexpr std::int64_t kHeldUs = 45'000;
-// An answer so much above the shortest round trip is not worth a name.
+// An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
 constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
 
@@ -18,7 +18,7 @@ constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
 
 unsigned Conversation::client_side(const Packet& first) {
   if (first.has(kSyn)) return first.has(kAck) ? 1 : 0;
-  // without the handshake: services listen on the lower port
+  // handshake not captured: services listen on the lower port
   return first.source.port >= first.destination.port ? 0 : 1;
 }
 
@@ -33,7 +33,7 @@ Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64
   ends_[client_side_ == 0 ? kClient : kServer].endpoint = first.source;
   ends_[client_side_ == 0 ? kServer : kClient].endpoint = first.destination;
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
-  // what was agreed was not captured: nearly all hosts agree
+  // the options were not captured: assume SACK, which nearly all hosts permit
   if (!first.has(kSyn))
     for (Host& host : ends_) host.data.set_sack_permitted();
 }
@@ -67,7 +67,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   give_requests(false, out);
 }
 
-// Of the data of `end`.
+// Takes an ACK of the data of `end`.
 void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_us) {
   if (packet.has(kSyn)) return;
   Host& me = ends_[end];
@@ -87,7 +87,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     for (Repaired& loss : me.settling) {
       if (loss.spurious || (loss.all_copies > 1 && loss.certain)) continue;
       if (loss.stream_end <= acked.twice_from || loss.stream_end > acked.twice_to) continue;
-      // each copy is a duplicate where what was sent first arrived
+      // if the first transmission arrived, each copy is a duplicate
       if (++loss.duplicates < loss.all_copies) continue;
       loss.spurious = loss.certain = true;
       me.data.count_needless(loss.packet, loss.all_copies);
@@ -100,14 +100,14 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
   if (acked.advanced) {
     me.last_ack = acked;
     me.last_ack_repaired = !losses_.empty();
-    // what follows data that had not been acknowledged may not be echoed (RFC 7323, 4.3)
+    // packets sent after unacknowledged data may not echo this ACK (RFC 7323, 4.3)
     const DataSide& other = ends_[1 - end].data;
     me.last_ack_echoed = packet.has_timestamp && other.unwrap(packet.seq) <= other.una();
     me.last_ack_ts = packet.ts_value;
     if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0) path_.add(now_us, acked.rtt_us);
     if (end == kClient && acked.pure && !exchanges_.empty()) {
       Exchange& now = exchanges_.back();
-      // with a number beyond all answers that came here it follows one that was lost
+      // a number beyond all captured answers means that an answer before it was lost
       const DataSide& answers = ends_[kServer].data;
       const bool before = answers.unwrap(packet.seq) <= answers.sent_to();
       if (!before) forget_spurious();
@@ -118,7 +118,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
   follow_window(end, packet, now_us);
 }
 
-// What the candidates would have done until this ACK of `end`'s data came to its sender.
+// Computes what the candidate policies would have done until this ACK reached the sender, `end`.
 void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int64_t now_us) {
   DataSide& data = ends_[end].data;
   const std::int64_t back_us = leg_to(end).known_us();
@@ -139,8 +139,8 @@ void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int
     if (fates.repaired_us[k] < 0) continue;
     const auto own_us =
         static_cast<std::int32_t>(std::min<std::int64_t>(first->end_us - first->start_us, INT32_MAX));
-    // a fast retransmit comes whatever the timer is; a probe of a later segment brings it about a round trip
-    // later
+    // a fast retransmit does not depend on the timer; a probe of a later segment triggers one about a
+    // round trip later
     if (first->by == End::kProbe && !first->tail && first->srtt_us > 0)
       fates.repaired_us[k] += static_cast<std::int32_t>(std::min<std::int64_t>(first->srtt_us, own_us));
     if (first->by == End::kFast) fates.repaired_us[k] = std::min(fates.repaired_us[k], own_us);
@@ -148,7 +148,7 @@ void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int
   first->fates = fates;
 }
 
-// Whether the other end lets `end` send.
+// Follows the receive window that the other end announces to `end`.
 void Conversation::follow_window(unsigned end, const Packet& packet, std::int64_t now_us) {
   Host& me = ends_[end];
   const Host& other = ends_[1 - end];
@@ -168,12 +168,12 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   Host& me = ends_[end];
   if (!me.data.forecast && candidates_.size() > 0) {
     me.data.forecast = std::make_unique<Forecast>(candidates_, path_.ticks[end]);
-    Fates none;  // a connection begins with what its handshake took
+    Fates none;  // a connection's timer begins with the handshake's RTT
     if (handshake_.rtt_us() >= 0)
       me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
-  // its answer goes on, and with it what held it up
+  // the answer continues, and so does what delayed it
   if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
   const bool window = me.window_closed_us >= 0;
   if (window && me.window_opened_us >= 0) {
@@ -191,37 +191,37 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   last_sender_ = end;
 }
 
-// All that this end had sent was acknowledged: it had nothing to send, or waited for that ACK.
+// Handles new data after all data of `end` was acknowledged: `end` was idle, or waited for the ACK.
 void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent,
                             std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
   const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
   if (advance_us < 0) return;
   const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
-  // that ACK had not come (RFC 7323, 4.3)
+  // that ACK had not arrived (RFC 7323, 4.3)
   const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
   const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
-  // of the server while no other request is on its way, of the client while it is sending one
+  // the server's time if no other request is on its way; the client's while it sends a request
   const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
   if (goes_on && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
-    // meanwhile it had nothing to acknowledge: what was lost was data
+    // it had nothing to acknowledge meanwhile, so the lost packet was data
     lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
     return;
   }
   if (unheard) return;
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
-    // more of its answer may have been sent and lost, where nothing tells
+    // more of its answer may have been sent and lost without a trace
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
-    // after a segment that was not full it had nothing more to send
+    // after a segment that was not full-sized it had nothing more to send
     const bool waited = sent.mid_write || acked_us > advance_us;
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
     return;
   }
-  // RFC 9293, 3.7.4 (Nagle) and RFC 1122, 4.2.3.2
+  // Nagle (RFC 9293, 3.7.4) and delayed ACK (RFC 1122, 4.2.3.2)
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
   const bool held =
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
@@ -229,16 +229,16 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
 }
 
-// Whether what this end sends had been sent before, and was lost on its way here.
+// Returns whether the new data of `end` had been sent before, and was lost before the capture point.
 bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
                             std::int64_t waited_us) const {
   if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
-  // of an answer of several segments, more that followed a full one
+  // in an answer of several segments, only what follows a full-sized one
   const bool told = sent.lost_before > 0 && (lone || sent.mid_write) && (end == kClient || !beside_server());
   return sent.announced || (told && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
 }
 
-// What this end sends had been sent before, and was lost on its way here: since `from_us` at most.
+// Adds a stall: new data of `end`, first sent at `from_us` or later, was lost before the capture point.
 void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSide::Sent& sent,
                                std::int64_t now_us, ExplainedRows& out) {
   DataSide& data = ends_[end].data;
@@ -276,17 +276,17 @@ void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
 
 void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                              ExplainedRows& out) {
-  if (exchanges_.empty()) return;  // the server speaks first
+  if (exchanges_.empty()) return;  // the server sent data first
   Exchange* exchange = &exchanges_.back();
   const std::int64_t acked = packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
   if (!exchange->answered && acked <= exchange->request_from && packet.has(kAck)) {
-    // sent before the request came: it belongs to the answer before
+    // sent before the request arrived, so it belongs to the previous answer
     exchange->pipelined = true;
     if (exchanges_.size() < 2) return;
     exchange = &exchanges_[exchanges_.size() - 2];
     exchange->pipelined = true;
   } else if (!exchange->answered) {
-    // the answer to the first of several that are under way
+    // the answer to the first of several pending requests
     Exchange rest;
     const bool several = acked < exchange->request_to && exchange->split(acked, rest);
     await_answer(*exchange, sent, now_us, out);
@@ -310,8 +310,7 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   const std::int64_t earliest_us =
       std::max({request.earliest_us() + there_us, exchange.start_us, exchange.acknowledged_us});
   if (was_lost(kServer, sent, true, now_us - earliest_us)) {
-    // the answer had been sent before, and was lost on its way here; a request that was sent again waited for
-    // it
+    // the answer was lost before the capture point; a retransmitted request waited for it
     forget_spurious();
     lost_unseen(kServer, earliest_us, sent, now_us, out);
     return;
@@ -326,7 +325,7 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
 }
 
-// Whether there is no path to the server to wait for.
+// Returns whether the capture point is so close to the server that the path to it takes almost no time.
 bool Conversation::beside_server() const {
   const std::int64_t there_us = leg_to(kServer).min_us, to_client_us = leg_to(kClient).min_us;
   return there_us >= 0 && (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us));
@@ -336,7 +335,7 @@ Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us,
   const std::int64_t there_us = leg_to(kServer).known_us();
   if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
   if (beside_server()) return Cause::kServer;
-  // it said that it had the request, and answered later
+  // the server acknowledged the request, and answered later
   if (exchange.acknowledged_us >= 0) return Cause::kServer;
   if (excess_us <= std::max(kJitterUs, there_us / 4)) return Cause::kTransfer;
   const std::int64_t over_us = path_.over_us(now_us);
@@ -349,7 +348,7 @@ Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us,
 void Conversation::give_requests(bool all, ExplainedRows& out) {
   while (!exchanges_.empty()) {
     Exchange& first = exchanges_.front();
-    // until the next is answered its answer may go on
+    // until the next request is answered, this answer may continue
     if (!all && (exchanges_.size() < 2 || !exchanges_[1].answered)) return;
     const bool ready =
         first.end_us >= 0 && ends_[kClient].settling.empty() && ends_[kServer].settling.empty();
@@ -370,7 +369,7 @@ void Conversation::finish(ExplainedRows& out) {
   if (const auto stall = handshake_.stall(leg_to(kServer), leg_to(kClient))) emit(*stall, out);
   const DataSide& answers = ends_[kServer].data;
   for (Exchange& exchange : exchanges_) {
-    // the last bytes may be acknowledged after the end of the capture
+    // the capture may end before the ACK of the last bytes
     if (exchange.answered && exchange.end_us < 0) exchange.end_us = answers.last_sent_us();
   }
   give_requests(true, out);

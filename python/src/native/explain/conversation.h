@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A connection explained: its requests, its stalls and what they waited for.
+// Explains one captured connection: its requests, its stalls, and what they waited for.
 #ifndef TCPLEARN_EXPLAIN_CONVERSATION_H
 #define TCPLEARN_EXPLAIN_CONVERSATION_H
 
@@ -19,14 +19,14 @@ namespace tcplearn {
 
 class Conversation {
  public:
-  // `candidates`: resend policies that are compared, which outlive it. `path`: between these hosts, shared by
-  // all their connections; it outlives them.
+  // `candidates`: the resend policies to compare. `path`: the path between the two hosts, shared by all
+  // their connections. Both outlive the conversation.
   Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
                const Candidates& candidates);
-  // Which side of a connection is the client, by its first packet.
+  // Returns the side that is the client, judged by the connection's first packet.
   static unsigned client_side(const Packet& first);
 
-  // `side`: 0 for the sender of the first packet.
+  // `side` is 0 for packets of the endpoint that sent the first packet, 1 for the other.
   void on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
   void finish(ExplainedRows& out);
   Path& path() { return path_; }
@@ -34,22 +34,24 @@ class Conversation {
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
   static constexpr std::size_t kMostSettling = 4096;
-  // An end's own time and other waits are rows of their own from kLeastRowUs on; in a request's sum from
-  // kLeastOwnUs.
+  // A host's own time and other waits get a stall row if they last at least kLeastRowUs. They count in a
+  // request's sum from kLeastOwnUs on.
   static constexpr std::int64_t kLeastRowUs = 10'000, kLeastOwnUs = 1000;
-  // What a host takes between an ACK and the data that it lets out.
+  // The longest time that a host needs between an ACK and the data that the ACK permits.
   static constexpr std::int64_t kPromptUs = 5000;
   struct Host {
     Endpoint endpoint;
     DataSide data;
-    std::vector<Repaired> settling;  // which of their copies arrived may yet be told
-    StallRow open;                   // what goes on may be joined
+    std::vector<Repaired> settling;  // losses for which a later DSACK may still show which copy arrived
+    StallRow open;                   // the current stall; overlapping losses are merged into it
     bool any_open = false;
-    std::int64_t window_closed_us = -1, window_opened_us = -1;  // by the other end
+    // the other end's receive window: closed at, opened again at
+    std::int64_t window_closed_us = -1, window_opened_us = -1;
     unsigned scale = 0;
     bool has_scale = false;
-    DataSide::Acked last_ack;                                 // the last that advanced
-    bool last_ack_repaired = false, last_ack_echoed = false;  // echoed: by what is sent once it has come
+    DataSide::Acked last_ack;  // the last ACK that acknowledged new data
+    // echoed: later packets echo its timestamp once it has arrived
+    bool last_ack_repaired = false, last_ack_echoed = false;
     std::uint32_t last_ack_ts = 0;
   };
 
@@ -81,7 +83,7 @@ class Conversation {
   void give_requests(bool all, ExplainedRows& out);
   const Leg& leg_to(unsigned end) const { return ends_[1 - end].data.leg; }
   Leg& leg_to(unsigned end) { return ends_[1 - end].data.leg; }
-  // What an answer that came so much later than it could was waited for.
+  // Returns the cause of an answer that came `excess_us` later than it could.
   Cause waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const;
 
   std::uint32_t number_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Stalls on their way from what was lost, or waited for, to rows and requests.
+// Turns losses and waits of a connection into stall rows, and adds their time to requests.
 #include <algorithm>
 
 #include "conversation.h"
@@ -16,7 +16,7 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
   std::size_t done = 0;
   for (; done < me.settling.size(); ++done) {
     const Repaired& loss = me.settling[done];
-    // a DSACK comes a round trip after the copy that it is of, on a path that may be slower than it was
+    // A DSACK follows its copy by a round trip, on a path that may be slower than before.
     const std::int64_t late_us = std::max<std::int64_t>(loss.seen_us - loss.last_copy_us, 0);
     const std::int64_t until_us = loss.last_copy_us + me.data.leg.known_us() * 5 / 4 + late_us + kLeastRowUs;
     const bool told = loss.certain && (loss.spurious || loss.all_copies > 1);
@@ -27,11 +27,11 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
     me.settling.erase(me.settling.begin(), me.settling.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-// What had been acknowledged here was sent again: these are its stalls.
+// Adds stalls for retransmissions of data that was already acknowledged here.
 void Conversation::on_acked_again(unsigned end) {
   std::vector<Repaired>& settling = ends_[end].settling;
   for (const Repaired& late : losses_) {
-    // a duplicate that is reported may be this one
+    // a reported duplicate may be this retransmission
     for (Repaired& loss : settling)
       if (loss.stream_end <= late.stream_end && late.stream_end - loss.stream_end < late.bytes)
         ++loss.all_copies;
@@ -40,27 +40,29 @@ void Conversation::on_acked_again(unsigned end) {
   }
 }
 
-// A request whose first copy came late had been sent before.
+// Moves the start of a request back if its first copy was late.
 void Conversation::begin_earlier(const Repaired& late) {
   for (Exchange& exchange : exchanges_)
     if (exchange.request_from < late.stream_end && exchange.request_from >= late.stream_end - late.bytes)
       exchange.start_us = std::min(exchange.start_us, late.start_us);
 }
 
-// Whether most of a spurious retransmission's time is that of a loss of the other end's.
+// Returns whether a loss of the other end covers most of the time of a spurious retransmission.
 bool Conversation::covers(const StallRow& loss, const StallRow& late) {
   const std::int64_t common_us =
       std::min(loss.end_us(), late.end_us()) - std::max(loss.start_us, late.start_us);
   return 2 * common_us > late.duration_us;
 }
 
-// A host that waits for an answer that was lost sends again for nothing: the loss is the cause.
+// Drops a spurious retransmission of the other host that was caused by the loss: the host waited for an
+// answer that was lost.
 void Conversation::drop_covered(unsigned end, const StallRow& loss) {
   Host& other = ends_[1 - end];
   if (other.any_open && is_spurious(other.open) && covers(loss, other.open)) other.any_open = false;
 }
 
-// Losses that overlap in time are one stall; its cause is that of the longest.
+// Turns a loss into a stall. Losses that overlap in time are one stall with the cause of the longest
+// loss.
 void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out) {
   Host& me = ends_[end];
   StallRow row;
@@ -91,7 +93,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   row.out_segments = loss.out_segments;
   row.fates = loss.fates;
   row.head_us = loss.fates.repaired_us[0] >= 0 ? loss.end_us - loss.start_us : -1;
-  // a timer that has backed off may fire long after the path came back, and others had their answers by then
+  // A timer that has backed off may fire long after the path works again, when others have had answers.
   const std::int64_t until_us = loss.copies > 1 ? loss.silent_until_us : loss.end_us;
   row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, until_us) ? 1 : 0;
   const Host& other = ends_[1 - end];
@@ -99,7 +101,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   if (loss.spurious && other.any_open && !is_spurious(other.open) && covers(other.open, row)) return;
   if (me.any_open && row.start_us <= me.open.end_us() && row.end_us() >= me.open.start_us) {
     if (is_spurious(row) != is_spurious(me.open)) {
-      // what was lost has its own beginning and end
+      // a loss keeps its own start and end
       if (is_spurious(me.open)) me.open = row;
       return;
     }
@@ -139,7 +141,7 @@ void Conversation::emit(const StallRow& given, ExplainedRows& out) {
 void Conversation::wait(unsigned end, Cause cause, End ended_by, std::int64_t from_us, std::int64_t to_us,
                         ExplainedRows& out) {
   if (to_us <= from_us) return;
-  // what is not told yet of the request's copies may be the whole reason
+  // while copies of the request are unsettled, they may be the whole reason
   const bool told = cause != Cause::kUnknown || ends_[kClient].settling.empty();
   if (to_us - from_us < kLeastRowUs || !told) {
     if (!exchanges_.empty()) exchanges_.back().add(cause, from_us, to_us);
@@ -156,7 +158,7 @@ void Conversation::wait(unsigned end, Cause cause, End ended_by, std::int64_t fr
   emit(row, out);
 }
 
-// The client sent again what had arrived since the answer to it was lost: that is the cause.
+// Drops the client's spurious retransmissions since an answer was lost: the lost answer is the cause.
 void Conversation::forget_spurious() {
   std::vector<Repaired>& settling = ends_[kClient].settling;
   settling.erase(

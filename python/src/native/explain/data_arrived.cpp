@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Which copy of what one end sent again arrived, and when its first would have.
+// Finds which copy of a retransmitted segment arrived, and when the first copy would have arrived without
+// delay.
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,9 +9,9 @@
 namespace tcplearn {
 namespace {
 
-// What came so much later than it could was late.
+// A packet counts as late if it arrives this much later than on an idle path.
 constexpr std::int64_t kLeastLateUs = 10'000;
-// An ACK comes to its sender so much later than by the shortest way, and is not late.
+// An ACK that reaches its sender this much later than on an idle path does not count as late.
 constexpr std::int64_t kAckUs = 5000;
 constexpr std::int32_t kMostResends = 16;
 
@@ -27,7 +28,7 @@ int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
   if (peer_.unseen == 0 || (peer_.unseen < 0 && peer_.ahead)) return last - 1;
   for (int k = -1; k < last - 1; ++k) {
     const std::int64_t sent_us = k < 0 ? piece.first_us : copies[static_cast<std::size_t>(k)].us;
-    // what the other end sent when it came, and then by its timer
+    // the ACK that the other end sent when this copy arrived, then its timer's retransmissions
     const std::int64_t since_us = peer_.ahead ? seen_us - sent_us - leg.known_us() : 0;
     if (peer_.unseen < 0 || 1 + peer_.resends(since_us) <= peer_.unseen) return k;
   }
@@ -37,7 +38,8 @@ int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
 bool DataSide::had_been_acked(const Piece& piece, std::int64_t seen_us) const {
   const std::vector<Copy>& copies = piece.again->copies;
   if (copies.size() > 1 || piece.out > 1 || piece.filled || peer_.ahead) return false;
-  // after the copy its timer sent nothing yet, before it what it waited for the answer to: the rest were ACKs
+  // Since the copy, its timer has sent nothing; before, it retransmitted what it waited for. The rest
+  // were ACKs.
   if (seen_us - copies.back().us - leg.known_us() >= peer_.rto_us) return false;
   const std::int32_t others =
       peer_.resends(seen_us - piece.first_us + leg.known_us()) + (peer_.follows ? 1 : 0);
@@ -49,7 +51,7 @@ std::int32_t DataSide::Peer::resends(std::int64_t since_us) const {
   std::int32_t count = 0;
   std::int64_t wait_us = rto_us;
   for (std::int64_t at_us = wait_us; at_us <= since_us && count < kMostResends; at_us += wait_us) {
-    if (++count > 1) wait_us *= 2;  // the first is a probe
+    if (++count > 1) wait_us *= 2;  // the first retransmission is a probe
   }
   return count;
 }
@@ -57,13 +59,12 @@ std::int32_t DataSide::Peer::resends(std::int64_t since_us) const {
 int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
   const std::vector<Copy>& copies = piece.again->copies;
   const int last = static_cast<int>(copies.size()) - 1;
-  // RFC 2883: the last copy brought this ACK about, and what is echoed is its timestamp, but one before it
-  // had arrived
+  // RFC 2883: the last copy caused this ACK, which echoes its timestamp, but an earlier copy had arrived.
   if (is_doubled(piece)) {
     certain = true;
     return std::max(came_before(piece, seen_us), piece.filled ? 0 : -1);
   }
-  // RFC 7323, 4.3: what fills the left edge is what is echoed.
+  // RFC 7323, 4.3: the ACK echoes the segment that filled the left edge.
   if (head_ack != nullptr && head_ack->has_timestamp && piece.again->sacked_us < 0) {
     const std::uint32_t echo = head_ack->ts_echo;
     if (!piece.filled && piece.has_ts && echo == piece.ts && copies[0].ts != piece.ts) {
@@ -99,7 +100,7 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
   if (k < 0 && is_doubled(piece)) loss.end_us = piece.first_us;
   if (k < 0) {
-    // it may have come late, or after a copy that overtook it
+    // it may have been late, or arrived after a copy that overtook it
     loss.start_us = due_us(piece);
     for (const Copy& copy : again.copies)
       if (copy.has_ts) loss.start_us = std::min(loss.start_us, due_us(copy.ts, copy.us));
@@ -129,18 +130,18 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   piece.again.reset();
 }
 
-// When the first sending of it would have come here, had it not been late.
+// Returns when the first transmission of `piece` would have reached the capture point on an idle path.
 std::int64_t DataSide::due_us(const Piece& piece) const {
   return piece.has_ts && !piece.filled ? due_us(piece.ts, piece.first_us) : piece.first_us;
 }
 
-// Nothing is late beside its sender; a clock that seems to say so runs wrong.
+// A capture at the sender sees no packet late, so a clock estimate that says otherwise is wrong.
 std::int64_t DataSide::due_us(std::uint32_t ts, std::int64_t came_us) const {
   return at_sender_ ? came_us : clock_.due_us(ts, came_us);
 }
 
-// What is sent again had been acknowledged here: it came late before, or that ACK was late to its sender, or
-// was lost.
+// Handles a retransmission of data that was already acknowledged here: the data arrived late, or its ACK
+// was late or lost on its way to the sender.
 void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
                            const Leg& back, std::vector<Repaired>& out) {
   const auto within = [&](const Run& run) { return run.from <= start && end <= run.to; };
@@ -148,9 +149,9 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
   std::int64_t first_us = start == run.from ? run.first_us : end == run.to ? run.last_us : -1;
   if (first_us < 0 || !within(run)) return;
   std::int64_t again_us = packet.has_timestamp ? due_us(packet.ts_value, now_us) : now_us;
-  if (std::abs(again_us - first_us) < kLeastLateUs) return;  // the path made a copy of it
-  if (again_us < first_us) std::swap(first_us, again_us);    // a copy had overtaken it
-  // where the ACK had come by the time at which it was sent again, it was on its way
+  if (std::abs(again_us - first_us) < kLeastLateUs) return;  // the path duplicated the packet
+  if (again_us < first_us) std::swap(first_us, again_us);    // a copy overtook the first transmission
+  // if the ACK could have reached the sender before it retransmitted, the ACK was late or lost
   const std::int64_t way_us =
       clock_.known() ? back.min_us + kAckUs : std::max(back.min_us, timer_.srtt_us()) + kLeastLateUs;
   const bool untold = back.min_us >= 0 && again_us - run.acked_us > way_us;
@@ -170,9 +171,10 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
   out.push_back(late);
 }
 
-// The last of these copies is in `packet`.
+// Counts spurious retransmissions. The last of these copies is in retransmitted packet number `packet`.
 void DataSide::count_needless(std::uint32_t packet, std::uint32_t copies) {
-  if (packet == last_needless_) --copies;  // of another piece of it, or counted when it was settled
+  // counted already, for another piece of this packet or when it was settled
+  if (packet == last_needless_) --copies;
   last_needless_ = packet;
   needless = std::min(needless + copies, resent);
 }

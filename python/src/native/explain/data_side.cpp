@@ -6,19 +6,19 @@
 namespace tcplearn {
 namespace {
 
-// So much of a window is held, and less while nothing at all was acknowledged.
+// The most pieces of a window that are held, and the most while nothing was acknowledged.
 constexpr std::size_t kMostPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
 constexpr std::uint32_t kDupThresh = 3;
-// RFC 9293, 3.7.1: a full segment has as much at least, but where less was agreed on.
+// RFC 9293, 3.7.1: a full-sized segment has at least this size, unless a smaller one was negotiated.
 constexpr std::uint32_t kLeastMss = 536;
-// RACK's timer is so late at most, two ticks of 4 ms and what a host takes, where RTTs are short (RFC
+// The longest delay of RACK's timer with short RTTs: two ticks of 4 ms and the host's processing (RFC
 // 8985, 6.2).
 constexpr std::int64_t kPromptUs = 12'000;
-// A host is idle for as long at least before it sends a keep-alive.
+// A host is idle for at least this time before it sends a keep-alive.
 constexpr std::int64_t kKeepAliveUs = 1'000'000;
-// The round trip to a host is shorter than this where the capture was taken there, and than that to the
-// other.
+// The capture was taken at a host if the round trip to it is shorter than this, and shorter than that to
+// the other host.
 constexpr std::int64_t kAtSenderUs = 1000;
 
 }  // namespace
@@ -88,8 +88,9 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     last_bytes_ = packet.payload_bytes;
     out.from = std::max(start, nxt_);
     out.to = end;
-    const bool again = (unseen_ > 0 && !older) ||  // IP numbered it anew, after one that never came here
-                       !overtaken(packet, announced_ts_, announced_us_, now_us, back);
+    // by its new IP identification, a retransmission of a packet that was lost before the capture point
+    const bool again =
+        (unseen_ > 0 && !older) || !overtaken(packet, announced_ts_, announced_us_, now_us, back);
     if (announced_ > nxt_ && start == nxt_ && again) {
       out.announced = true;
       out.lost_before = std::max(unseen_, 1u);
@@ -98,7 +99,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     bytes += end - out.from;
     if (start > nxt_) {
       append(nxt_, start, packet, now_us, true);
-      out.lost_before = 0;  // that is what is missing
+      out.lost_before = 0;  // these packets are the gap
     }
     append(out.from, end, packet, now_us, false);
     last_sent_us_ = now_us;
@@ -149,7 +150,7 @@ bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, con
     piece.missing = false;
     if (overtaken(packet, newest_ts_, piece.first_us, now_us, back)) {
       piece.ts = packet.ts_value;
-      return false;  // it was overtaken on its way
+      return false;  // it was reordered on its way
     }
     piece.filled = true;
   }
@@ -171,8 +172,8 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
   const std::int64_t prompt_us =
       back.known_us() + std::max(kPromptUs, std::max<std::int64_t>(timer_.srtt_us(), 0) / 2);
   if (piece.filled) {
-    // the way there and back, and RACK's wait, which grows up to a smoothed round trip where packets are
-    // reordered; with SACK, what came sooner than the timer
+    // The round trip, plus RACK's wait, which grows up to SRTT if packets are reordered. With SACK, also
+    // what came sooner than the timer.
     const std::int64_t rack_us = leg.known_us() + back.known_us() + std::max(kPromptUs, timer_.srtt_us());
     const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, timer_.rto_us() * 9 / 10) : rack_us;
     return now_us - piece.first_us <= most_us ? End::kFast : End::kTimer;
@@ -204,7 +205,7 @@ void DataSide::read_sack(const Packet& packet, std::int64_t ack, std::int64_t no
   for (unsigned i = 0; i < packet.sack_count; ++i) {
     const std::int64_t left = unwrap(packet.sack[i].left), right = unwrap(packet.sack[i].right);
     if (right <= left || right > nxt_) continue;
-    // RFC 2883: the first block is of what arrived twice, below the ACK or inside the second block
+    // RFC 2883: the first block reports duplicate data if it is below the ACK or inside the second block
     const bool twice =
         i == 0 && (right <= ack || (packet.sack_count > 1 && left >= unwrap(packet.sack[1].left) &&
                                     right <= unwrap(packet.sack[1].right)));
@@ -235,21 +236,22 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
   acked.pure = packet.payload_bytes == 0 && !packet.has(kSyn) && !packet.has(kFin);
   if (!started_) start_at((std::int64_t{1} << 32) + packet.ack);
   std::int64_t ack = unwrap(packet.ack);
-  if (ack > nxt_ + 1 || ack < una_ - kLargestStep) {  // what it acknowledges was not captured
+  if (ack > nxt_ + 1 || ack < una_ - kLargestStep) {  // the acknowledged data was not captured
     if (ack > nxt_ + kLargestStep || ack < una_) return acked;
     start_at(ack);
     set_ids_useless();
-    last_bytes_ = kLargestSegment;  // for all that is known
+    last_bytes_ = kLargestSegment;  // nothing is known: assume a full-sized segment
     last_ack_us_ = last_advance_us_ = now_us;
     return acked;
   }
-  ack = std::min(ack, nxt_);  // a FIN takes a number
+  ack = std::min(ack, nxt_);  // a FIN takes one sequence number
   const bool sacks = packet.sack_count > 0 && outstanding();
   twice_from_ = twice_to_ = 0;
   const std::int64_t sacked_before = sacked_to_;
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
   peer_ = peer;
-  // Linux holds a probe for outstanding until more is acknowledged, or the probe as a duplicate
+  // Linux treats a probe as outstanding until more data is acknowledged, or the probe is reported as
+  // duplicate
   if (ack > probe_to_ || acked.twice_to == probe_to_) probe_to_ = -1;
   if (ack > una_) {
     const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);

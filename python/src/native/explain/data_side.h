@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The data of one end of a connection, as the capture point sees it: what is out, what was sent again and
-// why, and which copy arrived.
+// Follows the data of one end of a connection as the capture point sees it: what is in flight, what was
+// retransmitted and why, and which copy arrived.
 #ifndef TCPLEARN_EXPLAIN_DATA_SIDE_H
 #define TCPLEARN_EXPLAIN_DATA_SIDE_H
 
@@ -17,7 +17,7 @@
 
 namespace tcplearn {
 
-// The shortest round trip beyond the capture point, towards one end; -1: none was seen.
+// The shortest round trip from the capture point to one end and back; -1: none was seen.
 struct Leg {
   std::int64_t min_us = -1;
   void add(std::int64_t rtt_us) {
@@ -26,83 +26,89 @@ struct Leg {
   std::int64_t known_us() const { return min_us < 0 ? 0 : min_us; }
 };
 
-// A range of bytes that was sent more than once, or came late, once it is known which copy arrived.
+// A range of bytes that was sent more than once, or arrived late. It is complete once it is known which
+// copy arrived.
 struct Repaired {
-  std::int64_t start_us = 0;         // the first sending, or when the gap that it left was seen
-  std::int64_t end_us = 0;           // the sending that arrived
-  std::int64_t seen_us = 0;          // when the capture point saw that it had
-  std::int64_t last_copy_us = 0;     // the last sending of all
-  std::int64_t silent_until_us = 0;  // the last sending known to be lost
+  std::int64_t start_us = 0;         // first transmission, or when the capture point saw the gap
+  std::int64_t end_us = 0;           // transmission that arrived
+  std::int64_t seen_us = 0;          // when the capture point saw that it had arrived
+  std::int64_t last_copy_us = 0;     // last transmission of all
+  std::int64_t silent_until_us = 0;  // last transmission known to be lost
   std::int64_t first_wait_us = -1, timer_us = -1, srtt_us = -1;
   std::int64_t stream_end = 0;
-  std::uint32_t copies = 0, all_copies = 0;  // sent again until it arrived; in all
-  std::uint32_t duplicates = 0;              // that the receiver has reported of it (DSACK)
+  std::uint32_t copies = 0, all_copies = 0;  // retransmissions until one arrived; in all
+  std::uint32_t duplicates = 0;              // duplicates that the receiver has reported (DSACK)
   std::uint32_t bytes = 0, out_segments = 0;
-  std::uint32_t packet = 0;  // of the last copy, among those sent again
+  std::uint32_t packet = 0;  // number of the last copy among the retransmitted packets
   End by = End::kUnclear;
   bool spurious = false;  // the first copy arrived
   Fates fates;
-  bool tail = false;     // nothing was sent after it before it was sent again
-  bool clocked = false;  // an ACK let it out in a recovery that had begun before
-  bool head = false;     // it was the oldest segment out
-  bool certain = false;  // timestamps say which copy arrived; else a DSACK may yet
+  bool tail = false;     // nothing was sent after it before its retransmission
+  bool clocked = false;  // an ACK triggered it, in a recovery that had begun before
+  bool head = false;     // it was the oldest segment in flight
+  bool certain = false;  // timestamps show which copy arrived; otherwise a DSACK may still show it
 };
 
 class DataSide {
  public:
   struct Sent {
-    bool is_new = false;     // bytes beyond all seen before
-    bool first_out = false;  // nothing was out before them
+    bool is_new = false;     // the packet has bytes beyond all seen before
+    bool first_out = false;  // nothing was in flight before these bytes
     std::int64_t from = 0, to = 0;
-    // packets of this end that never came here since its last, by IP's numbers; by TCP's: they had been sent
-    // before
+    // Packets of this end since its last packet that never reached the capture point, by their IP
+    // identification; by TCP's sequence numbers, their data had been sent before.
     std::uint32_t lost_before = 0;
     bool announced = false;
-    bool mid_write = false;  // what was sent before them was a full segment: more may have followed it
+    bool mid_write = false;  // the data before was a full segment, so more may have followed it
   };
   struct Acked {
     bool advanced = false;
     bool pure = false;
-    std::int64_t rtt_us = -1;       // of the newest segment acknowledged, sent once
-    std::int64_t last_sent_us = 0;  // of the newest byte acknowledged
-    bool prompt = false;            // of two segments or more, or while more were out: nobody held it back
-    bool lone = false;              // one segment was out, and short of a full one
+    std::int64_t rtt_us = -1;       // RTT of the newest acknowledged segment, if it was sent once
+    std::int64_t last_sent_us = 0;  // transmission time of the newest acknowledged byte
+    bool prompt = false;            // acknowledges two segments, or more are in flight: not a delayed ACK
+    bool lone = false;              // only one segment was in flight, and it was not full-sized
     std::int64_t twice_from = 0, twice_to = 0;  // bytes that arrived twice (RFC 2883)
   };
 
-  // A place in the stream, and when all bytes before it had been sent by copies that arrived; -1: not yet.
+  // A position in the stream, and the time by which copies that arrived had carried all bytes before it;
+  // -1: not known yet.
   struct Mark {
     std::int64_t to = 0, us = -1;
   };
 
-  // What an ACK says of the end that sent it.
+  // What an ACK shows about the end that sent it.
   struct Peer {
-    bool ahead = false;        // it had sent data that never came here
-    bool follows = false;      // the ACK has data, and all before it came here
-    std::int32_t unseen = -1;  // its packets since the last that came here, by IP's numbers; -1: not known
-    std::int64_t rto_us = -1;  // of its timer
-    // How often it sends again what it waits for so long.
+    bool ahead = false;    // it had sent data that never reached the capture point
+    bool follows = false;  // the ACK carries data, and all earlier data reached the capture point
+    // its packets that the capture point missed since the last one, by IP identification; -1: not known
+    std::int32_t unseen = -1;
+    std::int64_t rto_us = -1;  // its RTO
+    // Returns how many times its timer retransmits within `since_us`.
     std::int32_t resends(std::int64_t since_us) const;
   };
 
-  // `back`: the other leg, from the capture point to this end. Losses that are over are added to `out`.
-  // `ids_in_row`: of its host (Path). A spurious retransmission of what was acknowledged here before is added
-  // to `late`.
+  // Takes a packet of this end. `back`: the round trip from the capture point to this end. `ids_in_row`
+  // belongs to this end's host (Path). A spurious retransmission of data that was already acknowledged
+  // here is added to `late`. on_ack() takes an ACK of the other end and adds the losses that are over to
+  // `out`.
   Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row,
                std::vector<Repaired>& late);
   Acked on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
                std::vector<Mark>& marks, std::vector<Repaired>& out);
-  // What a packet of this end says, as an ACK of the other's data.
+  // Returns what a packet of this end shows, as an ACK of the other end's data.
   Peer peer(const Packet& packet, std::uint32_t ids_in_row) const;
-  // Whether a packet without data of this end says that it had sent bytes that never came here.
+  // Returns whether a packet without data shows that this end had sent bytes that never reached the
+  // capture point.
   bool is_ahead(const Packet& packet) const {
     const std::int64_t step = unwrap(packet.seq) - nxt_;
     return started_ && packet.payload_bytes == 0 && !packet.has(kSyn) && step > 0 && step <= kLargestStep;
   }
-  // At the end of the connection.
+  // Settles all open losses at the end of the connection.
   void finish(std::vector<Repaired>& out);
 
-  // A packet that was sent again, by its number among these, had arrived before.
+  // Counts `copies` spurious retransmissions, of which the last is in retransmitted packet number
+  // `packet`.
   void count_needless(std::uint32_t packet, std::uint32_t copies = 1);
 
   void set_sack_permitted() { sack_permitted_ = true; }
@@ -113,36 +119,41 @@ class DataSide {
   std::int64_t una() const { return una_; }
   std::int64_t sent_to() const { return nxt_; }
   std::int64_t last_sent_us() const { return last_sent_us_; }
-  // When it last sent again what had been acknowledged here: that ACK was lost further on.
+  // Returns when this end last retransmitted data that had been acknowledged here; that ACK was lost
+  // beyond the capture point.
   std::int64_t last_needless_us() const { return last_needless_us_; }
   std::int64_t last_advance_us() const { return last_advance_us_; }
   std::uint32_t largest() const { return largest_; }
   std::uint32_t out() const { return static_cast<std::uint32_t>(pieces_.size() - head_); }
-  // When the bytes acknowledged so far had all been sent by copies that arrived.
+  // Returns when copies that arrived had carried all bytes acknowledged so far.
   std::int64_t arrived_us() const { return arrived_us_; }
-  // The same where the first copy of what was sent again spuriously came as soon as it could.
+  // Returns the same as arrived_us(), but counts the first copy of a spuriously retransmitted segment
+  // from the time at which it could have arrived.
   std::int64_t earliest_us() const { return earliest_us_; }
-  // Whether IP's numbers tell of every packet of this end that was lost before it came here.
+  // Returns whether IP's identification shows every packet of this end that was lost before the capture
+  // point.
   bool numbered(std::uint32_t ids_in_row) const;
-  // They count the packets of other connections too, or packets came here that were not captured.
+  // Marks IP's identification as useless: it also counts packets of other connections, or packets were
+  // not captured.
   void set_ids_useless() { ids_useless_ = true; }
   bool follows_id(std::uint16_t id) const {
     return !id_seen_ || static_cast<std::uint16_t>(last_id_ + 1) == id;
   }
-  // Whether `times` losses of what was out, alone or not, explain that it was waited for so long.
+  // Returns whether `times` losses of what was in flight, a lone segment or not, explain a wait of
+  // `waited_us`.
   bool may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const;
   const SenderTimer& timer() const { return timer_; }
 
-  // Since its first data, where policies are compared: a scan of 100,000 ports has none.
+  // Exists from the first data on, if policies are compared: a scan of 100,000 ports needs none.
   std::unique_ptr<Forecast> forecast;
-  Leg leg;  // from the capture point to the other end and back
+  Leg leg;  // round trip from the capture point to the other end
   std::uint32_t segments = 0, resent = 0, needless = 0;
   std::int64_t bytes = 0;
 
  private:
-  // As in capture/flow.cpp: a window holds 2^30 bytes at most.
+  // The largest window is 2^30 bytes, as in capture/flow.cpp.
   static constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
-  static constexpr std::uint32_t kOptionBytes = 40;  // of TCP at most
+  static constexpr std::uint32_t kOptionBytes = 40;  // the most bytes of TCP options
   static constexpr std::uint32_t kLargestSegment = 1500;
   static bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
   struct Copy {
@@ -151,7 +162,7 @@ class DataSide {
     bool has_ts;
     bool clocked;
     End by;
-    std::uint32_t packet;  // of those sent again
+    std::uint32_t packet;  // number among the retransmitted packets
   };
   struct Again {
     std::vector<Copy> copies;
@@ -163,8 +174,8 @@ class DataSide {
     std::uint32_t ts;
     std::uint32_t out;
     bool has_ts;
-    bool missing;  // a gap: first_us is when that was seen
-    bool filled;   // it was one
+    bool missing;  // a gap; first_us is when the gap was seen
+    bool filled;   // it was a gap that was filled later
     std::unique_ptr<Again> again;
   };
 
@@ -172,21 +183,22 @@ class DataSide {
   void append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us, bool missing);
   void send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
                   const Leg& back);
-  // Whether that is a retransmission.
+  // Records another copy of `piece`. Returns whether the copy is a retransmission.
   bool copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back);
-  // Why the sender sent this again: docs/explain.md.
+  // Returns why the sender retransmitted `piece`; docs/explain.md has the rules.
   End trigger(const Piece& piece, std::int64_t now_us, const Leg& back, bool& clocked);
   void split(std::size_t index, std::int64_t at);
   std::size_t first_ending_after(std::int64_t sequence) const;
   void read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out);
-  // Which copy arrived: -1 the first, else a place among those after it.
+  // Returns which copy arrived: -1 the first transmission, otherwise the index of a retransmission.
   int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const;
-  // Whether the ACK that is the first to acknowledge it is of the last copy, and says that one had come
-  // before.
+  // Returns whether the first ACK of `piece` answers the last copy and shows that an earlier copy had
+  // arrived.
   bool is_doubled(const Piece& piece) const;
-  // Which copy before the last that was.
+  // Returns which of the earlier copies had arrived.
   int came_before(const Piece& piece, std::int64_t seen_us) const;
-  // Whether the ACK of the last copy follows one that never came here: of the first.
+  // Returns whether the ACK of the last copy follows an ACK of the first copy that never reached the
+  // capture point.
   bool had_been_acked(const Piece& piece, std::int64_t seen_us) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   std::int64_t due_us(const Piece& piece) const;
@@ -204,28 +216,30 @@ class DataSide {
   void limit_memory();
 
   std::vector<Piece> pieces_;
-  std::vector<std::int64_t> resent_starts_;  // of pieces sent again and neither acknowledged nor SACKed
+  // start of each piece that was retransmitted and neither acknowledged nor SACKed
+  std::vector<std::int64_t> resent_starts_;
   std::size_t head_ = 0;
-  std::uint32_t unseen_ = 0;  // packets that never came here since the last data, by IP's numbers
+  // packets since the last data that never reached the capture point, by IP identification
+  std::uint32_t unseen_ = 0;
   std::int64_t una_ = 0, nxt_ = 0, sacked_to_ = 0, recover_ = 0;
   std::int64_t last_sent_us_ = -1, last_ack_us_ = -1, last_advance_us_ = -1, last_probe_us_ = -1,
                last_needless_us_ = -1;
   std::int64_t arrived_us_ = -1, earliest_us_ = -1, announced_ = 0, announced_us_ = 0;
-  std::int64_t twice_from_ = 0, twice_to_ = 0;  // as the last ACK says
-  // What one ACK acknowledged, and when; when its first and last segment would have come here by the shortest
-  // way; -1: they were sent again.
+  std::int64_t twice_from_ = 0, twice_to_ = 0;  // duplicate bytes that the last ACK reports
+  // What one ACK acknowledged, and when; and when its first and last segment would have reached the
+  // capture point on an idle path (-1: that segment was retransmitted).
   struct Run {
     std::int64_t from = 0, to = 0, acked_us = 0, first_us = -1, last_us = -1;
   };
-  Run acked_, late_acked_;  // the last; the last of what came late
+  Run acked_, late_acked_;  // run of the last ACK; run of the segments that arrived late last
   std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;
   std::uint32_t last_payload_ = 0, last_needless_ = 0, last_bytes_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
-  std::int64_t probe_to_ = -1;  // the end of a probe that is outstanding to its sender
-  Peer peer_;                   // as the last ACK says
+  std::int64_t probe_to_ = -1;  // end of an outstanding tail loss probe, as the sender sees it
+  Peer peer_;                   // from the last ACK
   bool at_sender_ = false, started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false,
        recovering_ = false;
   SenderTimer timer_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What one end sent, and what never came to the capture point, or came there late.
+// Finds data that one end sent and that never reached the capture point, or reached it late.
 #include <algorithm>
 
 #include "data_side.h"
@@ -7,17 +7,17 @@
 namespace tcplearn {
 namespace {
 
-// A packet that was overtaken follows within this, where no timestamp tells.
+// The longest time by which a reordered packet follows, if no timestamp shows the order.
 constexpr std::int64_t kOvertakenUs = 3000;
-// So many packets of one end in a row numbered one after the other by IP, and a gap means packets that were
-// lost.
+// After kIdsInRow packets of one end with consecutive IP identification, a gap of at most kLargestIdGap
+// means lost packets.
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
 constexpr std::int64_t kInitialRtoUs = 1'000'000;  // RFC 6298, 2.1
 
 }  // namespace
 
-// The numbers of IP count a host's packets of a connection, where it numbers them so: what is missing was
-// lost before it came here.
+// Returns the number of packets lost before the capture point, by the gap in IP's identification. This
+// needs a host that numbers the packets of each connection by itself.
 std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_row) {
   const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
   const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
@@ -28,7 +28,7 @@ std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_r
     missing = ids_in_row >= kIdsInRow ? step - 1u : 0;
     if (missing == 0) ids_in_row = 0;
   } else if (counted && step > 0x8000) {
-    return 0;  // it was overtaken
+    return 0;  // it was reordered
   } else if (counted) {
     ids_in_row = 0;
   }
@@ -51,18 +51,19 @@ DataSide::Peer DataSide::peer(const Packet& packet, std::uint32_t ids_in_row) co
   return out;
 }
 
-// By IP's numbers; where a host counts all its packets in one row they tell nothing of one connection.
+// Returns the packets lost before the capture point, by IP's identification. If a host numbers all its
+// packets in one sequence, nothing can be said about one connection.
 std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
                                     std::uint32_t& ids_in_row) {
   const std::uint32_t lost = follow_ids(packet, ids_in_row);
-  // the next data in its order comes too soon to be sent again: what is missing was no packet of this
-  // connection's
+  // The next data in order came too soon for a retransmission, so the missing packets belong to another
+  // connection.
   const std::int64_t soon_us = std::max(timer_.srtt_us(), kOvertakenUs);
   if (lost > 0 && follows && last_sent_us_ >= 0 && now_us - last_sent_us_ < soon_us) set_ids_useless();
   return ids_useless_ ? 0 : lost;
 }
 
-// Whether packets that are lost so many times, and nothing else, take so long: docs/explain.md.
+// Returns whether `times` losses, and nothing else, explain a wait of `waited_us`: docs/explain.md.
 bool DataSide::may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const {
   const std::int64_t rto_us = timer_.rto_us(), n = std::min(times, 16u);
   if (rto_us < 0) return waited_us <= (kInitialRtoUs << n) * 3 / 2;
@@ -70,7 +71,7 @@ bool DataSide::may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_u
   return waited_us >= least_us && waited_us <= (rto_us << n) * 3 / 2;
 }
 
-// An ACK with a number beyond all data that came here: some had been sent before it.
+// Handles an ACK whose sequence number is beyond all captured data: data had been sent before it.
 void DataSide::follow_announced(const Packet& packet, std::int64_t now_us) {
   const std::int64_t next = unwrap(packet.seq);
   if (next <= std::max(nxt_, announced_) || next > nxt_ + kLargestStep) return;
@@ -79,7 +80,7 @@ void DataSide::follow_announced(const Packet& packet, std::int64_t now_us) {
   announced_ts_ = packet.ts_value;
 }
 
-// Whether this was sent before what came at `first_us` with the timestamp `ts`.
+// Returns whether `packet` was sent before the packet that arrived at `first_us` with the timestamp `ts`.
 bool DataSide::overtaken(const Packet& packet, std::uint32_t ts, std::int64_t first_us, std::int64_t now_us,
                          const Leg& back) const {
   if (packet.has_timestamp && ts != 0 && packet.ts_value != ts) return ts_before(packet.ts_value, ts);

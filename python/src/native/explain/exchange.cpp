@@ -6,10 +6,11 @@
 namespace tcplearn {
 namespace {
 
-// A request with more stalls than this is a long transfer: neighbours of the same cause are joined.
+// A request with more stalls than this is a long transfer; adjacent stalls with the same cause are
+// merged.
 constexpr std::size_t kMostSpans = 256;
 
-// Takes [from, to) out of the sorted, disjoint ranges; returns how much of it was there.
+// Removes [from, to) from the sorted, disjoint ranges. Returns the length that was removed.
 std::int64_t take(std::vector<std::pair<std::int64_t, std::int64_t>>& free, std::int64_t from,
                   std::int64_t to) {
   std::int64_t taken = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A request and its answer, and where its time went.
+// A request with its answer, and how its time divides among causes.
 #ifndef TCPLEARN_EXPLAIN_EXCHANGE_H
 #define TCPLEARN_EXPLAIN_EXCHANGE_H
 
@@ -11,19 +11,20 @@
 namespace tcplearn {
 
 struct Exchange {
-  std::int64_t start_us = 0, end_us = -1;         // the last sending of its answer that arrived
-  std::int64_t request_from = 0, request_to = 0;  // places in the client's stream
-  std::int64_t answer_to = 0;                     // in the server's
+  std::int64_t start_us = 0, end_us = -1;         // transmission time of the copy that completed the answer
+  std::int64_t request_from = 0, request_to = 0;  // positions in the client's stream
+  std::int64_t answer_to = 0;                     // position in the server's stream
   std::int64_t answer_bytes = 0;
-  std::int64_t acknowledged_us = -1;  // by an ACK without an answer
+  std::int64_t acknowledged_us = -1;  // time of an ACK of the request without an answer
   bool answered = false, pipelined = false;
 
-  // Pieces of the request: where each begins, and when it was seen first.
+  // The parts of the request: where each begins in the stream, and when it was first seen.
   struct Piece {
     std::int64_t from, seen_us;
   };
   std::vector<Piece> pieces;
-  // What of it begins at a place, or after it, as a request of its own; false: nothing does.
+  // Moves what begins at position `at` or later into `rest`, as a request of its own. Returns false if
+  // there is nothing.
   bool split(std::int64_t at, Exchange& rest);
 
   struct Span {
@@ -33,7 +34,8 @@ struct Exchange {
   std::vector<Span> spans;
 
   void add(Cause cause, std::int64_t from_us, std::int64_t to_us);
-  // Its row; each moment goes to the first of the causes that have it, the rest to kTransfer.
+  // Returns the row of this request. Each moment is assigned to the first cause in the list of causes
+  // that claims it; the remaining time is kTransfer.
   RequestRow row(std::uint32_t connection, std::int64_t to_client_us);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A capture explained as it is read: a conversation for each connection that is alive.
+// Explains a capture while it is read, with one conversation for each live connection.
 #ifndef TCPLEARN_EXPLAIN_EXPLAINER_H
 #define TCPLEARN_EXPLAIN_EXPLAINER_H
 
@@ -25,21 +25,21 @@ class Explainer final : public PacketObserver {
   void on_packet(std::uint32_t connection, unsigned side, const Packet& packet, std::int64_t now_us) override;
   void on_end(std::uint32_t connection) override;
 
-  // How many rows take() would give.
+  // Returns the number of rows that take() would return.
   std::size_t held() const {
     return rows_.requests.connection.size() + rows_.stalls.connection.size() +
            rows_.connections.connection.size();
   }
-  // The rows since the last call.
+  // Returns the rows since the last call.
   ExplainedRows take();
 
  private:
   ExplainedRows rows_;
   Candidates candidates_;
-  std::map<std::pair<Address, Address>, Path> paths_;  // by client and server
+  std::map<std::pair<Address, Address>, Path> paths_;  // by client address and server address
   std::unordered_map<std::uint32_t, std::unique_ptr<Conversation>> alive_;
   std::uint32_t last_number_ = 0;
-  Conversation* last_ = nullptr;  // packets of a connection come in trains
+  Conversation* last_ = nullptr;  // consecutive packets often belong to the same connection
 };
 
 }  // namespace tcplearn

@@ -9,12 +9,12 @@
 namespace tcplearn {
 namespace {
 
-// Resends of a segment that nobody answers: beyond, the waits are minutes.
+// The most retransmissions of an unanswered segment; after these the waits are minutes.
 constexpr std::size_t kMostFires = 64;
 
-// When a path that was down is taken to have come back, after the last sending that was lost and before the
-// one that arrived: the parts of that time are equally likely but for its ends, so near is the model of a
-// timer.
+// Returns when a path that was down is assumed to work again. The time lies between the last lost
+// transmission and the one that arrived. Every part of that interval is equally likely, except its ends,
+// because the model of a timer is only approximate.
 std::int64_t back_us(const TimedLoss& lost) {
   if (lost.resends < 2) return lost.silent_until_us;
   constexpr double kGolden = 0.6180339887498949, kEnds = 0.05;
@@ -69,7 +69,7 @@ void Forecast::arm(std::size_t k, std::int64_t from_us, std::int64_t wait_us) {
   running_[k].due_us = ticks_.fires_us(from_us, wait_us);
 }
 
-// The waits that ended before `until_us`.
+// Runs the candidate's timer: retransmits at each wait that ends before `until_us`.
 void Forecast::fire(std::size_t k, std::int64_t until_us) {
   Running& run = running_[k];
   while (run.due_us >= 0 && run.due_us < until_us && run.sent_us.size() < kMostFires) {
@@ -90,7 +90,7 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
     fire(k, now_us_);
     const bool again = !run.sent_us.empty();
     if (lost != nullptr) {
-      // what has not been sent again yet is when its wait ends
+      // if not retransmitted yet, the running wait decides
       const std::size_t number = std::max(lost->resends, 1u) - 1;
       const std::int64_t same_us = number < run.sent_us.size() ? run.sent_us[number] : run.due_us;
       const auto heard = std::upper_bound(run.sent_us.begin(), run.sent_us.end(), back_us(*lost));
@@ -120,7 +120,7 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
 
 void Forecast::on_unseen(std::int64_t due_us, Fates& fates) {
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
-    // on a copy: what follows is as if it had been sent now
+    // on a copy of the state, which continues as if the segment was sent now
     std::vector<std::uint64_t> kept(
         states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
         k + 1 < candidates_.size() ? states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k + 1].at)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What resend policies of the core would have done on the very packets of one end: when each would have sent
-// again what was lost, and how often for nothing.
+// Computes what resend policies of the core would have done with the captured packets of one end: when
+// each policy would have retransmitted a lost segment, and how often spuriously.
 #ifndef TCPLEARN_EXPLAIN_FORECAST_H
 #define TCPLEARN_EXPLAIN_FORECAST_H
 
@@ -16,53 +16,55 @@
 
 namespace tcplearn {
 
-// Policies with their parameters, as a kernel has them: in fixed point. Throws std::invalid_argument.
+// The resend policies to compare, with their parameters, in fixed point as in a kernel. The constructor
+// throws std::invalid_argument.
 class Candidates {
  public:
   Candidates() = default;
   explicit Candidates(const std::vector<std::string>& specs);
   std::size_t size() const { return all_.size(); }
-  std::size_t words() const { return words_; }  // that the states of all take
+  std::size_t words() const { return words_; }  // the size of all policies' states
 
  private:
   friend class Forecast;
   struct Candidate {
     const tl_resend_policy* policy;
     std::vector<std::uint64_t> params;
-    std::size_t at;  // its state's place
+    std::size_t at;  // offset of its state
   };
   std::vector<Candidate> all_;
   std::size_t words_ = 0;
 };
 
-// A loss that the timer was for.
+// A loss that the timer repaired.
 struct TimedLoss {
   std::int64_t start_us = 0, end_us = 0, silent_until_us = 0;
-  std::uint32_t resends = 1;    // the number of the resend that arrived
-  std::int64_t waited_us = -1;  // until the first resend of a lone segment; -1: not known
+  std::uint32_t resends = 1;    // number of the retransmission that arrived
+  std::int64_t waited_us = -1;  // wait until the first retransmission of a lone segment; -1: not known
 };
 
 class Forecast {
  public:
-  // `ticks`: of the sender, which outlive it.
+  // `ticks`: the timer ticks of the sender's host, which outlive the forecast.
   Forecast(const Candidates& candidates, TimerTicks& ticks);
 
-  // A segment is sent for the first time; `out`: those out, with it.
+  // Takes the first transmission of a segment; `out` is the number of segments in flight, this one
+  // included.
   void on_sent(std::int64_t now_us, std::uint32_t out);
-  // An ACK advances. rtt_us: of its newest segment, or -1. `lost`: the oldest segment was lost, or null.
-  // `clear`: an ACK says which copy it answers.
+  // Takes an ACK of new data. `rtt_us`: RTT of its newest segment, or -1. `lost`: the loss of the oldest
+  // segment, or null. `clear`: ACKs show which copy they answer (timestamps).
   void on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t out, const TimedLoss* lost, bool clear,
               Fates& fates);
-  // A lone segment was lost before it came here, and is here now.
+  // Takes a lone segment that was lost before the capture point, and whose retransmission is seen now.
   void on_unseen(std::int64_t due_us, Fates& fates);
 
-  // Resends for nothing, by candidate.
+  // Returns the number of spurious retransmissions of each candidate.
   const PerCandidate& spurious() const { return spurious_; }
 
  private:
   struct Running {
-    std::int64_t due_us = -1;           // the end of its wait; -1: nothing is out
-    std::vector<std::int64_t> sent_us;  // its resends since the last ACK
+    std::int64_t due_us = -1;           // when the running wait ends; -1: nothing is in flight
+    std::vector<std::int64_t> sent_us;  // times of its retransmissions since the last ACK
   };
   void fire(std::size_t k, std::int64_t until_us);
   void arm(std::size_t k, std::int64_t from_us, std::int64_t wait_us);
@@ -74,7 +76,7 @@ class Forecast {
   std::array<Running, kMostCandidates> running_{};
   PerCandidate spurious_{};
   std::int64_t now_us_ = 0;
-  std::int64_t asked_us_ = 0;  // the first candidate's wait, since the last sending
+  std::int64_t asked_us_ = 0;  // the first candidate's wait at the last transmission
   std::uint32_t out_ = 1;
 };
 

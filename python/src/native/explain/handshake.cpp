@@ -7,8 +7,8 @@ namespace tcplearn {
 namespace {
 
 constexpr std::size_t kMostCopies = 16;
-// No timer of a handshake is shorter: the capture has a packet twice, or the server's timer and its answer to
-// a SYN came together.
+// Handshake timers are never shorter than this. Two copies within this time are a duplicate in the
+// capture, or the server's timer and its answer to a SYN coincided.
 constexpr std::int64_t kTwiceUs = 20'000;
 
 }  // namespace
@@ -67,11 +67,12 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
     to_client.add(now_us - syn_ack_.last_us);
 }
 
-// Whether what came again was on its way before what it waited for could be here: nothing was lost.
+// Returns whether the retransmission was sent before the awaited packet could arrive; then nothing was
+// lost.
 bool Handshake::late(const Leg& to_server, const Leg& to_client) const {
   if (crossed_us_ >= 0) return crossed_us_ - syn_ack_.first_us < to_client.known_us() * 3 / 4;
   if (syn_.copies > 1) {
-    // a path that is no slower later: the server sent the SYN-ACK again, which had been lost
+    // unless the path became faster: the server retransmitted the SYN-ACK, whose first copy was lost
     const bool slow = syn_ack_.first_us - syn_.first_us <= 2 * to_server.known_us();
     return slow && syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4;
   }
@@ -94,8 +95,8 @@ std::optional<StallRow> Handshake::judged() const {
   return std::nullopt;
 }
 
-// The copy that came through tells how long was waited, where it was seen: the server's own timer may have
-// sent it before the second SYN came.
+// Shortens the stall to the wait for the copy that arrived, if the capture shows it. The server's own
+// timer may have retransmitted the SYN-ACK before the second SYN arrived.
 void Handshake::shorten(StallRow& stall, const Leg& to_server) const {
   const auto echoed = std::find_if(syn_ack_.sent.begin(), syn_ack_.sent.end(),
                                    [&](const auto& copy) { return third_echo_ == copy.first; });
@@ -103,7 +104,7 @@ void Handshake::shorten(StallRow& stall, const Leg& to_server) const {
     stall.start_us = syn_ack_.first_us;
     stall.duration_us = echoed->second - syn_ack_.first_us;
   } else if (stall.start_us == syn_.first_us) {
-    // the one that was seen first came a round trip, and the wait, after the first SYN
+    // the first SYN-ACK seen came one round trip plus the wait after the first SYN
     const std::int64_t waited_us = syn_ack_.first_us - syn_.first_us - to_server.known_us();
     if (to_server.min_us >= 0 && waited_us > stall.duration_us / 2)
       stall.duration_us = std::min(stall.duration_us, waited_us);

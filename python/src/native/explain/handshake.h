@@ -16,23 +16,25 @@ namespace tcplearn {
 
 class Handshake {
  public:
-  // A packet of the client's or the server's.
+  // Takes a packet of the client or the server.
   void on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server, Leg& to_client);
-  // Its stall, if any, at the end of the connection, when round trips are known.
+  // Returns the stall of the handshake, if any. Called at the end of the connection, when round trips are
+  // known.
   std::optional<StallRow> stall(const Leg& to_server, const Leg& to_client) const;
 
   std::int64_t duration_us() const {
     return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
   }
-  // The round trip that both hosts begin with: none was sent again (Karn). -1: there is none.
+  // Returns the RTT with which both hosts begin, if no handshake packet was retransmitted (Karn's rule);
+  // otherwise -1.
   std::int64_t rtt_us() const { return syn_.copies == 1 && syn_ack_.copies == 1 ? duration_us() : -1; }
 
  private:
-  struct Kind {  // of packet
+  struct Kind {  // the copies of the SYN, or of the SYN-ACK
     std::uint32_t copies = 0, first_ts = 0, last_ts = 0;
     std::int64_t first_us = -1, before_us = -1, last_us = -1, second_us = -1;
     bool has_ts = false;
-    std::vector<std::pair<std::uint32_t, std::int64_t>> sent;  // timestamp and time
+    std::vector<std::pair<std::uint32_t, std::int64_t>> sent;  // timestamp and time of each copy
     void add(const Packet& packet, std::int64_t now_us);
   };
   std::optional<StallRow> judged() const;
@@ -41,10 +43,11 @@ class Handshake {
   static StallRow row(Cause cause, const Kind& kind, bool by_server);
 
   Kind syn_, syn_ack_;
-  std::uint32_t echo_ = 0;                        // of the last SYN-ACK
-  std::int64_t third_us_ = -1, crossed_us_ = -1;  // the SYN after the first SYN-ACK
+  std::uint32_t echo_ = 0;  // timestamp echoed by the last SYN-ACK
+  // time of the final ACK; of a SYN that came after the first SYN-ACK
+  std::int64_t third_us_ = -1, crossed_us_ = -1;
   std::optional<std::uint32_t> third_echo_;
-  bool refused_ = false;  // a SYN was answered by a RST
+  bool refused_ = false;  // the SYN was answered by a RST
 };
 
 }  // namespace tcplearn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What all connections between two hosts say of the path between them: whether it takes longer now than it
-// can.
+// What all connections between two hosts together show about their path: whether it is slower now than
+// its shortest round trip, whether it is silent, and how the hosts number packets.
 #ifndef TCPLEARN_EXPLAIN_PATH_H
 #define TCPLEARN_EXPLAIN_PATH_H
 
@@ -16,10 +16,11 @@ namespace tcplearn {
 
 class Path {
  public:
-  // A round trip that no host held up: an ACK of several segments, or while more were out.
+  // Adds an RTT that no delayed ACK prolonged: the ACK acknowledged several segments, or more were in
+  // flight.
   void add(std::int64_t now_us, std::int64_t rtt_us) {
     const std::int64_t over_us = rtt_us - least(rtt_us);
-    // the larger of two halves of a second, the older one first
+    // keeps the maximum of each of the last two half seconds
     if (now_us - since_us_ > kHalfUs) {
       before_us_ = now_us - since_us_ > 2 * kHalfUs ? -1 : now_over_us_;
       now_over_us_ = -1;
@@ -27,13 +28,14 @@ class Path {
     }
     now_over_us_ = std::max(now_over_us_, over_us);
   }
-  // How much longer than its shortest a round trip was in the last second; -1: nothing says.
+  // Returns by how much an RTT of the last second exceeded the shortest one; -1: there was no sample.
   std::int64_t over_us(std::int64_t now_us) const {
     return now_us - since_us_ > 2 * kHalfUs ? -1 : std::max(now_over_us_, before_us_);
   }
 
-  // Whether a host counts the packets of several connections in one row: this packet has the number after
-  // that of another connection's, and not that after its own's.
+  // Returns whether a host numbers the packets of several connections in one sequence (IP
+  // identification). It does if a packet's number follows that of another connection's packet, and not
+  // that of its own connection's last packet.
   bool ids_shared(unsigned end, std::uint32_t connection, std::uint16_t id, bool follows_own) {
     Ids& ids = ids_[end];
     const bool others =
@@ -45,14 +47,14 @@ class Path {
     return ids.shared;
   }
 
-  // A connection begins. At the end of the last of them the gaps go, which are before all losses of those to
-  // come.
+  // Counts a connection that begins. When the last live connection ends, the gaps are dropped, because
+  // they precede all losses of later connections.
   void begin() { ++alive_; }
   void end() {
     if (--alive_ == 0) gaps_.reset();
   }
 
-  // A packet of one end came here; when nothing did for a while is kept.
+  // Records that a packet of one end arrived, and keeps the gap before it if there was one.
   void arrived(unsigned end, std::int64_t now_us) {
     std::int64_t& last_us = last_us_[end];
     if (last_us >= 0 && now_us - last_us >= kGapUs) {
@@ -62,9 +64,10 @@ class Path {
     }
     last_us = now_us;
   }
-  // How many packets of that end in a row IP numbered one after the other, each connection by itself.
+  // Returns how many packets of that end in a row had consecutive IP identification within their
+  // connections.
   std::uint32_t& ids_in_row(unsigned end) { return ids_[end].in_row; }
-  // Whether nothing of that end came in all this time.
+  // Returns whether no packet of that end arrived in this interval.
   bool silent(unsigned end, std::int64_t from_us, std::int64_t to_us) const {
     if (last_us_[end] >= 0 && last_us_[end] <= from_us) return true;
     if (!gaps_) return false;
@@ -73,7 +76,7 @@ class Path {
     return false;
   }
 
-  // Of the timers of either end.
+  // Timer ticks of each end's host.
   std::array<TimerTicks, 2> ticks;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What an explained capture is given as: requests, stalls and connections, each as columns; spelled here
-// only.
+// Defines the output of an explained capture: requests, stalls and connections, each as columns. This is
+// the only definition, for C++ and for Python.
 #ifndef TCPLEARN_EXPLAIN_ROWS_H
 #define TCPLEARN_EXPLAIN_ROWS_H
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-// X(identifier, key, meaning): where the time of a request goes, in the order of their claim to a moment that
-// several have. docs/explain.md has the rules.
+// X(identifier, key, meaning): the causes to which the time of a request is assigned. If several causes
+// claim a moment, the first in this list gets it. docs/explain.md has the rules.
 #define TCPLEARN_CAUSES(X)                                                                                \
   X(SynLost, syn_lost, "a SYN was lost")                                                                  \
   X(SynAckLost, syn_ack_lost, "a SYN-ACK was lost")                                                       \
@@ -30,7 +30,7 @@
   X(Unknown, unknown, "the answer was waited for; whether the server or the path held it cannot be told") \
   X(Transfer, transfer, "round trips and transfer: data was moving")
 
-// X(identifier, key, meaning): what was sent or came at the end of a stall.
+// X(identifier, key, meaning): the packet that ended a stall.
 #define TCPLEARN_ENDS(X)                                                         \
   X(Timer, timer, "a retransmission by the timer")                               \
   X(Probe, probe, "a tail loss probe")                                           \
@@ -86,7 +86,7 @@ enum class Cause : std::uint8_t {
 #undef TCPLEARN_X
 };
 constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::kTransfer) + 1;
-// Resend policies that are compared at once.
+// The most resend policies that one run compares.
 constexpr std::size_t kMostCandidates = 12;
 using PerCandidate = std::array<std::int32_t, kMostCandidates>;
 
@@ -96,8 +96,9 @@ enum class End : std::uint8_t {
 #undef TCPLEARN_X
 };
 
-// What each candidate would have done about a loss, since the lost sending: its resend with the number of the
-// one that arrived, and its first once the path is taken to be back; -1: not known.
+// What each candidate policy would have done about a loss, in us since the lost transmission. same_us:
+// its retransmission with the same number as the one that arrived. repaired_us: its first retransmission
+// after the path is assumed to work again. -1: not known.
 struct Fates {
   PerCandidate same_us, repaired_us;
   Fates() {
@@ -127,10 +128,10 @@ struct ConnectionRow {
   TCPLEARN_CONNECTION_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
   std::string client, server;
-  PerCandidate client_spurious{}, server_spurious{};  // resends for nothing
+  PerCandidate client_spurious{}, server_spurious{};  // spurious retransmissions by each candidate
 };
 
-// Rows as columns.
+// All rows, as columns.
 struct ExplainedRows {
   struct {
 #define TCPLEARN_X(type, name, meaning) std::vector<type> name;
@@ -151,7 +152,7 @@ struct ExplainedRows {
     std::vector<std::string> client, server;
     std::array<std::vector<std::int32_t>, kMostCandidates> client_spurious, server_spurious;
   } connections;
-  std::size_t candidates = 0;  // of the arrays of these, so many are used
+  std::size_t candidates = 0;  // how many entries of the arrays by candidate are used
 
   void add(const RequestRow& row);
   void add(const StallRow& row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The clock behind one end's timestamps (RFC 7323, 5.4), as the capture point sees it: when a packet would
-// have come here, had it not been late.
+// Estimates the clock behind one end's TCP timestamps (RFC 7323, 5.4), to compute when a packet would
+// have reached the capture point if it had not been late.
 #ifndef TCPLEARN_EXPLAIN_SENDER_CLOCK_H
 #define TCPLEARN_EXPLAIN_SENDER_CLOCK_H
 
@@ -13,7 +13,7 @@ namespace tcplearn {
 
 class SenderClock {
  public:
-  // A packet with this timestamp came.
+  // Takes a packet with this timestamp.
   void add(std::uint32_t ts, std::int64_t now_us) {
     if (origin_us_ < 0 || (tick_us_ == 0 && now_us - origin_us_ >= kLearnUs && !learn(ts, now_us))) {
       origin_us_ = since_us_ = now_us;
@@ -21,7 +21,8 @@ class SenderClock {
       least_us_ = before_us_ = 0;
     }
     const std::int64_t over_us = now_us - sent_us(ts);
-    // the shortest of two spans, the older one first: clocks of hosts drift
+    // keeps the shortest delay of each of two spans, the older one in before_us_, because host clocks
+    // drift
     if (now_us - since_us_ > kSpanUs) {
       before_us_ = now_us - since_us_ > 2 * kSpanUs ? over_us : least_us_;
       least_us_ = over_us;
@@ -29,8 +30,8 @@ class SenderClock {
     }
     least_us_ = std::min(least_us_, over_us);
   }
-  // When a packet that came now would have come by the shortest way; now itself where nothing says that it
-  // was late.
+  // Returns when a packet that arrives now would have arrived on an idle path; `now_us` if nothing shows
+  // that it was late.
   std::int64_t due_us(std::uint32_t ts, std::int64_t now_us) const {
     if (tick_us_ == 0) return now_us;
     const std::int64_t due_us = sent_us(ts) + std::min(least_us_, before_us_);
@@ -40,13 +41,14 @@ class SenderClock {
 
  private:
   static constexpr std::int64_t kLearnUs = 200'000, kSpanUs = 10'000'000, kJitterUs = 2000;
-  // Linux counts milliseconds; before 4.13 it counted its own ticks, as others do.
+  // The known lengths of a timestamp tick. Linux uses milliseconds; before 4.13 it used its own ticks, as
+  // other systems do.
   static constexpr std::array<std::int32_t, 3> kTicksUs{1000, 4000, 10'000};
 
   std::int64_t sent_us(std::uint32_t ts) const {
     return origin_us_ + std::int64_t{static_cast<std::int32_t>(ts - origin_ts_)} * tick_us_;
   }
-  // Whether the ticks since the origin fit one of those that are known.
+  // Chooses the known tick that fits the ticks since the origin. Returns whether one fits.
   bool learn(std::uint32_t ts, std::int64_t now_us) {
     const std::int64_t ticks = static_cast<std::int32_t>(ts - origin_ts_), took_us = now_us - origin_us_;
     for (const std::int32_t tick_us : kTicksUs) {

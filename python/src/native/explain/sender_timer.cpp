@@ -26,7 +26,7 @@ const Model& model() {
   return made;
 }
 
-// In ticks, of the timer wheel's level for a wait.
+// Returns the granularity, in ticks, of the timer wheel's level for a wait.
 std::int64_t granularity(std::int64_t wait_us, std::int64_t tick_us) {
   std::int64_t out = 1;
   const std::int64_t ticks = (wait_us + tick_us - 1) / tick_us;
@@ -72,7 +72,7 @@ std::int64_t TimerTicks::fires_us(std::int64_t now_us, std::int64_t wait_us) con
 
 void TimerTicks::seen(std::int64_t wait_us, std::int64_t waited_us) {
   for (std::size_t i = 0; i < kTicksUs.size(); ++i) {
-    // the mean over all phases
+    // the mean delay over all phases of the tick
     const std::int64_t late_us = kTicksUs[i] * (granularity(wait_us, kTicksUs[i]) + 1) / 2;
     errors_us_[i] += std::min(std::abs(waited_us - wait_us - late_us), kMostErrorUs);
     if (errors_us_[i] < errors_us_[best_]) best_ = i;

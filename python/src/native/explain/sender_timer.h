@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The sender's own timer as Linux reckons it from the round trips that its sender had.
+// Computes the sender's retransmission timer as Linux does, from the RTTs that the sender had.
 #ifndef TCPLEARN_EXPLAIN_SENDER_TIMER_H
 #define TCPLEARN_EXPLAIN_SENDER_TIMER_H
 
@@ -13,7 +13,7 @@ namespace tcplearn {
 class SenderTimer {
  public:
   void sample(std::int64_t now_us, std::int64_t rtt_us);
-  // -1: before the first sample.
+  // Both return -1 before the first sample.
   std::int64_t srtt_us() const;
   std::int64_t rto_us() const;
 
@@ -21,13 +21,14 @@ class SenderTimer {
   std::unique_ptr<std::uint64_t[]> state_;
 };
 
-// When the timers of one host fire. Linux rounds a wait up to its tick, and that to the granularity of its
-// timer wheel (kernel/time/timer.c): one tick below 63 ticks, 8 below 504, and so on. The tick is the one
-// that the host's own waits suggest, and 4 ms before them, as Debian's and Ubuntu's; its phase is not known.
+// Models when the timers of one host fire. Linux rounds a wait up to its tick, and then to the
+// granularity of its timer wheel (kernel/time/timer.c): one tick below 63 ticks, 8 ticks below 504, and
+// so on. The tick is the one that best fits the host's own waits; before any wait is seen it is 4 ms, as
+// in Debian and Ubuntu. The phase of the tick is not known.
 class TimerTicks {
  public:
   std::int64_t fires_us(std::int64_t now_us, std::int64_t wait_us) const;
-  // The host asked for `wait_us` and waited `waited_us`.
+  // Learns the tick: the host set a timer of `wait_us`, which fired after `waited_us`.
   void seen(std::int64_t wait_us, std::int64_t waited_us);
 
  private:

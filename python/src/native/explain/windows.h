@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The packets of some connections in some spans of time.
+// Collects the packets of some connections in some intervals of time.
 #ifndef TCPLEARN_EXPLAIN_WINDOWS_H
 #define TCPLEARN_EXPLAIN_WINDOWS_H
 
@@ -15,14 +15,14 @@
 
 namespace tcplearn {
 
-// Of a connection, from a time until another, since the capture's first packet.
+// A connection, and the beginning and end of an interval since the capture's first packet.
 using PacketWindow = std::tuple<std::uint32_t, std::int64_t, std::int64_t>;
 
 struct WindowPackets {
   std::vector<std::uint32_t> window;
   std::vector<std::int64_t> time_us;
-  std::vector<std::uint8_t> by_server, kind;  // kind: 0 an ACK alone, 1 new data, 2 data sent again
-  std::vector<std::int64_t> byte;             // its last, or what is acknowledged, of its stream
+  std::vector<std::uint8_t> by_server, kind;  // kind: 0 a pure ACK, 1 new data, 2 retransmitted data
+  std::vector<std::int64_t> byte;  // position in the stream: the packet's last byte, or the acknowledged byte
 };
 
 class Windows final : public PacketObserver {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Sums over consecutive blocks of samples, for a bootstrap of ratios, in bounded memory.
+// Sums over consecutive blocks of samples, in bounded memory, for a block bootstrap of ratios.
 #ifndef TCPLEARN_REPLAY_BLOCKS_H
 #define TCPLEARN_REPLAY_BLOCKS_H
 
@@ -9,8 +9,8 @@
 
 namespace tcplearn {
 
-// At most 2 * kBlocks blocks; when they are full, neighbours are merged, so that their length grows with the
-// series. All estimators share the blocks.
+// There are at most 2 * kBlocks blocks. When they are full, neighbours are merged, so blocks become
+// longer as the series grows. All estimators have the same blocks.
 class Blocks {
  public:
   static constexpr std::size_t kBlocks = 64;
@@ -18,11 +18,12 @@ class Blocks {
 
   explicit Blocks(std::size_t estimators) : width_(estimators * kSums) {}
 
-  // Begins a sample and returns the sums to add to, [estimator * kSums + sum].
+  // Begins a sample. Returns the sums to which the caller adds, indexed [estimator * kSums + sum].
   double* next();
   std::size_t count() const { return width_ ? sums_.size() / width_ : 0; }
   std::uint64_t per_block() const { return per_block_; }
-  const std::vector<double>& sums() const { return sums_; }  // [(block * estimators + e) * kSums + sum]
+  // indexed [(block * estimators + e) * kSums + sum]
+  const std::vector<double>& sums() const { return sums_; }
 
  private:
   void halve();

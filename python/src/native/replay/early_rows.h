@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The first rows of flows, stored unchanged: most flows end before states of all estimators are worth their
-// memory.
+// Stores the first rows of flows unchanged. Most flows end after few rows, before the states of all
+// estimators are worth their memory.
 #ifndef TCPLEARN_REPLAY_EARLY_ROWS_H
 #define TCPLEARN_REPLAY_EARLY_ROWS_H
 
@@ -14,8 +14,8 @@
 
 namespace tcplearn {
 
-// Rows of many flows in common blocks of memory, with each flow's rows linked, so that no memory is allocated
-// by flow.
+// The rows of many flows in shared blocks of memory, with the rows of each flow linked, so that a flow
+// needs no allocation of its own.
 class EarlyRows {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -27,7 +27,7 @@ class EarlyRows {
   void add(List& list, const RowView& row);
   // Adds the rows to `flow`.
   void replay(const List& list, FlowReplay& flow) const;
-  // Frees their memory for other rows.
+  // Frees the memory of the rows for other rows.
   void clear(List& list);
 
  private:
@@ -41,7 +41,7 @@ class EarlyRows {
   void grow();
 
   std::vector<std::unique_ptr<Node[]>> blocks_;
-  std::uint32_t free_ = kNone;  // head of a list
+  std::uint32_t free_ = kNone;  // head of the list of free rows
 };
 
 }  // namespace tcplearn

@@ -23,7 +23,7 @@ Loss loss_at(const LossColumns& l, std::size_t i) {
 }
 }  // namespace
 
-// Returns the flow after its early rows are replayed.
+// Returns a FlowReplay for `flow`, with the stored early rows already added.
 std::unique_ptr<FlowReplay> Engine::begun(const Flow& flow) const {
   auto out = std::make_unique<FlowReplay>(chosen_, others_, min_rto_us_, sums_only_);
   early_.replay(flow.early, *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The engine: it takes batches of samples, has a FlowReplay for each flow, and returns metrics.
+// The replay engine: takes batches of samples, keeps a FlowReplay for each flow, and returns metrics.
 #ifndef TCPLEARN_REPLAY_ENGINE_H
 #define TCPLEARN_REPLAY_ENGINE_H
 
@@ -14,7 +14,8 @@
 
 namespace tcplearn {
 
-// The answers of the caller's estimators just before each row, borrowed: [row * others + e].
+// The predictions of estimators that the caller runs, made just before each row; owned by the caller,
+// indexed [row * others + e].
 struct OtherColumns {
   const double *rtt_us = nullptr, *rto_us = nullptr;
 };
@@ -24,27 +25,28 @@ class Engine {
   Engine(std::vector<Chosen> chosen, std::size_t others, double min_rto_us, bool sums_only)
       : chosen_(std::move(chosen)), others_(others), min_rto_us_(min_rto_us), sums_only_(sums_only) {}
 
-  Engine(const Engine&) = delete;  // flows point to its estimators
+  Engine(const Engine&) = delete;  // flows point to the engine's estimators
   Engine& operator=(const Engine&) = delete;
 
-  // A loss may be withdrawn while it is among its flow's last kUnsettled.
+  // A loss can be withdrawn while it is among the last kUnsettled losses of its flow.
   static constexpr std::size_t kUnsettled = 256;
-  // A flow gets a state once it has more rows, a loss, or estimators of the caller, because a state takes the
-  // memory of a hundred rows and more.
+  // A flow gets a FlowReplay once it has more rows than this, a loss, or estimators of the caller. A
+  // FlowReplay takes the memory of more than a hundred rows.
   static constexpr std::size_t kEarly = 64;
 
   void feed(const Columns& columns, const LossColumns& losses, const OtherColumns& others);
-  // Returns a flow so far; null if it had no row.
+  // Returns the flow so far; null if it had no row.
   const FlowReplay* flow(std::uint32_t flow);
-  // Returns the flow that finish() would return, which continues; null if it had no row.
+  // Returns a copy of the flow as finish() would return it; the flow itself continues. Null if it had no
+  // row.
   std::unique_ptr<FlowReplay> so_far(std::uint32_t flow) const;
-  // Removes and returns a flow; null if it had no row.
+  // Removes a flow and returns it; null if it had no row.
   std::unique_ptr<FlowReplay> finish(std::uint32_t flow);
   std::size_t others() const { return others_; }
 
  private:
   struct Flow {
-    EarlyRows::List early;  // until there is a state
+    EarlyRows::List early;  // rows before there is a FlowReplay
     std::unique_ptr<FlowReplay> replay;
   };
   std::unique_ptr<FlowReplay> begun(const Flow& flow) const;

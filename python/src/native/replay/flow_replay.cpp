@@ -25,8 +25,8 @@ FlowReplay::FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, do
 }
 
 InForce FlowReplay::query(const RowView& row, const double* other_rtt_us, const double* other_rto_us) {
-  // no later sample was sent before the oldest segment out; lists of RTTs do not show where samples overtake
-  // one another, so values in force up to eight of the longest RTTs ago are kept
+  // No later sample was sent before the oldest segment in flight. Lists of RTTs do not show which samples
+  // overtake others, so values in force up to eight times the longest RTT ago are kept.
   longest_rtt_us_ = std::max(longest_rtt_us_, row.sample.rtt_us);
   history_.forget(std::min(row.head_sent_us, row.sample.time_us - 8 * longest_rtt_us_), row.head_sent_us);
   const InForce now = history_.add(row.sample.time_us, samples_ > 0);
@@ -47,8 +47,8 @@ InForce FlowReplay::query(const RowView& row, const double* other_rtt_us, const 
 }
 
 void FlowReplay::lost(const Loss& loss) {
-  // The RTO in force when the timer was armed. It is still in the history, because the row after it came
-  // later than the lost segment was sent, and no older segment was out before this row.
+  // The RTO in force when the timer was armed. It is still in the history: the next row came after the
+  // lost segment was sent, and no older segment was in flight before this row.
   const InForce then = history_.at(loss.armed_us);
   PendingLoss pending{loss.id, static_cast<double>(loss.resent_us - loss.sent_us), {}};
   pending.detection.reserve(count_);

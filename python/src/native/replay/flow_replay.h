@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The replay of one flow under every estimator: predictions, metrics and a thinned series.
+// Replays one flow under every estimator and keeps predictions, metrics and a thinned series.
 #ifndef TCPLEARN_REPLAY_FLOW_REPLAY_H
 #define TCPLEARN_REPLAY_FLOW_REPLAY_H
 
@@ -17,44 +17,46 @@
 
 namespace tcplearn {
 
-// An estimator of the core with its parameters set.
+// An estimator of the core with its parameters.
 struct Chosen {
   const tl_estimator* estimator = nullptr;
-  std::vector<std::uint64_t> params;  // aligned storage for params_bytes
-  std::size_t state_words = 0;        // 64-bit words its state takes
+  std::vector<std::uint64_t> params;  // storage of params_bytes, aligned for int64_t
+  std::size_t state_words = 0;        // number of 64-bit words of its state
 };
 
-// One row of a batch, with the columns that estimators and metrics read.
+// One row of a batch: the columns that estimators and metrics use.
 struct RowView {
   tl_sample sample;  // rtt_us < 0: an ACK without a sample
   std::int64_t armed_us, head_sent_us;
   bool retransmitted;
 };
 
-// The parts of a replayed flow other than the sums of its metrics.
+// What is kept of a replayed flow besides the sums of its metrics.
 struct Details {
   explicit Details(std::size_t estimators) : blocks(estimators), hindsight(estimators) {}
 
   Thinned series;
   Blocks blocks;
   Hindsight hindsight;
-  Mean flight;  // segments out just before the ACK of a sample, if known
+  Mean flight;  // segments in flight just before the ACK of a sample, if known
 };
 
 class FlowReplay {
  public:
-  // The caller predicts for `others` further estimators, row by row. `sums_only` leaves out details,
-  // quantiles and spurious timeouts, for many parameter sets over the same samples.
+  // `others` is the number of further estimators that the caller runs, row by row. `sums_only` leaves out
+  // details, quantiles and spurious timeouts, for comparisons of many parameter sets over the same
+  // samples.
   FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, double min_rto_us, bool sums_only);
 
-  // other_rtt_us and other_rto_us are the answers of the caller's estimators just before this row.
+  // Takes a row. other_rtt_us and other_rto_us are the predictions of the caller's estimators just before
+  // it.
   void add(const RowView& row, const double* other_rtt_us, const double* other_rto_us);
 
-  // Adds a loss reported with the last added row.
+  // Adds a loss that is reported with the last added row.
   void lost(const Loss& loss);
   // Withdraws a loss.
   void withdraw(std::uint32_t id);
-  // Counts the losses except the newest `most`, which may still be withdrawn.
+  // Counts the losses, except the newest `most`, which may still be withdrawn.
   void settle(std::size_t most);
 
   std::uint64_t samples() const { return samples_; }
@@ -66,12 +68,12 @@ class FlowReplay {
   struct PendingLoss {
     std::uint32_t id;
     double actual_us;
-    std::vector<Detection> detection;  // by estimator
+    std::vector<Detection> detection;  // one for each estimator
   };
-  // Stores the answer of each estimator just before the row.
+  // Stores the prediction of each estimator just before the row.
   InForce query(const RowView& row, const double* other_rtt_us, const double* other_rto_us);
   void run_timers(const RowView& row, const InForce& now);
-  // `sent` is the answer in force when the sample's segment was sent.
+  // `sent` has the predictions in force when the sample's segment was sent.
   void score(double rtt_us, const InForce& now, const InForce& sent);
   bool from_head(std::size_t e) const {
     return e < chosen_.size() && chosen_[e].estimator->timer == TL_TIMER_FROM_HEAD;

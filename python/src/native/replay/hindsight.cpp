@@ -37,7 +37,8 @@ void Hindsight::add(double rtt_us, const double* predicted_us) {
   costs_us_.assign(estimators_, Costs{});
 }
 
-// The Viterbi algorithm over estimators, for each penalty: stay, or switch from the cheapest and pay.
+// One step of the Viterbi algorithm over the estimators, for each penalty: stay with an estimator, or
+// switch from the cheapest one and pay the penalty.
 void Hindsight::step(double rtt_us, const double* predicted_us) {
   Costs moved, least;
   const Costs& penalty = penalties_us();
@@ -61,8 +62,8 @@ void Hindsight::step(double rtt_us, const double* predicted_us) {
 
 double Hindsight::best_constant_us() const {
   if (scored() == 0) return 0;
-  // Any median is best. Only the part below it comes from the sketch, because it is bounded by the smallest
-  // RTT, while the part above has no bound.
+  // Any median has the least error. Only the sum below the median comes from the sketch, because its
+  // error is bounded by the smallest RTT; the sum above has no such bound.
   const double median = rtts_us_.at({0.5}).front();
   return sum_rtt_us_ - static_cast<double>(scored()) * median + 2 * rtts_us_.sum_below(median);
 }
@@ -75,7 +76,8 @@ double Hindsight::best_switching_us() const {
   if (scored() == 0 || estimators_ == 0) return 0;
   const std::uint64_t switches = scored() / kSamplesPerSwitch;
   if (switches == 0) return *std::min_element(fixed_error_us_.begin(), fixed_error_us_.end());
-  // A sequence s with n(s) <= k switches costs L(s) >= L(s) + p (n(s) - k) >= least(p) - p k, for any p >= 0.
+  // A sequence s with n(s) <= k switches costs L(s) >= L(s) + p (n(s) - k) >= least(p) - p k, for any p
+  // >= 0.
   double bound = sum_least_us_;
   for (std::size_t i = 0; i < kPenalties; ++i) {
     bound = std::max(bound, least_us_[i] - penalties_us()[i] * static_cast<double>(switches));

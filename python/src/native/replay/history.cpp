@@ -26,7 +26,7 @@ void History::forget(std::int64_t time_us, std::int64_t head_us) {
 }
 
 InForce History::at(std::int64_t time_us) {
-  std::size_t low = 0, high = count_ - 1;  // the newest row is in force for later times
+  std::size_t low = 0, high = count_ - 1;  // the newest row is in force for all later times
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
     if (time_us < rows_[slot(middle)].time_us) {

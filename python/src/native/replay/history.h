@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The predictions and timeouts of the last rows, back to the sending of the oldest segment still out.
+// Keeps the predictions and RTOs of the last rows, back to the transmission of the oldest segment in
+// flight.
 #ifndef TCPLEARN_REPLAY_HISTORY_H
 #define TCPLEARN_REPLAY_HISTORY_H
 
@@ -9,25 +10,28 @@
 
 namespace tcplearn {
 
-// In force just before a row, by estimator; borrowed until the next row comes.
+// The values in force just before a row, one for each estimator. The pointers are valid until the next
+// row.
 struct InForce {
   bool any_sample;
   double *rtt_us, *rto_us;
 };
 
-// A ring that grows with the flight and keeps its memory.
+// A ring buffer that grows with the flight and keeps its memory.
 class History {
  public:
-  // Fewer samples overtake another; without the limit a long stall would keep far too many rows.
+  // The most rows that are kept only because a later sample may have been sent before them. Without this
+  // limit a long stall would keep far too many rows.
   static constexpr std::size_t kMostBehind = std::size_t{1} << 14;
 
   explicit History(std::size_t estimators) : width_(2 * estimators) {}
 
-  // Begins a row and returns its predictions and timeouts, which the caller fills in.
+  // Begins a row. Returns its predictions and RTOs, which the caller fills in.
   InForce add(std::int64_t time_us, bool any_sample);
-  // Forgets rows up to time_us, and up to head_us those beyond the newest kMostBehind.
+  // Forgets the rows up to time_us; and of those up to head_us, all except the newest kMostBehind.
   void forget(std::int64_t time_us, std::int64_t head_us);
-  // Returns the values in force at a time: those just before the first row after it, or the newest ones.
+  // Returns the values in force at a time: those just before the first row after that time, or the newest
+  // ones.
   InForce at(std::int64_t time_us);
 
  private:
@@ -41,8 +45,8 @@ class History {
 
   std::size_t width_;
   std::size_t first_ = 0, count_ = 0;
-  std::vector<Row> rows_;       // the capacity, a power of two
-  std::vector<double> values_;  // [slot][prediction by estimator, timeout by estimator]
+  std::vector<Row> rows_;       // its size is the capacity, a power of two
+  std::vector<double> values_;  // [slot][predictions of all estimators, then RTOs of all estimators]
 };
 
 }  // namespace tcplearn

@@ -7,10 +7,10 @@
 namespace tcplearn {
 
 namespace {
-constexpr double kMaxAckDelayUs = 200e3;  // TLP.max_ack_delay: RFC 8985, 7.2's worst-case delayed ACK
-constexpr double kInitialPtoUs = 1e6;     // RFC 8985, 7.2: before SRTT is known
+constexpr double kMaxAckDelayUs = 200e3;  // TLP.max_ack_delay: worst-case delayed ACK (RFC 8985, 7.2)
+constexpr double kInitialPtoUs = 1e6;     // PTO before SRTT is known (RFC 8985, 7.2)
 
-// RFC 8985, 7.2.
+// Returns the probe timeout (PTO) by RFC 8985, 7.2.
 double probe_timeout_us(double srtt_us, bool alone) {
   return srtt_us > 0 ? 2 * srtt_us + (alone ? kMaxAckDelayUs : 0) : kInitialPtoUs;
 }
@@ -55,12 +55,12 @@ Scored Metrics::score(double rtt_us, const Answer& now, const Answer& sent) {
 void Metrics::run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head) {
   const auto armed = static_cast<double>(wait.armed_us);
   const auto acked = static_cast<double>(wait.acked_us);
-  // RFC 6298, 5.3: RTO from the ACK that restarts the timer; Eifel: less the age of the oldest segment
+  // RFC 6298, 5.3: RTO after the ACK that restarts the timer; Eifel: minus the age of the oldest segment
   const double start = from_head ? static_cast<double>(wait.head_sent_us) : armed;
   const double expiry = std::max(armed, start + timeout_us);
   spurious_timeouts += expiry < acked;
 
-  // RFC 8985, 7.2 and 7.3: a probe is sent after PTO, or instead of an RTO that would expire sooner, and
+  // RFC 8985, 7.2 and 7.3: a probe is sent after PTO, or in place of an RTO that would expire sooner, and
   // restarts the RTO
   const double probe = std::min(armed + probe_timeout_us(srtt_us, wait.tail), expiry);
   spurious_probes += probe < acked;
@@ -72,16 +72,16 @@ Detection Metrics::detect(const Loss& loss, double srtt_us, double timeout_us, b
   const auto armed = static_cast<double>(loss.armed_us);
   const double start = from_head ? static_cast<double>(loss.head_sent_us) : armed;
   double expiry = std::max(armed, start + timeout_us);
-  // it fired before this was sent, for an older segment, and runs again
+  // the timer fired before this segment was sent, for an older segment, and runs again
   if (expiry < sent) expiry = sent + timeout_us;
 
   double known = expiry;
-  // RFC 8985, 7.2: no probe once a segment was SACKed, because RACK's own timer runs; else after PTO, or
-  // instead of an RTO that would expire sooner
+  // RFC 8985, 7.2: no probe once a segment was SACKed, because RACK's own timer runs; otherwise after
+  // PTO, or in place of an RTO that would expire sooner
   const double pto = static_cast<double>(loss.probe_from_us) + probe_timeout_us(srtt_us, loss.alone);
   const double probe = std::min(pto, expiry);
   if (loss.delivered_us < 0 || static_cast<double>(loss.delivered_us) > probe) {
-    // the probe is the last segment: either the lost one itself, or its ACK shows the loss a round trip later
+    // the probe is the last segment: either the lost one itself, or its ACK shows the loss one RTT later
     const double answer =
         loss.rtt_us >= 0 ? std::min(static_cast<double>(loss.rtt_us), timeout_us) : timeout_us;
     known = loss.tail ? probe : probe + answer;

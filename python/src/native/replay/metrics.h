@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The measurements of one estimator on one flow.
+// Measures one estimator on one flow.
 #ifndef TCPLEARN_REPLAY_METRICS_H
 #define TCPLEARN_REPLAY_METRICS_H
 
@@ -25,60 +25,63 @@ struct Mean {
 
 // A wait of the retransmission timer that an ACK ends (RFC 6298, section 5).
 struct Wait {
-  std::int64_t armed_us;      // the timer was (re)started
-  std::int64_t head_sent_us;  // the oldest segment out was first sent
-  std::int64_t acked_us;      // the ACK that ended the wait
-  bool tail;                  // one segment out: its probe allows for a delayed ACK
+  std::int64_t armed_us;      // when the timer was started or restarted
+  std::int64_t head_sent_us;  // first transmission of the oldest segment in flight
+  std::int64_t acked_us;      // time of the ACK that ended the wait
+  bool tail;                  // only one segment was in flight; its probe allows for a delayed ACK
 };
 
-// A lost segment, and what the sender saw of it; capture/loss.h defines the times.
+// A lost segment, and what the sender saw of the loss; capture/loss.h defines the times.
 struct Loss {
   std::uint32_t id;
   std::int64_t sent_us, resent_us, armed_us, head_sent_us, probe_from_us;
-  std::int64_t delivered_us, rack_us, rtt_us;  // -1: none
+  std::int64_t delivered_us, rack_us, rtt_us;  // -1: no value
   bool tail, alone;
 };
 
-// The times from a segment's transmission to the detection of its loss, in us.
+// The time from the transmission of a lost segment to the detection of its loss, in us.
 struct Detection {
-  double rto_us;   // with the timer alone
-  double rack_us;  // with RACK-TLP before it
+  double rto_us;   // by the retransmission timer alone
+  double rack_us;  // by RACK-TLP, or else by the timer
 };
 
-// An estimator's answer at one time.
+// The prediction and the RTO of an estimator at one time.
 struct Answer {
   double rtt_us, rto_us;
-  bool any_sample;  // a sample had arrived, so the prediction counts
+  bool any_sample;  // whether a sample had arrived, so that the prediction counts
 };
 
-// Its error for one sample, and its RTO when the segment was sent; 0 if no sample had arrived.
+// An estimator's errors for one sample, and its RTO when the segment was sent. A value is 0 if no sample had
+// arrived before the time to which it belongs.
 struct Scored {
   double abs_error_us, at_send_error_us, rto_us;
   double excess_us;  // RTO - sample, at least 0
   bool missed;
 };
 
-// The sums of a timer compared with samples.
+// Sums of a timer compared with the samples.
 struct TimerSums {
   Mean rto_us, excess_us;
-  std::uint64_t misses = 0;  // samples above the RTO
+  std::uint64_t misses = 0;  // samples longer than the RTO
 
   void merge(const TimerSums& o);
 };
 
 class Metrics {
  public:
-  // Adds a sample with the prediction and RTO in force just before it (the papers' definition of the error),
-  // and those in force when its segment was sent. The RTO before the first sample is no estimate: what was
-  // sent under it is counted only.
+  // Scores a sample. `before`: prediction and RTO in force just before the sample (the papers' definition
+  // of the error). `at_send`: those in force when its segment was sent. The RTO before the first sample
+  // is no estimate, so samples sent under it are only counted.
   Scored score(double rtt_us, const Answer& before, const Answer& at_send);
-  // Adds a wait that ended with the ACK of a segment that was not lost, so that any timeout is spurious.
+  // Adds a wait that ended with the ACK of a segment that was not lost, so that any timeout in it is
+  // spurious.
   void run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head);
-  // srtt_us 0: no sample yet.
+  // Returns the detection time of a loss. srtt_us = 0: no sample yet.
   static Detection detect(const Loss& loss, double srtt_us, double timeout_us, bool from_head);
   void merge(const Metrics& other);
 
-  // Calls visit(name, Mean or count) for each figure, with its name in tcplearn.metrics.
+  // Calls visit(name, Mean or count) for each figure; `name` is its name in the Python module
+  // tcplearn.metrics.
   template <typename Visit>
   void named(Visit&& visit) const {
     visit("mean_abs_error_us", abs_error_us);
@@ -101,10 +104,12 @@ class Metrics {
   }
 
   Mean abs_error_us, error_us, at_send_error_us;
-  TimerSums at_send, before;  // the RTO when a sample's segment was sent, and just before the sample
+  // with the RTO at the transmission of a sample's segment; with the RTO just before the sample
+  TimerSums at_send, before;
   Mean loss_actual_us, loss_rto_us, loss_rack_us;  // from a lost segment's transmission to its detection
-  std::uint64_t spurious_timeouts = 0;             // waits in which the timer fired
-  std::uint64_t spurious_timeouts_tlp = 0;         // the same with tail loss probes sent first (RFC 8985)
+  std::uint64_t spurious_timeouts = 0;             // waits in which the timer fired, with the timer alone
+  // waits in which the timer fired, if tail loss probes are sent first (RFC 8985)
+  std::uint64_t spurious_timeouts_tlp = 0;
   std::uint64_t spurious_probes = 0;
   std::uint64_t handshakes = 0;  // samples of segments that were sent before the first sample arrived
   Quantiles abs_errors_us;

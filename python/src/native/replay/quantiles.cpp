@@ -7,7 +7,7 @@
 namespace tcplearn {
 
 namespace {
-// Values from the level below are nearly always two sorted runs.
+// Sorts the values. Values from the level below are nearly always two sorted runs.
 void sort_runs(std::vector<double>& values) {
   const auto second = std::is_sorted_until(values.begin(), values.end());
   if (std::is_sorted(second, values.end())) {
@@ -30,7 +30,7 @@ void Quantiles::compact(std::size_t level) {
   auto& from = levels_[level];
   auto& to = levels_[level + 1].values;
   sort_runs(from.values);
-  // an odd value stays, so that no weight is lost
+  // an odd value stays on this level, so that no weight is lost
   const bool left_over = from.values.size() % 2 == 1;
   const double kept = left_over ? from.values.back() : 0;
   const std::size_t pairs = from.values.size() / 2;

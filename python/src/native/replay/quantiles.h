@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Quantiles of a stream in bounded memory, repeatable: no random bits.
+// Estimates quantiles of a stream in bounded memory, reproducibly (without random bits).
 #ifndef TCPLEARN_REPLAY_QUANTILES_H
 #define TCPLEARN_REPLAY_QUANTILES_H
 
@@ -9,10 +9,11 @@
 
 namespace tcplearn {
 
-// Levels of buffers; a full one is sorted and every other value goes up a level with twice the weight,
-// odd and even places in turn (Manku, Rajagopalan and Lindsay, SIGMOD 1998; the compactors of KLL,
-// without its coin). A compaction of level h moves a rank by at most 2^h and the next one the other
-// way, so the rank error is at most levels / (2 kCapacity): 0.4 % at 10^8 values, exact below 2,048.
+// The sketch has levels of buffers. A full buffer is sorted, and every other value moves up a level with
+// twice the weight, alternately the odd and the even positions (Manku, Rajagopalan and Lindsay, SIGMOD
+// 1998; the compactors of KLL, without its random choice). A compaction of level h changes a rank by at
+// most 2^h, and the next one changes it in the other direction. So the rank error is at most levels / (2
+// kCapacity): 0.4 % at 10^8 values, and 0 below 2,048 values.
 class Quantiles {
  public:
   static constexpr std::size_t kCapacity = 2048;
@@ -20,9 +21,10 @@ class Quantiles {
   void add(double value);
   void merge(const Quantiles& other);
   std::uint64_t count() const { return count_; }
-  // Returns the values at the given probabilities (rising, 0 to 1), or nothing if no value was added.
+  // Returns the values at the given probabilities (in rising order, 0 to 1), or nothing if no value was
+  // added.
   std::vector<double> at(const std::vector<double>& probabilities) const;
-  // Returns the sum of x - v over the values v below x; its error is at most the rank error times count() (x
+  // Returns the sum of x - v over the values v below x. Its error is at most (rank error) * count() * (x
   // - smallest).
   double sum_below(double x) const;
 

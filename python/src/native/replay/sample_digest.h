@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A number that identifies copies of a flow.
+// Computes a number by which copies of a flow are recognized.
 #ifndef TCPLEARN_REPLAY_SAMPLE_DIGEST_H
 #define TCPLEARN_REPLAY_SAMPLE_DIGEST_H
 
@@ -7,9 +7,9 @@
 
 namespace tcplearn {
 
-// The digest of a flow's samples in order and their times since its first, which is the same in every file
-// and format. Two different flows have the same digest with a probability of 2^-64; it is not safe against
-// forgery.
+// The digest of a flow's RTT samples, in order, and their times since the first sample. It is the same in
+// every file and format. Two different flows have the same digest with a probability of 2^-64. It does
+// not protect against forgery.
 class SampleDigest {
  public:
   void add(std::int64_t time_us, std::int64_t rtt_us) {

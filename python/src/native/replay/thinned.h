@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A flow over time, thinned for pictures.
+// A flow over time with a bounded number of points, for pictures.
 #ifndef TCPLEARN_REPLAY_THINNED_H
 #define TCPLEARN_REPLAY_THINNED_H
 
@@ -9,12 +9,12 @@
 
 namespace tcplearn {
 
-// At most 2 * kPoints points; when they are full, neighbours are merged.
+// There are at most 2 * kPoints points. When they are full, neighbours are merged.
 struct Thinned {
   static constexpr std::size_t kPoints = 1200;
   std::uint64_t per_point = 1, in_last = 0;
   std::vector<double> time_us, low_us, high_us;
-  std::vector<double> prediction_us, rto_us;  // point-major: [point * estimators + e]
+  std::vector<double> prediction_us, rto_us;  // indexed [point * estimators + e]
 
   void add(double time, double rtt, const double* prediction, const double* rto, std::size_t estimators);
   std::size_t points() const { return time_us.size(); }

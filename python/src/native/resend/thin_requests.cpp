@@ -9,13 +9,13 @@ namespace tcplearn {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// The most transmissions of a segment; a policy without an answer to 400 of them waits for days.
+// The most transmissions of a segment. A policy that gets no answer to 400 of them has waited for days.
 constexpr std::uint32_t kMostSendings = 400;
 
 enum class Draw : std::uint64_t { kRtt = 1, kLoss = 2 };
 
-// Returns a number in [0, 1) that depends only on the transmission, so that all policies meet the same path
-// (by the finaliser of SplitMix64).
+// Returns a number in [0, 1) that depends only on the transmission (the finalizer of SplitMix64), so that
+// all policies meet the same path.
 double drawn(std::uint64_t seed, std::size_t request, std::uint32_t sending, Draw what) {
   std::uint64_t x = seed * 0x9E3779B97F4A7C15u + request * 0xBF58476D1CE4E5B9u +
                     std::uint64_t{sending} * 0x94D049BB133111EBu +
@@ -25,8 +25,8 @@ double drawn(std::uint64_t seed, std::size_t request, std::uint32_t sending, Dra
   return static_cast<double>((x ^ (x >> 31)) >> 11) / 9007199254740992.0;
 }
 
-// Between two rows it returns one of them with a probability by nearness, which preserves the recorded
-// jitter.
+// Returns the RTT at a time. Between two rows it returns one of the two RTTs, with a probability by
+// nearness, which preserves the recorded jitter.
 std::int64_t rtt_at(const RttRecord& record, std::int64_t at_us, double odds) {
   const std::int64_t length_us = std::max<std::int64_t>(record.time_us[record.rows - 1], 1);
   const std::int64_t within_us = at_us % length_us;
@@ -68,7 +68,7 @@ ThinRequests run_thin_requests(const tl_resend_policy* policy, void* state, cons
     for (;; ++sending) {
       const std::int64_t rtt_us = rtt_at(record, sent_us, drawn(seed, i, sending, Draw::kRtt));
       if (done_us != kNever) {
-        ++needless;  // a later copy does not overtake the one on its way
+        ++needless;  // a copy is on its way already, and this one does not overtake it
       } else if (!is_lost(losses, sent_us, rtt_us, drawn(seed, i, sending, Draw::kLoss))) {
         through_us = sent_us;
         answered = sending;
