@@ -209,7 +209,8 @@ build/capture-fuzz/fuzz_capture: $(CAPTURE_SOURCES) $(CAPTURE_HEADERS) $(wildcar
 	@tools/system-packages $(BUILD_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES)
 	@mkdir -p $(@D)
 	for file in $(wildcard core/src/*.c); do clang $(CAPTURE_FLAGS) -c $$file -o $(@D)/$$(basename $$file .c).o || exit 1; done
-	clang++ -std=c++17 $(CAPTURE_FLAGS) -fsanitize=fuzzer -Ipython/src/native $(CAPTURE_SOURCES) \
+	printf '#include "%s"\n' $(abspath $(CAPTURE_SOURCES)) >$(@D)/all.cpp
+	clang++ -std=c++17 $(CAPTURE_FLAGS) -fsanitize=fuzzer -Ipython/src/native $(@D)/all.cpp \
 	  $(patsubst core/src/%.c,$(@D)/%.o,$(wildcard core/src/*.c)) -lpcap -lz -o $@
 
 capture-build: build/capture-fuzz/fuzz_capture

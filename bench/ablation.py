@@ -252,31 +252,35 @@ def tables(series: Series, steps: bool) -> str:
         return [row, *timed(series, name, params), *after]
 
     what = (
-        f"\nLast, samples 51 to 150 after a tenfold step at 1 %, {2 * STEPS} steps: misses over the chosen "
-        f"rate, and the wait over `{FIRST}`'s."
+        f"\nThe last four columns are for samples 51 to 150 after a tenfold step at 1 % ({2 * STEPS} steps): "
+        f"the miss rate\ndivided by 1 %, and the wait divided by that of `{FIRST}`."
         if steps
         else ""
     )
     return f"""## Prediction
 
-Error over that of the better of `jacobson` and `last` on the same samples (geometric mean over
-{len(series)} series, and the worst series), over the whole series and with a fresh start every 50 and 100.
+The prediction error, divided by that of the better of `jacobson` (RFC 6298) and `last` (the last RTT) on
+the same samples. Columns "mean" have the geometric mean over {len(series)} series, and columns "worst" the
+worst series. "Full" is over the whole series; "50" and "100" start the estimator anew every 50 or 100
+samples.
 
 {predictions}
 
 ## Experts
 
-The alternatives that nunes2014 names, on the grid fitted to the path: the loss of step 2, and how step 4
-shares weight ([experts](algorithms/experts.md)). The same ratio.
+The same ratio of errors for variants of the estimator `experts`, on a grid of predictions fitted to the
+path. The variants are alternatives that Nunes et al. 2014 name: the loss function of step 2 of their
+algorithm, and the rule by which step 4 shares weight ([experts](algorithms/experts.md)).
 
 {experts}
 
 ## Timer
 
-Misses at a chosen 1 %, over it: range over the series with {EXPECTED} or more to be expected. Then, with the
-rate that `jacobson` happens to have on each series, the excess wait (mean of RTO − sample where above 0) over
-`jacobson`'s, the misses over `jacobson`'s, and how often the sample after a miss is missed too (all series
-together).{what}
+The first two columns are for `conformal` with a chosen miss rate of 1 %: the range of the miss rate divided
+by 1 %, over the series with {EXPECTED} or more expected misses, and on how many of them it is within 0.7 to
+1.3. The next three columns are for the miss rate that `jacobson` has on each series: the excess wait (mean
+of RTO − sample where above 0) and the misses, both divided by those of `jacobson`, and how often the sample
+after a miss is missed too (all series together).{what}
 
 {table(head, (timer(*v) for v in TIMERS))}
 """
@@ -322,58 +326,65 @@ def generated() -> str:
     )
     return f"""# What each part contributes
 
-Made by `python bench/ablation.py`, not by hand. Seeded series: {len(FAMILIES)} families
-(`python/tests/families.py`), seeds {SEEDS[0]} to {SEEDS[-1]}, {ROWS} samples each. They were built to be
-hard, and the mixture is our choice: compare rows with each other, not with other results.
-`python bench/ablation.py FOLDER` prints the same tables for any folder of traces.
+This page is written by `python bench/ablation.py`. It shows what each part of the estimators `tracking`
+(predicts the RTT) and `conformal` (sets an RTO with a chosen rate of misses; a miss is an RTT above the
+RTO) contributes. The data are {len(FAMILIES)} generated families of RTT series
+(`python/tests/families.py`), with seeds {SEEDS[0]} to {SEEDS[-1]} and {ROWS} samples each. They were built
+to be hard, and the mixture is our choice: compare rows with each other, not with other results. `python
+bench/ablation.py FOLDER` prints the same tables for any folder of traces.
 
 {tables(series, steps=True)}
 ## By family
 
-The same ratios of errors, and of waits at `jacobson`'s rate where it misses 20 or more, by family.
+For each family of series: the ratio of prediction errors as above, and the wait at the miss rate of
+`jacobson`, divided by that of `jacobson`. The wait is given where `jacobson` misses 20 samples or more.
 
 {families}
 
 ## Prediction at the time of sending
 
-The same ratio of errors with the prediction in force when the packet was sent, in flows with the given number
-of packets in a round trip (seeds 0 to 2). With ten packets the noise of these families cannot be predicted,
-and an average is the best prediction.
+The same ratio of errors for the prediction in force when the packet was sent, in flows with the given
+number of packets per round trip (seeds 0 to 2). With ten packets the noise of these families cannot be
+predicted, and an average is the best prediction.
 
 {sends}
 
 ## Rows of steps
 
-`conformal` at 1 % and `conformal/first`, on one generated series of 100 constant levels of the RTT,
-alternately higher and lower: the rate of misses divided by the chosen rate, over all samples and
-over samples 51 to 150 after a step, and how much longer than the RTT the timer waits on average.
+`conformal` with a chosen miss rate of 1 %, and `conformal/first`, its first form, on one generated series.
+The RTT has 100 constant levels, alternately higher and lower. The columns have the miss rate divided by 1
+%, over all samples and over samples 51 to 150 after a step up or down, and how much longer than the RTT the
+timer waits on average.
 
 {rows}
 
 ## Misses and timeouts
 
-`conformal` in flows that always have data to send, with the given number of packets in a round trip, on the
-same families (seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). In % of samples: above the RTO just before
-the sample, which the estimator promises; above the RTO at the time of sending; spurious timeouts of a timer
-that each ACK restarts.
-`conformal/at-send` promises the second: its misses and timeouts, and on how many series the rate is within
-0.7 to 1.3 of the chosen one. Then `jacobson`'s.
+The table is for flows that always have data to send, with the given number of packets per round trip, on
+the same families (seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). All numbers but the counts of series
+are in % of samples. "Before" is the share of samples above the RTO in force just before the sample, for
+which `conformal` keeps the chosen rate. "At send" is the share above the RTO in force when the segment was
+sent, for which `conformal/at-send` keeps it. "Timeouts" are spurious timeouts of a timer that each ACK
+restarts. "Within 0.7–1.3" is the number of series on which the rate of `conformal/at-send` is 0.7 to 1.3
+times the chosen one.
 
 {waits}
 
-`conformal/at-send` at 1 % in shorter flows: on how many of the 57 series the rate at the sending is below,
-within and above 0.7 to 1.3 of it. It learns once in a flight:
-2,000 packets, fifty in a round trip, are 40 flights.
+`conformal/at-send` at 1 % in shorter flows: its miss rate at the time of sending, divided by 1 %, and on
+how many of the 57 series it is below, within and above 0.7 to 1.3 times 1 %. The estimator learns once in a
+flight. 2,000 packets, fifty in a round trip, are only 40 flights.
 
 {short}
 
 ## Bursts, outages, heavy tails
 
-`conformal` at 1 %, a path of 50 ms with 5 % of noise, 200 times: the RTO after a burst over that before it.
+`conformal` at 1 % on a path of 50 ms with 5 % of noise, 200 times: the RTO after a burst of longer RTTs,
+divided by the RTO before it.
 
 {disturbances}
 
-A Pareto tail, 100,000 samples: what 1 % costs where `jacobson` misses 5 %.
+RTTs with a Pareto tail, 100,000 samples: the wait for a miss rate of 1 %, on series where `jacobson` misses
+about 5 %.
 
 {tails}
 """

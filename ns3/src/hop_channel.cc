@@ -20,7 +20,7 @@ NS_OBJECT_ENSURE_REGISTERED(HopChannel);
 namespace {
 
 // random streams: of fades; of the reverse direction, to which 1 is added for the forward direction
-constexpr std::int64_t kFadeStream = 5100, kHopStream = 5101;
+constexpr std::int64_t kHopFadeStream = 5100, kHopStream = 5101;
 constexpr double kMostDeviations = 4;  // as in netem's tables
 
 double now_s() { return Simulator::Now().GetSeconds(); }
@@ -62,7 +62,7 @@ void set_rate_each(const ns3::Ptr<ns3::PointToPointNetDevice>& device, const Dir
 }  // namespace
 
 Fades::Fades(const Described& path, std::shared_ptr<Recorder> recorder) : recorder_(std::move(recorder)) {
-  draw_->SetStream(kFadeStream);
+  draw_->SetStream(kHopFadeStream);
   for (const std::size_t side : {0, 1}) {
     const Direction& d = side ? path.forward : path.reverse;
     for (const Dated& fade : d.fades)

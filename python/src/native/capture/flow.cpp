@@ -16,7 +16,6 @@ constexpr std::size_t kMaxSegments = std::size_t{1} << 16;
 // The largest number of segments before the first ACK; it bounds the memory for a one-way capture.
 constexpr std::size_t kMaxSegmentsUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMaxResends = 8;
-constexpr std::uint32_t kDupThresh = 3;  // RFC 8985, section 5.2
 constexpr std::uint32_t kLargestSegment = 1500;
 constexpr std::uint32_t kDefaultMss = 1460;
 // The timestamps option and its padding take twelve bytes of each segment (RFC 7323, appendix A).

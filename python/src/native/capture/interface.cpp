@@ -13,7 +13,7 @@ namespace {
 // Enough for Ethernet, VLAN tags, IPv6 with extension headers and TCP options; payloads are not copied.
 constexpr int kSnapBytes = 256;
 // The size of the kernel's buffer for unread frames.
-constexpr int kBufferBytes = 16 << 20;
+constexpr int kKernelBufferBytes = 16 << 20;
 // The time after which the kernel delivers a block of frames that is not full.
 constexpr int kBlockMs = 50;
 
@@ -42,7 +42,7 @@ Interface::Interface(const std::string& name) : name_(name) {
   pcap_set_snaplen(handle_, kSnapBytes);
   pcap_set_promisc(handle_, 0);
   pcap_set_timeout(handle_, kBlockMs);
-  pcap_set_buffer_size(handle_, kBufferBytes);
+  pcap_set_buffer_size(handle_, kKernelBufferBytes);
   pcap_set_tstamp_precision(handle_, PCAP_TSTAMP_PRECISION_NANO);
   require(pcap_activate(handle_));
   require(pcap_setnonblock(handle_, 1, message));

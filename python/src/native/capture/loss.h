@@ -12,6 +12,9 @@
 
 namespace tcplearn {
 
+// DupThresh of RACK (RFC 8985, section 5.2), in segments
+constexpr std::uint32_t kDupThresh = 3;
+
 // The losses of a batch as columns (columns.h). A loss comes with the row of the ACK that acknowledges
 // the segment. A segment is no loss if a timestamp (RFC 7323), a SACK before the retransmission, or a
 // duplicate SACK (RFC 2883) proves that its first copy arrived. Handshakes and zero-window probes are

@@ -7,9 +7,8 @@ namespace tcplearn {
 namespace {
 
 // The most pieces of a window that are held, and the most while nothing was acknowledged.
-constexpr std::size_t kMostPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
+constexpr std::size_t kMostSentPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
-constexpr std::uint32_t kDupThresh = 3;
 // RFC 9293, 3.7.1: a full-sized segment has at least this size, unless a smaller one was negotiated.
 constexpr std::uint32_t kLeastMss = 536;
 // The longest delay of RACK's timer with short RTTs: two ticks of 4 ms and the host's processing (RFC
@@ -325,7 +324,7 @@ void DataSide::finish(std::vector<Repaired>& out) {
 }
 
 void DataSide::limit_memory() {
-  const std::size_t most = last_advance_us_ < 0 ? kMostUnacked : kMostPieces;
+  const std::size_t most = last_advance_us_ < 0 ? kMostUnacked : kMostSentPieces;
   if (pieces_.size() - head_ <= most) return;
   head_ += most / 2;
   una_ = pieces_[head_].start;

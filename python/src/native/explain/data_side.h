@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "capture/loss.h"
 #include "capture/packet.h"
 #include "forecast.h"
 #include "rows.h"

@@ -6,7 +6,7 @@
 namespace tcplearn {
 namespace {
 
-constexpr std::size_t kMostCopies = 16;
+constexpr std::size_t kMostHandshakeCopies = 16;
 // Handshake timers are never shorter than this. Two copies within this time are a duplicate in the
 // capture, or the server's timer and its answer to a SYN coincided.
 constexpr std::int64_t kTwiceUs = 20'000;
@@ -14,7 +14,7 @@ constexpr std::int64_t kTwiceUs = 20'000;
 }  // namespace
 
 void Handshake::Kind::add(const Packet& packet, std::int64_t now_us) {
-  if (sent.size() < kMostCopies) sent.emplace_back(packet.ts_value, now_us);
+  if (sent.size() < kMostHandshakeCopies) sent.emplace_back(packet.ts_value, now_us);
   if (copies > 0 && now_us - last_us < kTwiceUs) return;
   if (copies == 0) {
     first_us = before_us = now_us;
