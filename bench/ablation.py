@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Measures what each part of three estimators contributes, and writes the tables of docs/ablation.md.
 
-The estimators are `tracking` (an RTT predictor), `conformal` (a retransmission timer that keeps a chosen
-miss rate) and `experts` (nunes2014's RTT predictor, here with other loss functions and other ways of
-sharing weight). A miss is an RTT sample above the RTO.
+The estimators are `tracking` (predicts the RTT), `conformal` (a timer that keeps a chosen rate of misses;
+a miss is an RTT above the RTO) and `experts` (nunes2014's predictor).
 
 python bench/ablation.py           writes docs/ablation.md from generated RTT series, in a minute or two
 python bench/ablation.py PATH ...  prints the tables for recorded traces: PATH is a file or a folder of files
@@ -75,10 +74,9 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield four ratios for the family of series `name`. Two are prediction errors of `tracking` and
-    `tracking/first`, divided by the error of the better of `jacobson` and `last`. Two are mean excess
-    waits of `conformal` and `conformal/first` at the miss rate of `jacobson`, divided by the wait of
-    `jacobson`."""
+    """Yield the ratios of the family of series `name`: of `tracking` and `tracking/first` the error over
+    that of the better of `jacobson` and `last`; of `conformal` and `conformal/first` the mean excess wait
+    over that of `jacobson` at its miss rate."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -138,9 +136,8 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
-    """Yield the percentage of samples that are above the RTO in force just before the sample, the
-    percentage above the RTO in force when the segment was sent, and the percentage with a spurious
-    timeout."""
+    """Yield percentages of the samples: above the RTO just before the sample, above the RTO in force when
+    the segment was sent, and with a spurious timeout."""
     names = ("conformal", "conformal/at-send", "jacobson")
     out, kept = [], []
     for family_name, seed in itertools.product(FAMILIES, range(3)):
@@ -165,10 +162,9 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the mean miss rate of `conformal/at-send`, divided by the chosen 1 %, and the numbers of
-    series with a rate below 0.7 %, from 0.7 % to 1.3 %, and above 1.3 %. The flows have `rows` packets,
-    `window` of them per round trip. A miss is an RTT above the RTO that was in force when the packet was
-    sent."""
+    """Yield the mean miss rate of `conformal/at-send` over the chosen 1 %, and how many series are below
+    0.7 %, from 0.7 % to 1.3 %, and above 1.3 %. Flows have `rows` packets, `window` per round trip. A miss
+    is an RTT above the RTO in force when the packet was sent."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
@@ -181,9 +177,8 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield, for `tracking` and `tracking/first`, the mean and the largest ratio of prediction errors: the
-    error of the prediction in force at sending divided by the error of the better of `jacobson` and
-    `last`."""
+    """Yield, for `tracking` and `tracking/first`, the mean and the largest error of the prediction in force
+    at sending, divided by that of the better of `jacobson` and `last`."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
