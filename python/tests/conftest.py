@@ -31,6 +31,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--screenshots", default="", help="a folder for what reports look like in a browser")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Names a long value by its beginning and its length: pytest-xdist sends every name to each process."""
+    if isinstance(val, str | bytes) and len(val) > 120:
+        return f"{ascii(val[:40])[:120]}... ({len(val)} long)"
+    return None
+
+
 @pytest.fixture
 def installed_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """examples/my_estimator as pip would leave it: its module and its entry point on sys.path."""

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 from losses_made_up import INFORMED, table
-from sklearn.metrics import roc_auc_score
 
 from tcplearn import losses
 from tcplearn.cli.app import main
@@ -159,6 +158,8 @@ def test_at_most_so_many_rows_of_each(losses_file: Path) -> None:
 
 
 def test_scores_against_plain_twins() -> None:
+    from sklearn.metrics import roc_auc_score
+
     draw = np.random.default_rng(5)
     congested = (draw.random(500) < 0.7).astype(np.int64)
     score = np.round(np.clip(congested * 0.2 + draw.random(500) * 0.8, 0, 1), 2)  # with ties
