@@ -14,12 +14,9 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
-    """Within this context, raise KeyboardInterrupt on SIGTERM and SIGHUP, unless another handler is set
-    (nohup ignores SIGHUP).
-
-    Only the first signal counts. Both a shell and its terminal send SIGHUP, and systemd may send SIGHUP
-    just after SIGTERM. The second signal would interrupt the removal of temporary files.
-    """
+    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP that has no other
+    handler. A second one would interrupt the removal of temporary files: shell and terminal both send
+    SIGHUP."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

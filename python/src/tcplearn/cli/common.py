@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Input, output and messages of all verbs. Slow modules are imported only when needed, so that --help is
-quick."""
+"""Input, output and messages of all verbs. Slow modules are imported only when needed."""
 
 from __future__ import annotations
 
@@ -26,9 +25,8 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: A verb only parses its arguments and returns its work as a function, which runs outside of typer.
-#: Inside, typer would handle broken pipes, interrupts and system errors before this program could. The
-#: function's argument is the command line, which is recorded in the output.
+#: A verb only parses its arguments and returns its work: a function of the command line, called outside of
+#: typer, because typer would handle broken pipes, interrupts and system errors before this program.
 Work = Callable[[str], None]
 #: A function that adds rows to a file.
 Add = Callable[[Iterable["Record"]], None]
@@ -57,8 +55,7 @@ def check_readable(path: Path) -> None:
 
 
 def _is_terminal(output: Path | None) -> bool:
-    """Return whether `output` (None: standard output) is a terminal. A terminal may have a file name such
-    as /dev/tty."""
+    """Return whether `output` (None: standard output) is a terminal; /dev/tty is one."""
     if output is None:
         return sys.stdout.isatty()
     try:
@@ -91,8 +88,7 @@ class Outputs:
     quiet: o.Quiet = False
 
     def check(self, sources: Sequence[Path] = ()) -> None:
-        """Raise UserError or FailedError if an output cannot be written, or would overwrite one of the
-        input files `sources`."""
+        """Raise UserError or FailedError if an output is one of the inputs `sources` or cannot be written."""
         if self.output is None and not sys.stdout.writable():
             raise FailedError(CLOSED)
         if self.format is FormatName.parquet and _is_terminal(self.output):
@@ -126,9 +122,9 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """Write the results in the chosen format: the table that `render` returns, or rows. JSON and CSV
-        have the rows `wide` if given, otherwise the rows of `tidy`; Parquet always has the rows of `tidy`.
-        The entries of `made_by` (version, commit, command) are stored with the rows."""
+        """Write the table that `render` returns, or rows, with `made_by` (version, commit, command).
+        Parquet has the rows of `tidy`; JSON and CSV have the rows `wide` if given, otherwise those of
+        `tidy`."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -146,9 +142,8 @@ class Outputs:
     def rows(
         self, made_by: Mapping[str, str], columns: Sequence[str]
     ) -> Iterator[Callable[[Iterable[Record]], None]]:
-        """Yield a function that adds rows to the output. The output file appears under its name only after
-        everything succeeded. `columns` are the columns of a CSV file, and the entries of `made_by`
-        (version, commit, command) are stored with the rows. The format must not be a table."""
+        """Yield a function that adds rows to the output, which must not be a table. The file appears under
+        its name only after everything succeeded. `columns` are those of a CSV file."""
         from tcplearn.output import rows as kinds
 
         with _files().Pending(self.output) as pending:
@@ -171,8 +166,7 @@ def _files() -> Any:
 
 
 def write(content: str | bytes, output: Path | None) -> None:
-    """Write `content` to the file `output`, completely or not at all, or to standard output if `output` is
-    None."""
+    """Write `content` completely or not at all to the file `output`; to standard output if it is None."""
     if output:
         _files().write_atomically(output, content)
         return
@@ -200,8 +194,7 @@ def flush() -> None:
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:
-    """Print what `render` returns. On a terminal it is in colour and fits the terminal's width; elsewhere
-    it is plain text of any width."""
+    """Print what `render` returns: in colour at a terminal's width, or as plain text of any width."""
     if output is None and sys.stdout.isatty():
         from rich.console import Console
 
@@ -215,8 +208,7 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function that moves a progress bar on standard error. Yield None if `quiet` is set or
-    standard error is not a terminal."""
+    """Yield a function that moves a progress bar, or None if `quiet` or without a terminal to show it."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -236,8 +228,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where the jobs of a verb run (this machine, a Dask cluster or Slurm), and whether stored results are
-    used."""
+    """Where a verb's jobs run (on this machine, Dask or Slurm), and whether stored results are used."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn first-rto`: loads a trained model of the first RTO (of SYNs and SYN-ACKs) into this
-machine's kernel."""
+"""The verb `tcplearn first-rto`: loads a model of the first RTO (of SYNs and SYN-ACKs) into the kernel."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn lab`: runs real Linux TCP over emulated networks in virtual machines. This module
-parses the arguments; all other modules are imported only when the work starts."""
+"""The verb `tcplearn lab`: runs real Linux TCP over emulated networks in virtual machines."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn resend`: simulates requests of one segment over a trace's RTTs, under each resend
-policy."""
+"""The verb `tcplearn resend`: simulates requests of one segment under each resend policy."""
 
 from __future__ import annotations
 

@@ -20,8 +20,7 @@ def _root() -> None:
 
 
 def _numbers(option: str, given: str) -> tuple[float, ...] | None:
-    """Return the numbers in `given`, such as "10,25,50", or None if it is empty. `option` is the option's
-    name, for the error message."""
+    """Return the numbers in `given`, such as "10,25,50"; None if empty. Errors name the `option`."""
     if not given:
         return None
     try:

@@ -45,8 +45,8 @@ def capture(
     name: str = "",
     policies: tuple[str, ...] = SPECS,
 ) -> Capture:
-    """Return the tables of `source`, with a forecast for each of the resend `policies`. Raise TraceError
-    or OSError. `name` is the source's name in messages."""
+    """Return the tables of `source`, with a forecast for each of the resend `policies`. Raise TraceError or
+    OSError. `name` is the source's name in messages."""
     import polars as pl
 
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
@@ -78,8 +78,7 @@ def may_be_capture(source: Path | Interface) -> bool:
 
 
 def _table(columns: dict[str, Any]) -> pl.DataFrame:
-    """Return a table of the native code's `columns`, with words for numbers and milliseconds for
-    microseconds. Unknown values, -1 in the native code, are null."""
+    """Return the native `columns` as a table, with words for numbers, ms for µs and null for -1."""
     import polars as pl
 
     # a list holds names, and an array numbers

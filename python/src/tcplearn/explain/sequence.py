@@ -30,8 +30,7 @@ class Sequence:
 
 
 def of(found: Explained) -> list[Sequence]:
-    """Return the packets of the slowest requests, the slowest request first. A request is left out if its
-    file is gone or it came from a pipe."""
+    """Return the packets of the slowest requests, slowest first, except from a pipe or if the file is gone."""
     times = found.requests["response_ms"].to_numpy()
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]
