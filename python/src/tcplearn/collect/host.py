@@ -13,8 +13,7 @@ from tcplearn.collect.rows import Row
 
 #: The number of pings after which a host without any answer is given up.
 GIVE_UP = 4
-#: The number of unanswered probes with one TTL after which the hop counts as silent. With 10 % loss this
-#: happens by chance once in 100,000.
+#: The unanswered probes after which a hop counts as silent: with 10 % loss by chance one in 100,000.
 TRIES = 5
 #: The largest factor by which back-off multiplies the interval between probes.
 BACK_OFF_MAX = 8
@@ -45,8 +44,7 @@ class _Visit:
         self._next_s = 0.0
 
     async def _probe(self, hop_limit: int) -> Reply:
-        """Send a probe when the interval since the previous one is over, and return the reply. The
-        interval doubles with each successive unanswered probe."""
+        """Probe when the interval since the last probe is over; it doubles with each successive silence."""
         loop = asyncio.get_running_loop()
         if (wait_s := self._next_s - loop.time()) > 0:
             await asyncio.sleep(wait_s)
@@ -83,12 +81,8 @@ class _Visit:
         return None
 
     async def hops(self) -> int | None:
-        """Return the number of routers on the path, which is one less than the smallest TTL that reaches
-        the host. Return None if the host no longer answers.
-
-        The search starts from the number of routers that the TTL of the host's answers suggests, which
-        saves probes.
-        """
+        """Return the number of routers, one less than the smallest TTL that reaches the host, or None if
+        the host no longer answers. The search starts from the number that the TTL of answers suggests."""
         limit = self._guess()
         if await self._reaches(limit):
             return await self._down_from(limit)
@@ -102,8 +96,8 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """Return the number of routers, given that the TTL `limit` reaches the host. A TTL without an
-        answer counts as too small only if the host still answers to `limit`."""
+        """Return the number of routers if TTL `limit` reaches the host. A TTL without an answer counts as
+        too small only if the host still answers to `limit`."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:

@@ -13,8 +13,7 @@ from tcplearn.collect.traceroute import TraceFile
 
 
 def read(paths: Sequence[Path]) -> list[Row]:
-    """Return a row for each address and port, from all output about it in the files `paths`. Raise
-    UserError."""
+    """Return a row for each address and port in the files `paths` of tools' output. Raise UserError."""
     pings: list[tuple[Printed, HpingFile]] = []
     traces: list[TraceFile] = []
     for path in paths:
@@ -42,8 +41,7 @@ def _rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def _of_address(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each port of an address. If the port of a run is unknown and only one port is
-    known, the run is assigned to it."""
+    """Return a row for each port of an address. Runs of unknown port belong to the only known port, if so."""
     ports = list(dict.fromkeys(run.port for run in runs if run.port))
     other = ports[0] if len(ports) == 1 else 0
     by_port: dict[int, list[Run]] = defaultdict(list)
@@ -58,8 +56,7 @@ def _first(values: Iterable[int | None]) -> int | None:
 
 
 def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
-    """Return the row with the results of all `runs` of tools, which measured the same port of the same
-    address."""
+    """Return the row of the results of all `runs` of tools for one port of one address."""
     whole = Run(runs[0].host, runs[0].address, "")
     for run in runs:
         whole.found(run.state)

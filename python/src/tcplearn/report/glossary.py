@@ -45,8 +45,7 @@ def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
 
 
 def of_suite(words: Terms = ()) -> Terms:
-    """Return the terms of the report of a suite (a comparison over many traces). They begin with the
-    page's own `words`."""
+    """Return the page's own terms `words`, then those of a suite (a comparison over many traces)."""
     return (*words, *_WORDS, *_metrics())
 
 

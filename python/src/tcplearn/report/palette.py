@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define how an estimator looks in every picture: the hue shows its family, and dash and shape show its
-preset.
-
-The hues are those of Okabe and Ito, then Tol's muted set. Colour-blind people can distinguish both.
-"""
+"""Define an estimator's look in pictures: hue by family, dash and shape by preset. Colour-blind people can
+tell the hues, Okabe and Ito's and then Tol's muted ones, apart."""
 
 from __future__ import annotations
 
