@@ -41,7 +41,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """An algorithm's name and the parameters that the user set, parsed from ``experts/fitted:n=50,eta=1``."""
+    """An algorithm's name and the parameters that the user set, as in ``experts/fitted:n=50,eta=1``."""
 
     text: str
     name: str
@@ -50,7 +50,7 @@ class Spec:
 
 
 def kinds() -> dict[str, str]:
-    """Return the kinds of algorithm: their titles, such as "resend policy", by keys, such as "resend"."""
+    """Return the titles of the kinds of algorithm, such as "resend policy", by their keys ("resend")."""
     return dict(_native.kinds())
 
 
@@ -74,7 +74,7 @@ def available(kind: str) -> list[Info]:
 
 
 def parse(kind: str, text: str) -> Spec:
-    """Parse `text` as a spec of kind `kind`. Raise UserError, which suggests the most similar name."""
+    """Parse a spec of an algorithm of kind `kind`. Raise UserError, which suggests the most similar name."""
     try:
         name, params = _native.read_spec(kind, text)
     except ValueError as error:
@@ -83,7 +83,7 @@ def parse(kind: str, text: str) -> Spec:
 
 
 def checked(kind: str, text: str) -> str:
-    """Return `text` if it is a valid spec of kind `kind`. Otherwise raise ValueError, for pydantic."""
+    """Return `text` if it is a valid spec of kind `kind`. Otherwise raise ValueError, as pydantic needs."""
     try:
         parse(kind, text)
     except UserError as error:
@@ -92,5 +92,5 @@ def checked(kind: str, text: str) -> str:
 
 
 def parameters(kind: str, spec: Spec) -> dict[str, float]:
-    """Return all parameters of `spec`, an algorithm of kind `kind`: as set in `spec`, or by default."""
+    """Return all parameters of `spec`, an algorithm of kind `kind`: those that it sets, and defaults."""
     return {p.key: p.default for p in by_name(kind)[spec.name].params} | dict(spec.params)

@@ -15,7 +15,7 @@ from tcplearn.errors import UserError, printable
 
 #: The largest accepted TOML file (written by people) and JSON file (written by programs), in bytes.
 MOST_TOML, MOST_JSON = 1 << 20, 16 << 20
-#: The deepest accepted nesting, and the most names in a dotted key, in which tomllib's time is quadratic.
+#: The deepest accepted nesting, and the most names in a dotted key (tomllib's time is quadratic in them).
 MOST_DEPTH, MOST_NAMES = 64, 16
 TOO_MANY_DIGITS = "a number of too many digits"
 #: The range of integers that TOML 1.0.0, section "Integer", requires: 64 bits, signed.
@@ -85,7 +85,7 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
 
 
 def json_value(text: bytes | str) -> Any:
-    """Return the JSON value of `text`. Raise ValueError with a message for users, not for programmers."""
+    """Return the JSON value of `text`. Raise ValueError, whose message does not name settings of Python."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -132,5 +132,5 @@ def _shown(error: ValueError) -> str:
 
 
 def _of_digits(error: ValueError) -> bool:
-    """Return whether int() refused a very long number. Its message names a Python setting: not for users."""
+    """Return whether `error` is int()'s for too many digits, whose message names a setting of Python."""
     return "integer string conversion" in str(error)

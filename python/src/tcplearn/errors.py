@@ -30,12 +30,12 @@ class InterruptedWork(KeyboardInterrupt):
 
 
 def is_trace_error(error: BaseException) -> bool:
-    """Return whether `error` is a TraceError, by its name: importing that class would slow every start."""
+    """Return whether `error` is a TraceError, by its name: importing the class would slow every start."""
     return isinstance(error, ValueError) and any(c.__name__ == "TraceError" for c in type(error).__mro__)
 
 
 def printable(text: object) -> str:
-    """Return `text` as one line. Control characters, as a trace or a file name may have, are replaced."""
+    """Return `text` as one line, with control characters (as from a trace or a file name) replaced."""
     line = " ".join(str(text).split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 

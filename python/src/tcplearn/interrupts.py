@@ -14,9 +14,8 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
-    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP that has no other
-    handler. A second one would interrupt the removal of temporary files: shell and terminal both send
-    SIGHUP."""
+    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP without another handler.
+    A second, as from a shell and its terminal, would interrupt the removal of temporary files."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

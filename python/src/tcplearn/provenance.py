@@ -13,7 +13,7 @@ import tcplearn
 
 @cache
 def commit() -> str:
-    """Return the source checkout's commit, with "+changes" if a tracked file differs, or "" without one."""
+    """Return the checkout's commit, with "+changes" if a tracked file differs; "" outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return ""

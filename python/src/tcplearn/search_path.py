@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keep the current directory out of the module search path of Python processes started here. A file there,
+"""Keep the current directory out of the module search path of Python processes started here: a file there,
 such as `signal.py`, would run in place of the standard module, as root under sudo. Empty and relative
-entries of PYTHONPATH are removed too; absolute entries are the user's choice and stay."""
+entries of PYTHONPATH are removed; absolute entries, the user's choice, stay."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def without_current(entries: list[str]) -> list[str]:
-    """Return `entries` of `sys.path` without the current directory, unless PYTHONPATH has its absolute
-    path."""
+    """Return `sys.path`'s `entries` without the current directory, unless PYTHONPATH has its full path."""
     variable = "" if sys.flags.ignore_environment else os.environ.get(_VARIABLE, "")
     given = variable.split(os.pathsep) if variable else []
     named = {os.path.normpath(entry) for entry in given if _is_outright(entry)}
@@ -41,7 +40,7 @@ def _is_outright(entry: str) -> bool:
 
 @contextlib.contextmanager
 def safe() -> Iterator[None]:
-    """Make the environment and `sys.path`, which children of multiprocessing inherit, safe in this context."""
+    """Remove the current directory from what multiprocessing's children inherit, within this context."""
     variables = {name: os.environ.get(name) for name in (_VARIABLE, _SAFE_VARIABLE)}
     before = sys.path[:]
     sys.path[:] = without_current(before)

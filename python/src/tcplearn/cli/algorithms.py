@@ -53,7 +53,7 @@ def _chosen(words: list[str]) -> tuple[list[str], str]:
 
 
 def _unknown(kinds: list[str], typed: str) -> str:
-    """Return the error message for `typed`, a name or spec that is unknown among the algorithms of `kinds`."""
+    """Return the error message for `typed`, a name or spec that no algorithm of `kinds` has."""
     name = typed.partition(":")[0]
     known = [info.name for kind in kinds for info in _available(kind)]
     if len(kinds) > 1:

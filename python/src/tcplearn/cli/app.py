@@ -97,7 +97,7 @@ def _root(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: this process's) and return its exit code: 0 for success, 1 if
-    the work failed, 2 for bad usage or input, 130 if interrupted, 141 if the output's pipe has no reader."""
+    the work failed, 2 for bad usage or input, 130 if interrupted, 141 if nobody reads the output's pipe."""
     streams.prepare()
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))

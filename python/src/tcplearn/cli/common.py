@@ -25,8 +25,8 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: A verb only parses its arguments and returns its work: a function of the command line, called outside of
-#: typer, because typer would handle broken pipes, interrupts and system errors before this program.
+#: The work of a verb: a function of the command line's text. Verbs return it, and it is called outside of
+#: typer, which would handle broken pipes, interrupts and system errors before this program can.
 Work = Callable[[str], None]
 #: A function that adds rows to a file.
 Add = Callable[[Iterable["Record"]], None]
@@ -55,7 +55,7 @@ def check_readable(path: Path) -> None:
 
 
 def _is_terminal(output: Path | None) -> bool:
-    """Return whether `output` (None: standard output) is a terminal; /dev/tty is one."""
+    """Return whether `output` (None: standard output) is a terminal, as a file such as /dev/tty is."""
     if output is None:
         return sys.stdout.isatty()
     try:
@@ -122,9 +122,8 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """Write the table that `render` returns, or rows, with `made_by` (version, commit, command).
-        Parquet has the rows of `tidy`; JSON and CSV have the rows `wide` if given, otherwise those of
-        `tidy`."""
+        """Write the table that `render` returns, or rows with the entries of `made_by` (version, commit,
+        command). Parquet has the rows of `tidy`; JSON and CSV have `wide`, or if None those of `tidy`."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -142,8 +141,8 @@ class Outputs:
     def rows(
         self, made_by: Mapping[str, str], columns: Sequence[str]
     ) -> Iterator[Callable[[Iterable[Record]], None]]:
-        """Yield a function that adds rows to the output, which must not be a table. The file appears under
-        its name only after everything succeeded. `columns` are those of a CSV file."""
+        """Yield a function that adds rows to the output, in any format but a table. The file appears under
+        its name only after everything succeeded. `columns` are the columns of a CSV file."""
         from tcplearn.output import rows as kinds
 
         with _files().Pending(self.output) as pending:
@@ -166,7 +165,7 @@ def _files() -> Any:
 
 
 def write(content: str | bytes, output: Path | None) -> None:
-    """Write `content` completely or not at all to the file `output`; to standard output if it is None."""
+    """Write `content` to the file `output` (None: standard output), completely or not at all."""
     if output:
         _files().write_atomically(output, content)
         return
@@ -194,7 +193,7 @@ def flush() -> None:
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:
-    """Print what `render` returns: in colour at a terminal's width, or as plain text of any width."""
+    """Print what `render` returns: on a terminal in colour and fitted to its width, else as plain text."""
     if output is None and sys.stdout.isatty():
         from rich.console import Console
 
@@ -208,7 +207,7 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function that moves a progress bar, or None if `quiet` or without a terminal to show it."""
+    """Yield a function that moves a progress bar; None if `quiet` or standard error is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -228,7 +227,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where a verb's jobs run (on this machine, Dask or Slurm), and whether stored results are used."""
+    """Where a verb's jobs run (this machine, Dask or Slurm), and whether stored results are used."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""

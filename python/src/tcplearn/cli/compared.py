@@ -26,7 +26,7 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Return the options, named as in the classes of a replay's and a suite's options. Raise UserError."""
+        """Return the options as arguments of the options class of a replay or a suite. Raise UserError."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
@@ -42,7 +42,7 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return the estimators `named`; by default the usual ones and the user's own, or every one."""
+    """Return all estimators (`everything`), those `named`, or the defaults and the user's installed ones."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

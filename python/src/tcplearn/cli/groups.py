@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Let verbs share groups of options: one parameter, whose type is a dataclass, stands for its fields."""
+"""Let verbs share groups of options: a parameter whose type is a dataclass stands for an option per field."""
 
 import dataclasses
 import functools

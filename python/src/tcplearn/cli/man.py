@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make a manual page of each command's --help: `python -m tcplearn.cli.man DIR`. The tool click-man fails,
-because typer has its own copy of click."""
+"""Make a manual page of each command from its --help: `python -m tcplearn.cli.man DIR`. The tool click-man
+cannot, because typer has its own copy of click."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def roff(text: str) -> str:
 
 
 def _names(text: str) -> str:
-    """Return the text of an option, such as "-e, --estimator SPEC", with its roff fonts."""
+    """Return an option, such as "-e, --estimator SPEC", in roff: its names bold, its argument italic."""
 
     def marked(found: re.Match[str]) -> str:
         word = found[0]

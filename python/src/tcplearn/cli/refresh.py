@@ -59,10 +59,10 @@ def on_terminal(outputs: Outputs) -> bool:
 
 
 class Refresh:
-    """Refreshes the table while a live capture is read, and stops the capture when its time is over."""
+    """A callback of a capture's reader. It refreshes the table, and stops the capture at its end."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
-        """Stop after `duration_s` seconds. Until then show the table of `render`, or else the `progress`."""
+        """Until the capture stops after `duration_s` seconds, show `render`'s table or count packets."""
         self._duration_s = duration_s
         self._render = render
         self._progress = progress
@@ -112,7 +112,7 @@ class Refresh:
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Let the first SIGINT, SIGTERM or SIGHUP within this context end the capture, not the program."""
+        """Within this context, let the first SIGINT, SIGTERM or SIGHUP end the capture, not the program."""
         ending = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup sets SIG_IGN
             ending.append(signal.SIGHUP)

@@ -59,7 +59,7 @@ def experts(
     out: Outputs,
     workers: Workers,
 ) -> Work:
-    """Replay your traces with every combination of the experts framework's three parameters: number of
+    """Replay your traces with every combination of the parameters of the experts estimator: number of
     experts N, learning rate and sharing rate."""
 
     def work(command: str) -> None:

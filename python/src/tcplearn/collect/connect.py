@@ -58,7 +58,7 @@ class ConnectProber:
 
 
 async def _writable(sock: socket.socket, timeout_s: float) -> int | None:
-    """Return the time in ns of success or refusal, or None after `timeout_s` seconds."""
+    """Return when `sock` was connected or refused, in ns, or None after `timeout_s` seconds."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[int] = loop.create_future()
 
@@ -92,7 +92,7 @@ def _rtt_us(sock: socket.socket) -> int:
 
 
 def _icmp_type(sock: socket.socket) -> int | None:
-    """Return the type of the ICMP message behind an error of `sock` (struct sock_extended_err), or None."""
+    """Return the type of the ICMP message in the error queue of `sock` (sock_extended_err), or None."""
     with contextlib.suppress(OSError):
         for _, _, data in sock.recvmsg(0, 512, _MSG_ERRQUEUE)[1]:
             origin, kind = data[4], data[5]

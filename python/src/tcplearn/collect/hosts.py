@@ -26,7 +26,7 @@ class Target:
 
 
 def targets_of(words: Sequence[str], ports: Sequence[int]) -> list[Target]:
-    """Return the targets in `words`, hosts or files with lists of hosts. A host without a port of its own
+    """Return the targets in `words`, which are hosts or files of hosts. A host without a port of its own
     is a target once for each of `ports`. Raise UserError."""
     found = [target for word in words for target in _of_word(word, ports)]
     if not found:
@@ -49,7 +49,7 @@ def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
 
 
 def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
-    """Yield the targets of a file with a host, or (as in lists of popular sites) rank,host, in each line."""
+    """Yield the targets of a file: a line has a host, or, as in lists of popular sites, rank and host."""
     where = printable(path)
     try:
         text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Parse the output of hping3 into its runs. In a file, the statistics (from standard error, which is not
-buffered) may come anywhere, even within an answer. So answers belong to the run with their address,
-statistics to the run with their host, and both must agree."""
+buffered) may come anywhere, even within an answer. An answer therefore belongs to the run with its
+address, statistics to the run with their host, and a run's answers and statistics must agree."""
 
 import re
 from collections import defaultdict
@@ -69,7 +69,8 @@ class _Ping:
     unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and its sender
 
     def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
-        """Take a host's answer, which `found` and (if it has a second line, that) `tail` matched."""
+        """Take a host's answer: `found` matched its first line, `tail` the second, or the first if there
+        is one."""
         rtt_us = self.printed.microseconds(tail["rtt"], self.at)
         self.answers += 1
         self.ttl = int(found["ttl"])
@@ -116,8 +117,7 @@ class _Ping:
         return bool(self.statistics and self.statistics.received and not self.lines())
 
     def may_be_quiet_trace(self) -> bool:
-        """Return whether a traceroute counted more answers than it printed: a router's second, or the
-        host's."""
+        """Return whether a traceroute counted more answers than it printed. They may be the host's (-q)."""
         counted = self.statistics.received if self.statistics else 0
         return bool(self.hops and not self.answers and counted > self.lines())
 
@@ -138,8 +138,8 @@ class _Ping:
         return run
 
     def _round_trips_us(self) -> list[int]:
-        """Return the RTTs but those about a second longer than others: hping3 takes seconds and
-        microseconds from different clocks, and a host retransmits its SYN-ACK after a second."""
+        """Return the RTTs without those about a second above the others, which may be wrong: hping3 takes
+        seconds from a coarser clock than microseconds, and hosts retransmit SYN-ACKs after a second."""
         others = [rtt_us for rtt_us in self.rtts_us if rtt_us < _SECOND_US]
         if not others:
             return self.rtts_us
@@ -275,8 +275,7 @@ class HpingFile:
         self._pair()
 
     def _pair(self) -> None:
-        """Assign each host's statistics to its runs, in order. Those without a run stay in
-        `self.statistics`."""
+        """Assign each host's statistics to its runs, in order. Other statistics stay in `self.statistics`."""
         left = []
         for host in dict.fromkeys(total.host for total in self.statistics):
             totals = [total for total in self.statistics if total.host == host]
@@ -294,7 +293,7 @@ class HpingFile:
 
 
 def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
-    """Return the results of all runs in `files`. A run's statistics may be in another file."""
+    """Return the results of all runs of hping3. Answers and statistics of a run may be in two files."""
     _pair_across(files)
     runs = [run for _, file in files for run in file.runs]
     for run in runs:

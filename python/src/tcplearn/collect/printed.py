@@ -13,7 +13,7 @@ from tcplearn import documents
 from tcplearn.collect.probe import Answer
 from tcplearn.errors import UserError, printable
 
-#: The state of a host that answered without showing whether the port is open (hping3 -q, ICMP, UDP).
+#: The state of a host that answered, if the port may be open or not (hping3 -q, ICMP, UDP).
 ANSWERED = "answered"
 #: All states, the most informative first.
 STATES = (Answer.open.value, Answer.closed.value, ANSWERED, Answer.unreachable.value, Answer.silent.value)
@@ -22,7 +22,7 @@ NUMBER = r"\d{1,12}(?:\.\d{1,9})?"
 _RTT_MAX_MS = 3.6e6
 _MOST_BYTES = 256 << 20
 
-#: hping3's statistics, from their first line feed on, which may come within a line of its answers.
+#: hping3's statistics, from their first line feed on. They may begin within a line of its answers.
 _STATISTICS = re.compile(
     r"(?:\n|\A)--- (?P<host>\S+) hping statistic ---\n"
     r"(?P<sent>\d{1,12}) packets (?:transmitted|tramitted), (?P<received>\d{1,12}) packets received, "
@@ -64,8 +64,7 @@ class Run:
     summary_us: tuple[int, int, int] | None = None  # min, mean and max RTT of answers without their own RTTs
 
     def found(self, state: str) -> None:
-        """Set the host's state, such as "open", to `state` if that is more informative than the present
-        one."""
+        """Set the host's state to `state`, such as "open", if it is more informative than the last."""
         self.state = min(self.state, state, key=STATES.index)
 
 

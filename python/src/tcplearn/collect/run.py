@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measure all hosts, several at once. After an interruption the same command continues."""
+"""Measure all hosts, several at once. After an interruption the same command continues the work."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def collect(
     progress: Progress | None = None,
     say: Say | None = None,
 ) -> list[Row]:
-    """Measure `targets`, write their rows to `output` and return them. After UserError or InterruptedWork,
-    the finished rows are in the journal, a file beside `output`."""
+    """Measure `targets`, write their rows to `output` and return them. If UserError or InterruptedWork is
+    raised, finished rows stay in the journal, a file beside `output`."""
     rows.check_name(output)
     check_writable(output)
     if output.exists() and not options.fresh:

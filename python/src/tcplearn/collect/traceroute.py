@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of traceroute and tcptraceroute into traces. tcptraceroute prints its header to standard
-error, so it may be missing or in another file; the last hop's address shows where the hops lead."""
+"""Parse the output of traceroute and tcptraceroute into traces. tcptraceroute prints its header to
+standard error, so it may be missing or in another file. The last hop's address shows which host a trace is
+to."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -201,7 +202,7 @@ class TraceFile:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str] | None]:
-    """Yield each token (address, RTT or mark) of a hop's line; None, as the last, for any other text."""
+    """Yield each token (address, RTT or mark) of a hop's line. Yield None and stop at other text."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -229,8 +230,8 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """Assign a file's headers to the hops of another file, if each hop that reached a host, reached its
-    header's."""
+    """Assign the headers of a file without hops to another file's hops, in order, if that fits: hops that
+    reached a host must have reached the header's."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]
@@ -246,7 +247,7 @@ def _join(files: Sequence[TraceFile]) -> None:
 
 
 def _find(trace: _Trace, headers: list[_Header]) -> None:
-    """Find the header of `trace` by the host that its last hop reached (tcptraceroute marks such a hop)."""
+    """Find the header of `trace` by the host that its last hop reached, which tcptraceroute marks."""
     fit = [header for header in headers if trace.reached(header.address)]
     if len({(header.address, header.port) for header in fit}) > 1:
         trace.printed.refuse(trace.at, f"hops of one of several traces: {_MIXED}")
@@ -260,8 +261,8 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign traces that did not reach their host to the remaining headers. It does not matter which to
-    which if their results are the same; otherwise, or if their numbers differ, raise UserError."""
+    """Assign the traces that did not reach their host to the remaining headers, in any order if their
+    results are all the same. Otherwise, or if their numbers differ, raise UserError."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Advise a setting of the retransmission timer, with gain, cost and how to undo it; or say why none helps."""
+"""Advise a setting of the retransmission timer, with its gain and cost; or say why no setting helps."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tcplearn.output.numbers import capitalized, counted, milliseconds, two_digi
 if TYPE_CHECKING:
     from tcplearn.explain.model import Explained, Part, Summary
 
-#: The least gain that counts, a share of the slowest requests' mean or of the 99th percentile of times.
+#: The least share by which a gain must shorten the slowest requests' mean or the 99th percentile.
 LEAST_GAIN = 0.1
 #: The most spurious retransmissions that a setting may add, in 1,000 segments.
 MOST_SPURIOUS = 10.0
-#: Settings whose scores differ by at most this share are equal: the one with fewer spurious retransmissions
-#: is advised, where a difference of ALIKE_SPURIOUS in 1,000 segments counts as none.
+#: Settings whose scores differ by at most this share count as equal, and the one with fewer spurious
+#: retransmissions is advised. Rates within ALIKE_SPURIOUS in 1,000 segments count as equal too.
 ALIKE = 0.05
 ALIKE_SPURIOUS = 1.0
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
@@ -52,8 +52,8 @@ _UNSEEN = (
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Return the first forecast in which a setting shortens the slowest requests enough, with the advice;
-    else the first with enough stalls to judge; else the first of all; None if there is none."""
+    """Return a forecast and its advice: the first forecast in which a setting shortens the slowest requests
+    enough; else the first with enough stalls to judge; else the first; else None."""
     others = []
     for forecast in forecasts:
         said = of(found, forecast)
@@ -66,7 +66,7 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
-    """Return the advice on data's retransmission timer by `forecast` (None: no timer held a request up)."""
+    """Return the advice on the RTO of data from `forecast`, which is None if no timer held a request up."""
     why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
@@ -143,8 +143,8 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _score(one: Outlook, now: Outlook) -> float:
-    """Return a score of the forecast `one`, smaller for a larger gain: the mean of two ratios to the
-    measured times `now`, of the mean of the slowest 2 % and of the 99th percentile, each at most 1."""
+    """Return the score of forecast `one` (smaller: larger gain): its mean of the slowest 2 % and its 99th
+    percentile, each divided by the measured `now` and limited to 1, on average."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 
@@ -177,8 +177,8 @@ def _cost(more: float, forecast: Forecast) -> str:
 
 
 def most_of_all(total: Summary) -> Part | None:
-    """Return the cause of more than half of all requests' time. Return None if there is none, if it is
-    round trips and transfer, or if the slowest requests have the same main cause."""
+    """Return the cause of more than half of all requests' time, unless it is round trips and transfer or
+    also the main cause of the slowest requests; otherwise None."""
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     most = next((part for part in parts[1:] if part.share > 0.5), None)
     return most if most and most.cause != TRANSFER else None

@@ -16,8 +16,8 @@ COMMAND = "tcplearn explain --anonymize"
 
 
 def replace_names(found: Explained, files: Iterable[str]) -> None:
-    """Replace addresses in `found` by host-1, host-2, ..., and names in `files` and sources by capture-1,
-    capture-2, ... Port numbers stay, because they identify services."""
+    """Replace addresses in `found` by host-1, host-2, ..., and `files` and sources by capture-1, capture-2,
+    ... Port numbers stay, because they identify services."""
     hosts: dict[str, str] = {}
     names: dict[str, str] = {}
     for name in found.connections.select("client", "server").iter_rows():
@@ -29,7 +29,7 @@ def replace_names(found: Explained, files: Iterable[str]) -> None:
         setattr(found, table, _renamed(getattr(found, table), names))
     captures = {name: f"capture-{n}" for n, name in enumerate(dict.fromkeys([*found.sources, *files]), 1)}
     found.sources = [captures[name] for name in found.sources]
-    # only file names occur in warnings; the longest goes first, because it may contain another
+    # warnings may only name files; the longest name is replaced first, because it may contain another
     for old, new in sorted(captures.items(), key=lambda pair: -len(pair[0])):
         word = re.compile(rf"(?<![\w.-]){re.escape(old)}(?!\w)")
         found.warnings = [word.sub(new, line) if old != "-" else line for line in found.warnings]

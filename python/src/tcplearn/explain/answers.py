@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The classes of forecasts, which forecast.py makes, and of advice, which advice.py makes."""
+"""Data classes: forecasts, made by forecast.py, and the advice drawn from them by advice.py."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Forecast:
 
     hosts: dict[str, list[str]]  # addresses of the hosts at each end
     by: Sequence[str]  # the ends that have the setting, of SIDES
-    stalls: int  # waits without data moving that a timer ended, with a forecast
-    untold: int  # the same without a forecast
+    stalls: int  # stalls (waits in which no data moved) that a timer ended, with a forecast
+    untold: int  # such stalls without a forecast
     segments: int  # segments that these ends sent, or handshakes
     seen: Outlook  # the measured times
     outlooks: list[Outlook] = field(default_factory=list)  # one for each candidate, stock Linux first
@@ -67,7 +67,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The advice to make the setting `chosen`; or, if it is None, that for the reason `why` none helps."""
+    """The advice to make the setting `chosen`. If it is None, no setting helps, for the reason `why`."""
 
     chosen: Outlook | None
     line: str = ""  # commands to type; one line for each end if they differ

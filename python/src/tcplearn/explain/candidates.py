@@ -73,7 +73,7 @@ FIRST_RTO = Candidate(
 
 def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]:
     """Return the command that makes the setting `candidate` for data to the host `to` ("": to all), and the
-    command that undoes it, which restores a `rto_min` if that was the setting `before`."""
+    command that undoes it. Undoing restores the previous setting `before`, if that is a `rto_min`."""
     own = before.replace(" ms", "ms") if before.startswith("rto_min") else ""
     if to:
         six = "-6 " if ":" in to else ""

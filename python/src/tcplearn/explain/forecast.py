@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecast response times under each candidate setting, for the requests and losses of captures. A stall is
-a wait in which no data moved. For each stall and candidate k, the native code gives two times since the
-lost transmission: `same_k`, until the candidate has sent as many retransmissions as the sender needed, and
-`repaired_k`, until its first retransmission after the path works again."""
+"""Forecast the response times that each candidate setting would give, with the requests and losses of
+captures. A stall is a wait in which no data moved. For each stall and candidate k, the native code gives
+two times since the lost transmission: `same_k`, until the candidate has sent as many retransmissions as the
+sender did, and `repaired_k`, until its first retransmission after the path works again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TIMED = (*RESENT, "lost_fast")
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
     """Return the forecast for a setting at the end (client or server) whose stalls cost requests the most
-    time, or None if no timer held a request up. `seed` is the seed of all random draws."""
+    time, or None if no timer held a request up. `seed` is that of all random draws."""
     return next(of_each(found, seed), None)
 
 
@@ -105,8 +105,8 @@ def _address(names: pl.Series) -> list[str]:
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Store in `out` the median ratio of the model's first wait to the sender's, and its spread; and if
-    stock Linux does not match the sender, the candidate that does, as `in_force`."""
+    """Store in `out` the median ratio of the model's first wait to the sender's, and its spread. If stock
+    Linux does not match the sender, store the candidate that does as `in_force`."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -121,11 +121,11 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """Return the probability that chance, not a path that was down, lost a retransmission that was lost:
-    the number that chance explains by the number observed less one standard deviation, at most 1."""
+    """Return the probability that a lost retransmission was lost by chance, not because the path was down:
+    the number expected by chance, divided by the observed number less its standard deviation."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
-    # losses by segment, times the number of retransmissions
+    # the share of segments lost, times the number of retransmissions
     by_chance = stalls.height * int(stalls["resends"].sum()) / segments if segments else 0.0
     return by_chance / beyond if beyond > by_chance else 1.0
 
@@ -133,7 +133,7 @@ def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> flo
 def _saved(
     pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return the ms by which candidate `k` would have shortened each request (negative: lengthened), in one
+    """Return by how many ms candidate `k` would have shortened each request (negative: lengthened), in one
     random draw. `alone` is the probability from `independent`."""
     out = np.zeros(requests)
     if not pairs.height:
@@ -160,9 +160,9 @@ def outlook(
     what: str = "response",
 ) -> Outlook:
     """Return the forecast for `candidate`. `drawn` has a row of times for each random draw; `spurious`
-    counts retransmissions among `segments` segments (or SYNs of as many handshakes). The intervals are
-    those of a new measurement of as many requests: a bootstrap of a bootstrap, for which no samples are
-    drawn, because the rank of the k-th of n resampled times follows a beta distribution."""
+    counts retransmissions in `segments` segments (or SYNs in as many handshakes). The intervals are those
+    of a new measurement of as many requests. Nothing is resampled: the rank of the k-th of n resampled
+    times follows a beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
@@ -174,7 +174,7 @@ def outlook(
 
 
 def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
-    """Return the quantile `q` over all draws, rows of times in ascending order, with its interval."""
+    """Return the quantile `q` over all draws, with its interval. Rows are draws, in ascending order."""
     n = ordered.shape[1]
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecast the duration of handshakes whose first RTO is learned from earlier ones of the same two hosts."""
+"""Forecast how long handshakes take if the first RTO is learned from earlier ones of the same hosts."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
-    """Return the handshakes whose first SYN and last ACK were captured, by pair of hosts and time. A lost
-    ACK is no stall here, because the server's timer repairs it."""
+    """Return handshakes whose first SYN and last ACK were captured, by hosts and time. If the ACK was lost,
+    the server's timer waits, which is no stall of the handshake here."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
     stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")
@@ -95,7 +95,7 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the first RTO of each handshake in µs, learned from those of its hosts that had ended before."""
+    """Return the first RTO of each handshake in µs, learned from its hosts' handshakes that had ended."""
     out = np.full(all_.height, _STOCK_US)
     pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
     ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
@@ -115,8 +115,8 @@ def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray
 def _learned_us(
     starts_us: list[int], rtts_us: list[int], lost: list[bool], answers: list[bool], stamped: list[bool]
 ) -> list[int]:
-    """Return the first RTO in µs of each handshake of two hosts, given whether a packet of it was `lost`,
-    whether that was the SYN-ACK (`answers`), and whether TCP timestamps are used (`stamped`)."""
+    """Return the first RTO in µs of each handshake of two hosts. For each, `lost` says whether a packet of
+    it was lost, `answers` whether that was the SYN-ACK, `stamped` whether it has TCP timestamps."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
     # (end of the handshake, RTT as the kernel knows it, wait, resent)
     ended: list[tuple[int, int, int, bool]] = []
@@ -133,14 +133,14 @@ def _learned_us(
         wait_us = place.rto_us(nothing, start_us)
         out.append(wait_us)
         again = is_lost or rtt_us > wait_us
-        # the timestamp of the first SYN comes back, because a lost SYN-ACK had answered it
+        # a lost SYN-ACK had answered the first SYN, so the first SYN's timestamp comes back
         known_us = rtt_us + (wait_us if answer else 0) if has_time or not again else 0
         heapq.heappush(ended, (start_us + rtt_us + (wait_us if is_lost else 0), known_us, wait_us, again))
     return out
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return a row for each draw in `less`: `times_ms`, in which those at `rows` are less by its ms."""
+    """Return `times_ms` as a row for each draw in `less`, with the draw subtracted from indices `rows`."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one
@@ -148,9 +148,8 @@ def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) 
 
 
 def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random.Generator) -> Floats:
-    """Return, in one random draw, by how many ms the first RTOs `waits_ms` would have shortened each
-    held-up handshake. `alone` is the probability that chance, not a path that was down, lost a
-    retransmission."""
+    """Return by how many ms the first RTOs `waits_ms` would have shortened each held-up handshake, in one
+    random draw. `alone` is the probability that a lost retransmission was lost by chance."""
     took_ms, resends = held["duration_ms"].to_numpy(), held["resends"].to_numpy().astype(int)
     copies = np.array(
         [
@@ -177,9 +176,9 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
 
 
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
-    """Return the times of a SYN's retransmissions in ms after the first SYN, for a first wait `wait_ms`.
-    Waits double, after equal ones if the sender's were equal: it sent `resends` retransmissions in `waits`
-    times its first wait. With `answers`, return only those that a Linux server answers."""
+    """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`.
+    Each wait is twice the last, except for equal first waits if the sender had them: it sent `resends` in
+    `waits` times its first wait. With `answers`, return only those that a Linux server answers."""
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []
     at = wait = wait_ms

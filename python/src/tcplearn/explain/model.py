@@ -35,11 +35,11 @@ PERCENTILES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One cause's share in the time of the requests of a destination, of a capture, or of all."""
+    """The share of one cause in the time of requests: of a destination, of a capture, or of all."""
 
     cause: str
     stalls: int
-    stalled_ms: float  # in all waits without data moving for this cause
+    stalled_ms: float  # in stalls (waits in which no data moved) of this cause
     longest_ms: float
     share: float  # share of the time of all requests
     slow_share: float  # share of the time of the slowest requests
@@ -65,7 +65,7 @@ class Summary:
 @dataclass
 class Explained:
     """The requests, stalls (waits in which no data moved) and connections of captures, as Polars tables
-    that docs/explain.md describes, with forecasts and advice."""
+    with the columns of docs/explain.md; and the forecasts and the advice."""
 
     requests: pl.DataFrame
     stalls: pl.DataFrame
@@ -89,7 +89,7 @@ class Explained:
 
     @cached_property
     def destinations(self) -> list[Summary]:
-        """The summaries of all servers, ordered by 99th percentile times number of requests, largest first."""
+        """The summaries of the servers, by 99th percentile times number of requests, the largest first."""
         stalls = self.stalls.partition_by("server", as_dict=True)
         servers = self.requests["server"].unique()
         # a single server, as in a capture taken at the server, needs no copy of the table
@@ -131,7 +131,8 @@ def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Return the summary of `requests` of a `destination` or capture, whose connections have `stalls`."""
+    """Return the summary of `requests` to a `destination` or of a capture. `stalls` are those of the same
+    connections."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}
@@ -174,8 +175,7 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return each stall beside each request of its connection that overlaps with it in time, by row
-    numbers."""
+    """Return each stall beside each request of its connection that overlaps in time, as row indices."""
     import polars as pl
 
     left = requests.with_row_index("request").select(

@@ -29,10 +29,10 @@ def run(
     watch: Watch | None = None,
     where: Where | None = None,
 ) -> Explained:
-    """Explain captures, and folders of captures, together. `host` selects connections by a text in an
-    address or port; `seed` is that of the forecasts' random draws; `anonymize` replaces addresses and file
-    names; `watch` is called while a single source, or one that is not a file, is read; `where` says where
-    several files' jobs run. Raise UserError, or TraceError for a source that cannot be read."""
+    """Explain captures, and folders of captures, together. `host` is a text that an address or port must
+    have; `seed` is that of the forecasts' random draws; `anonymize` replaces addresses and file names;
+    `watch` is called while a single source, or one that is not a file, is read; `where` says where jobs
+    run. Raise UserError, or TraceError for a source that cannot be read."""
     named, below, problems = _files(sources)
     if len(named) == 1 and not below:
         captures = {named[0]: _alone(named[0], progress, watch)}
@@ -58,7 +58,7 @@ def run(
 
 
 def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
-    """Return each source once, folders replaced by their files; the set of these files; lines on problems."""
+    """Return each source once, folders replaced by their files; these files; and problems, a line each."""
     named: list[Path | Interface] = []
     lenient: set[Path] = set()
     problems: list[str] = []

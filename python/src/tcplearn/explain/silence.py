@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find silent paths: several connections stall at once, and nothing comes from the other host."""
+"""Find silent paths: stalls of several connections at once, with nothing from the other host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def name_silence(found: Explained) -> None:
-    """Give each stall in which another connection of the same two hosts stalled the cause `path_silent`."""
+    """Give the cause `path_silent` to stalls of several connections of the same two hosts at once."""
     import polars as pl
 
     stalls = found.stalls.with_row_index("row").with_columns(
@@ -38,7 +38,7 @@ def name_silence(found: Explained) -> None:
 
 
 def _overlapping(silent: pl.DataFrame) -> list[int]:
-    """Return the rows of stalls that overlap with one of another connection between the same two hosts."""
+    """Return the row numbers of stalls that overlap with another connection's, between the same hosts."""
     rows: list[int] = []
     for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
         names = ("start_s", "end_s", "connection", "row")
@@ -50,7 +50,7 @@ def _overlapping(silent: pl.DataFrame) -> list[int]:
 def _meets(
     start_s: npt.NDArray[np.float64], end_s: npt.NDArray[np.float64], connection: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.bool_]:
-    """Return whether each stall, in order of `start_s`, overlaps with one of another connection."""
+    """Return whether each stall, in order of `start_s`, overlaps with another connection's stall."""
     import numpy as np
 
     count = len(start_s)
@@ -74,7 +74,7 @@ def _meets(
 
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
-    """Return `requests` with the time of the stalls `moved` under `path_silent`, not their former cause."""
+    """Return `requests` with the time of the stalls `moved` counted as `path_silent`."""
     import polars as pl
 
     spent = held_up(requests, moved)

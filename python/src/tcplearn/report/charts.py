@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build a replay's pictures as Vega-Lite specifications that name data sets, which the caller fills in."""
+"""Build a replay's pictures as Vega-Lite specifications, with names of data sets that the caller adds."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LABEL_LIMIT = 260
 #: The width of a plot on a phone, in pixels. Names beside points are placed for this width too.
 NARROW_WIDTH = 290
 
-#: If the largest RTT is over this many times the smallest, its axis is logarithmic, not linear.
+#: If the largest RTT is over this many times the smallest, the axis of RTTs is logarithmic, else linear.
 LOG_FROM = 20
 
-#: Lines beyond these multiples of the samples are drawn at the edge, so that no bad estimator flattens the
-#: others: NEAR for predictions (the axis may be linear), FAR for RTOs (the axis is logarithmic).
+#: Lines beyond these multiples of the samples are drawn at the edge, so that one bad estimator does not
+#: flatten the others: NEAR for predictions (on a linear axis, perhaps), FAR for RTOs (logarithmic).
 NEAR, FAR = 2.0, 300.0
-#: A timer whose mean RTO is more than this many times the median is drawn there, with an arrow.
+#: A timer whose mean RTO is more than this many times the timers' median is drawn there, with an arrow.
 WAIT_SHOWN = 30
 
 #: A name of at least this many characters has its own line in the legend.
@@ -69,8 +69,8 @@ def finished(chart: Any) -> Spec:
 
 
 def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
-    """Return the encodings of colour and dash by estimator. `columns` is the number of columns of the
-    legend (0: no legend), `hint` its title."""
+    """Return the encodings of colour and dash by estimator. The legend has `columns` columns (0: no
+    legend) and the title `hint`."""
     names = list(looks)
     shown = (
         alt.Legend(
@@ -96,7 +96,8 @@ def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = Non
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the selection in which a click on a legend's name shows or hides its lines, `chosen` at first."""
+    """Return the selection in which clicks on names in the legend show or hide lines. `chosen` are shown
+    first."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -115,9 +116,8 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of RTT samples, predictions and RTOs over time. It needs the data sets `band` (t,
-    low, high) and `lines` (t, e, p, r). A `still` picture has no controls and only the estimators in
-    `chosen`."""
+    """Return the chart of RTT samples, predictions and RTOs over time, for data sets `band` (t, low, high)
+    and `lines` (t, e, p, r). With `still` it has no controls, and only estimators in `chosen`."""
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
     seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
@@ -208,7 +208,7 @@ def errors(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of the distribution of prediction errors, for the data set `cdf` (e, x, y)."""
+    """Return the chart of the cumulative distribution of prediction errors, from data set `cdf` (e, x, y)."""
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
@@ -249,7 +249,8 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Return the chart of spurious timeouts against mean RTO. A timer can reduce one at the other's cost."""
+    """Return the chart of spurious timeouts against mean RTO: a timer that reduces one increases the
+    other."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]

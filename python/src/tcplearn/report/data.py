@@ -51,8 +51,8 @@ def points_for(replay: Replay) -> int:
 
 
 def thinned(series: Series, most: int) -> Series:
-    """Return `series` with at most `most` points: of the samples of a point, the extremes and the last
-    line."""
+    """Return `series` with at most `most` points. A point stands for several samples: it has their
+    smallest and largest RTT, and the last prediction and RTO."""
     n = len(series.time_s)
     by = -(-n // most) if n else 1
     if by <= 1:
@@ -72,7 +72,7 @@ def thinned(series: Series, most: int) -> Series:
 
 
 def series_columns(series: Series, most: int) -> dict[str, Any]:
-    """Return `series` as columns of at most `most` points, with times in steps of 0.1 ms and None for 0."""
+    """Return `series` as columns of at most `most` points: times in steps of 0.1 ms, None for values of 0."""
     s = thinned(series, most)
     return {
         "t": [round(float(t), 4) for t in s.time_s],
@@ -108,7 +108,7 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the names of estimators with the same curve, separated by commas, by the first one's name."""
+    """Group estimators with the same curve: return their names, joined by commas, by the first name."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -126,7 +126,7 @@ def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
 
 
 def miss_floor(rows: Sequence[Row]) -> float:
-    """Return where "never missed" is drawn, in %: below the smallest rate that the samples can show."""
+    """Return where a miss rate of 0 is drawn, in %: below the smallest rate that the samples can show."""
     samples = max((row.samples for row in rows), default=1)
     return 100 / max(samples, 1) / 3
 
@@ -136,7 +136,7 @@ NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return each estimator's mean RTO and number of spurious timeouts, of which 0 is drawn at `NEVER`."""
+    """Return the mean RTO and the number of spurious timeouts of each estimator. 0 is drawn at `NEVER`."""
     out = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
@@ -155,13 +155,14 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
-    """Return the axis range from the least of `lows` / `times` to the greatest of `highs` * `times`, if
-    any."""
+    """Return the range from the smallest of `lows` divided by `times` to the largest of `highs` multiplied
+    by `times`; without samples, all numbers."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return `points` with names. A mean RTO over `times` the median is drawn there, its value in the name."""
+    """Return `points` with names. A mean RTO over `times` the median is drawn there, with its value as
+    text."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:
@@ -173,7 +174,7 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the timers that no other beats in both mean RTO and spurious timeouts, in order of mean RTO."""
+    """Return the timers that no other beats in mean RTO and spurious timeouts, in order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

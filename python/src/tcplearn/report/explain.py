@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def write(
     found: Explained, worst: Sequence[PacketSequence], report: Path | None, pictures: Path | None
 ) -> None:
-    """Write the page to `report`, and each picture to the folder `pictures` as PNG and SVG. `worst` has the
-    slowest requests' packets. Raise UserError."""
+    """Write the page to `report`, and each picture to the folder `pictures` as PNG and SVG. `worst` are
+    the packets of the slowest requests. Raise UserError."""
     page(found, worst).write(report, pictures)
 
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
-    """Return the page on explained captures. `worst` has the slowest requests' packets, if still readable."""
+    """Return the page on explained captures. `worst` are the packets of the slowest requests, if readable."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = [line for lines in sentences.advice(found) for line in lines]
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]

@@ -25,7 +25,7 @@ _BAR_HEIGHT, _PANEL = 13, 250
 _BEFORE, _AFTER = "#6b6b6b", "#0072b2"
 
 
-#: Space between labels, in pixels, because the machine that shows a picture may have wider fonts.
+#: Extra space between labels, in pixels, for machines with wider fonts than this one, which lays them out.
 _WIDER_PX = 36
 
 
@@ -50,7 +50,7 @@ def _causes(of: Sequence[str], columns: int) -> Any:
 
 
 def stalls(found: Explained) -> Spec | None:
-    """Return the chart of all stalls (waits in which no data moved): their beginnings and durations."""
+    """Return the chart of all stalls (waits in which no data moved): when each began, and its duration."""
     longest = found.stalls.sort("duration_ms", descending=True).head(MOST_STALLS)
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
@@ -82,9 +82,9 @@ def stalls(found: Explained) -> Spec | None:
 
 
 def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
-    """Return the picture of the answer, or None without requests. Above is a bar for each of the slowest
-    requests, divided by cause; below are response times before and after the advised setting, or, without
-    advice, the setting that would gain most."""
+    """Return the picture of the answer, or None without requests. Its upper part has a bar for each of the
+    slowest requests, divided by cause. Its lower part has the response times before and after the advised
+    setting, or else the setting that would gain most."""
     if not found.requests.height:
         return None
     width = NARROW_WIDTH if narrow else WIDTH - 160
@@ -129,12 +129,12 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
 
 
 def _labels(rows: list[dict[str, Any]]) -> str:
-    """Return the Vega expression for the labels of bars by number; two requests may have the same label."""
+    """Return the Vega expression for bars' labels. Bars have numbers, because labels may be equal."""
     return f"{json.dumps({row['n']: row['r'] for row in rows})}[datum.value]"
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
-    """Return the chart of the share of requests that took longer than a time, measured and forecast."""
+    """Return the chart of the share of requests that took longer than each time, measured and forecast."""
     names = ["as it was", name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):
@@ -156,7 +156,7 @@ def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> A
 
 
 def sequence(packets: PacketSequence) -> Spec:
-    """Return the chart of a request's packets: bytes over time for both ends, retransmissions marked."""
+    """Return the chart of a request's packets: bytes over time for both ends. Retransmissions are marked."""
     first: dict[str, float] = {}
     for _, byte, end, _ in packets.points:
         whose = end.partition(",")[0]

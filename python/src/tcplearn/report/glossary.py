@@ -45,7 +45,7 @@ def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
 
 
 def of_suite(words: Terms = ()) -> Terms:
-    """Return the page's own terms `words`, then those of a suite (a comparison over many traces)."""
+    """Return the terms of a report on many traces (a suite), after `words`, the page's own terms."""
     return (*words, *_WORDS, *_metrics())
 
 

@@ -29,7 +29,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """A name's position, in pixels from the top left. If `far`, a line joins its point and (end, y)."""
+    """The position of a name, in pixels from the top left. If `far`, a line joins (end, y) and the point."""
 
     x: float  # left end of the text
     y: float  # vertical middle of the text
@@ -41,7 +41,7 @@ class Label:
 
 def place(points: Sequence[Point], texts: Sequence[str], width: float, height: float) -> list[Label]:
     """Return a position for each text near its point. Each text in turn takes the position with the least
-    overlap, until none changes or `ROUNDS` rounds are over."""
+    overlap, until no text moves or `ROUNDS` rounds are over."""
     dots = [Box(x - 8, y - 7, x + 8, y + 7) for x, y in points]
     choices = []
     for point, text in zip(points, texts, strict=True):
@@ -64,7 +64,7 @@ def _width(text: str) -> float:
 
 
 def _candidates(point: Point, text: str) -> list[Label]:
-    """Return positions for `text` beside, above and below `point`, and farther ones, with a line."""
+    """Return positions for `text`: beside, above and below `point`, and farther away with a line to it."""
     x, y = point
     wide = _width(text)
     out = []

@@ -26,7 +26,7 @@ ABOUT = (
     "flight older, and more samples outlast that one."
 )
 
-#: The events that are counted, as shares of the samples.
+#: The events that are counted, as shares of all samples.
 BEFORE, SEND = "above the RTO just before them", "above the RTO at the time of sending"
 TIMEOUTS, PROBED = "spurious timeouts", "with tail loss probes"
 _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's other marks
@@ -38,7 +38,7 @@ _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's ot
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Return the rows of each flow with enough samples to be judged, the most samples first."""
+    """Return the rows of each flow with enough samples to judge, ordered by samples, most first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
@@ -64,7 +64,7 @@ def shares(row: Row) -> dict[str, float | None]:
 
 
 def sentence(row: Row) -> str:
-    """Return sentences on `row`: achieved and requested miss rate, and whether they are close enough."""
+    """Return sentences that compare the achieved miss rate in `row` with the requested one."""
     requested, known = row["rto_miss_rate_requested"] or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
     expected = requested * row.samples
@@ -86,7 +86,7 @@ def sentence(row: Row) -> str:
 
 
 def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
-    """Return a table with a row for each of at most `most` flows and each timer in `labels` or `jacobson`."""
+    """Return a table with rows for the timers in `labels` and for `jacobson`, of at most `most` flows."""
     heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
     out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
@@ -106,8 +106,9 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow: shares of samples above the RTO (just before and at sending) and of
-    spurious timeouts (without and with tail loss probes). A share of 0 is drawn below any measurable one."""
+    """Return four marks for each flow: the shares of samples above the RTO (just before them, and at
+    sending) and of spurious timeouts (without and with tail loss probes). A share of 0 is drawn at a lower
+    limit."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -125,8 +126,8 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Return the chart of misses and timeouts, shares of the samples, against segments in flight, with the
-    requested miss rate as a dashed line. Both axes are logarithmic. Return None without marks."""
+    """Return the chart of misses and timeouts, as shares of samples, against segments in flight. A dashed
+    line shows the requested miss rate. Both axes are logarithmic. Return None without marks."""
     rows = _drawn(groups, label)
     marks = points(rows)
     if not marks:

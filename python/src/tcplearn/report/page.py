@@ -46,7 +46,7 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture: `kind` is "whole" if `spec` has all data, or "time" or "errors" for flow number `flow`'s."""
+    """A picture. `kind` is "whole" if `spec` has all data; otherwise flow number `flow`'s are filled in."""
 
     file: str
     spec: Spec
@@ -75,7 +75,7 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add facts to the page: the sentences `spoken`, shown, and the pairs `facts`, folded."""
+        """Add to the page the sentences `spoken`, and the pairs `facts`, which are folded."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
@@ -101,7 +101,7 @@ class Page:
         self._links_at = len(self.body)
 
     def end_of_print(self) -> None:
-        """End the printed part. What was added before fits on one sheet; what follows is not printed."""
+        """End the printed part: what was added before fits on one sheet; what follows is not printed."""
         self._printed = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -200,8 +200,8 @@ class Page:
 
 
 def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Path]:
-    """Write each (file name without suffix, complete specification) to `folder` as PNG and SVG. Raise
-    UserError."""
+    """Write each picture (file name without suffix, complete specification) to `folder` as PNG and SVG,
+    and return the paths. Raise UserError."""
     make_directory(folder)
     written = []
     for stem, spec in pictures:
@@ -218,7 +218,7 @@ def _drawn(spec: Spec) -> Spec:
 
 
 def _bundle() -> str:
-    """Return the JavaScript that draws the pictures. It is cached, because it is slow to build."""
+    """Return the JavaScript that draws pictures. It is cached, because building it takes long."""
     kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}-{VEGALITE}.js"
     with contextlib.suppress(OSError):
         return kept.read_text(encoding="utf-8")

@@ -149,7 +149,7 @@ def _reading(out: Page) -> None:
 
 
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
-    """Add the tables of judged flows without pictures, and the number of flows too short to be judged."""
+    """Add tables of flows without pictures, and the number of flows too short to be judged."""
     pictured = {(p.source, p.name) for p in parts}
     others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
     judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}

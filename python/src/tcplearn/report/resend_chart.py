@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draw spurious retransmissions against the 99th percentile of response times, by resend policy."""
+"""Draw spurious retransmissions against the 99th percentile of response times, for each resend policy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Pixels to move labels by: on the curve of `rto_min` settings in turn, of the lowest other policy, of
-#: others.
+#: Pixels to move labels by: along the curve of `rto_min` settings, up by two distances in turn; of the
+#: lowest other policy, down.
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 
-#: Figures of a summary by key, with titles: REPLAYED for a replay, MEASURED for real TCP in the lab.
+#: Figures of a summary that are drawn, with titles: REPLAYED for a replay, MEASURED for real TCP (lab).
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
 MEASURED = {
     "p99_response_stock_ratio": "p99, × stock",
@@ -33,7 +33,8 @@ def write(
     panels: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Path:
-    """Write the chart of resend policies (`summaries`) to `folder`/`name`.svg, and return its path."""
+    """Write the chart of `summaries`, a resend policy each, to `name`.svg in `folder`, and return its
+    path."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
@@ -48,7 +49,8 @@ def chart(
     titles: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Any:
-    """Return the Vega-Lite chart of resend policies: a panel for each figure in `titles`, with `intervals`."""
+    """Return the Vega-Lite chart of `summaries`, a resend policy each. Each figure in `titles` has a
+    panel; `intervals` are vertical lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}

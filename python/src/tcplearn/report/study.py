@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the report of `tcplearn study experts`: heat maps over the experts framework's parameters."""
+"""Build the report of `tcplearn study experts`: heat maps over the parameters of estimator `experts`."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
-    """Return the colour scale, and the Vega condition for cells whose figure is white because they are
-    dark. `values` are miss rates in % with `rate`, otherwise error ratios."""
+    """Return the colour scale, and a Vega condition: is a cell so dark that its figure is white? With
+    `rate`, `values` are miss rates in %, otherwise error ratios."""
     low, high = min(values), max(values)
     if rate:
         return alt.Scale(
@@ -108,7 +108,7 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """Return the heat map of `field` over learning and sharing rate, with a panel for each number of
+    """Return the heat map of `field` over learning rate and sharing rate, a panel for each number of
     experts."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the report of `tcplearn suite`, which compares estimators over many series (flows)."""
+"""Build the report of `tcplearn suite`, which compares estimators over series (flows of many traces)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: P
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series are shown: the best that learns, or of all if none learns."""
+    """Return the estimator whose worst series are shown: the best that learns, else the best."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -119,7 +119,7 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Return the joint label of estimators with equal values of all `keys` by the first one's name."""
+    """Group estimators with equal values of `keys`: return their joint label by the first one's name."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -184,8 +184,8 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """Return points of the curves of timers by parameter, with misses of the RTO `when` "before" or "at
-    send"."""
+    """Return the points of the curves of timers, one for each value of the timer's parameter. `when` says
+    which RTO a sample is compared with: that "before" it or at "send"."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):
