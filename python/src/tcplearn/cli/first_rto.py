@@ -26,8 +26,8 @@ def _load(
         ),
     ] = None,
 ) -> Work:
-    """Load a model for the active and passive opens of a cgroup, completely or not at all. Existing
-    connections do not change."""
+    """Load a model of the first RTO for the active and passive opens of a cgroup, completely or not at
+    all. Existing connections do not change."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops

@@ -59,7 +59,7 @@ def on_terminal(outputs: Outputs) -> bool:
 
 
 class Refresh:
-    """A callback of a capture's reader. It refreshes the table, and stops the capture at its end."""
+    """A callback of a capture's reader: it refreshes the table, and stops the capture after a given time."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
         """Until the capture stops after `duration_s` seconds, show `render`'s table or count packets."""

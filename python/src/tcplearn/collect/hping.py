@@ -69,8 +69,7 @@ class _Ping:
     unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and its sender
 
     def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
-        """Take a host's answer: `found` matched its first line, `tail` the second, or the first if there
-        is one."""
+        """Take a host's answer. `found` matched its first line, and `tail` its second line, if any."""
         rtt_us = self.printed.microseconds(tail["rtt"], self.at)
         self.answers += 1
         self.ttl = int(found["ttl"])
@@ -117,7 +116,7 @@ class _Ping:
         return bool(self.statistics and self.statistics.received and not self.lines())
 
     def may_be_quiet_trace(self) -> bool:
-        """Return whether a traceroute counted more answers than it printed. They may be the host's (-q)."""
+        """Return whether a traceroute counted more answers than it printed. With -q the host answered these."""
         counted = self.statistics.received if self.statistics else 0
         return bool(self.hops and not self.answers and counted > self.lines())
 

@@ -167,8 +167,8 @@ class RawProber:
     def _read_tcp(
         self, data: bytes, family: socket.AddressFamily, sender: str
     ) -> tuple[tuple[int, int], Answer, int | None] | None:
-        """Return the probe that a TCP packet answers, the answer and its TTL; or None. Raw sockets deliver
-        the IP header only for IPv4."""
+        """Return the probe that a TCP packet answers, the answer and its TTL; or None. In `data`, IPv4
+        packets begin with the IP header, IPv6 packets with the TCP header."""
         at = (data[0] & 15) * 4 if family == socket.AF_INET else 0
         if int.from_bytes(data[at + 2 : at + 4], "big") not in PORTS:  # a packet of another connection
             return None

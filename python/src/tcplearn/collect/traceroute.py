@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of traceroute and tcptraceroute into traces. tcptraceroute prints its header to
-standard error, so it may be missing or in another file. The last hop's address shows which host a trace is
-to."""
+"""Parse the output of traceroute and tcptraceroute into traces. A header of tcptraceroute (on standard
+error) may be missing or in another file; the last hop's address shows which host a trace is to."""
 
 import re
 from collections.abc import Iterator, Sequence

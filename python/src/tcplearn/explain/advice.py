@@ -167,7 +167,8 @@ def _shorter(one: Outlook, now: Outlook) -> str:
 
 
 def _cost(more: float, forecast: Forecast) -> str:
-    """Return a sentence with the cost of a setting: `more` spurious retransmissions, or SYNs, in 1,000."""
+    """Return a sentence with a setting's cost: `more` spurious retransmissions in 1,000 segments, or
+    spurious SYNs in 1,000 handshakes."""
     thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:

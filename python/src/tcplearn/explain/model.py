@@ -131,8 +131,7 @@ def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Return the summary of `requests` to a `destination` or of a capture. `stalls` are those of the same
-    connections."""
+    """Return the summary of `requests` and `stalls`, those of one `destination` or of one capture."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}

@@ -19,8 +19,7 @@ def write_html(replay: Replay, path: str | os.PathLike[str]) -> None:
 
 
 def write_pictures(replay: Replay, directory: str | os.PathLike[str]) -> list[Path]:
-    """Write each picture of `replay` to the folder `directory` as PNG and SVG; return the paths. Raise
-    UserError."""
+    """Write each picture of `replay` as PNG and SVG to `directory`, and return the paths. Raise UserError."""
     from tcplearn.report.page import write_stills
     from tcplearn.report.pictures import still_pictures
 

@@ -96,8 +96,7 @@ def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = Non
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the selection in which clicks on names in the legend show or hide lines. `chosen` are shown
-    first."""
+    """Return the selection: clicks on names in the legend show or hide lines; `chosen` are shown at first."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -249,8 +248,7 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Return the chart of spurious timeouts against mean RTO: a timer that reduces one increases the
-    other."""
+    """Return the chart of spurious timeouts against mean RTO, both of which should be small."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]

@@ -108,7 +108,7 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Group estimators with the same curve: return their names, joined by commas, by the first name."""
+    """Group estimators with the same curve: map the first one's name to all names, joined by commas."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -161,8 +161,8 @@ def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return `points` with names. A mean RTO over `times` the median is drawn there, with its value as
-    text."""
+    """Return `points` with names. A mean RTO of more than `times` the median is drawn at that multiple,
+    and the name has an arrow and the value."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:

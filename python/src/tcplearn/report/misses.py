@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Show misses (samples that exceed the RTO) and timeouts by flow. With one segment in flight every miss is
-a timeout; with many in flight hardly any miss is one."""
+a timeout; with many hardly any miss is one, because each ACK restarts the timer."""
 
 from __future__ import annotations
 
@@ -107,8 +107,7 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return four marks for each flow: the shares of samples above the RTO (just before them, and at
-    sending) and of spurious timeouts (without and with tail loss probes). A share of 0 is drawn at a lower
-    limit."""
+    sending) and of spurious timeouts (without and with tail loss probes). 0 is drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {

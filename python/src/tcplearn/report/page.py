@@ -46,7 +46,8 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture. `kind` is "whole" if `spec` has all data; otherwise flow number `flow`'s are filled in."""
+    """A picture. `kind` is "whole" if `spec` has all data. If it is "time" or "errors", the page fills in
+    the data of flow number `flow`."""
 
     file: str
     spec: Spec

@@ -66,8 +66,7 @@ class FlowPictures:
 
 
 def safe(text: str) -> str:
-    """Return `text` as part of a file name: at most 80 letters, digits, dots and hyphens, not dots at its
-    ends."""
+    """Return `text` for a file name: at most 80 letters, digits, dots and hyphens, with no dot at an end."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:80].rstrip("-.") or "flow"
 
 

@@ -33,8 +33,7 @@ def write(
     panels: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Path:
-    """Write the chart of `summaries`, a resend policy each, to `name`.svg in `folder`, and return its
-    path."""
+    """Write the chart of `summaries`, one by resend policy, to `folder`/`name`.svg. Return its path."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])

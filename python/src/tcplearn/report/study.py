@@ -108,8 +108,7 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """Return the heat map of `field` over learning rate and sharing rate, a panel for each number of
-    experts."""
+    """Return the heat map of `field` over learning and sharing rate, with a panel by number of experts."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)
     values = [c["v"] for c in cells] or [1.0]

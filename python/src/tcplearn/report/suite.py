@@ -119,7 +119,7 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Group estimators with equal values of `keys`: return their joint label by the first one's name."""
+    """Group estimators with equal values of `keys`: map the first one's name to all, joined by commas."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
