@@ -77,7 +77,7 @@ def collect(
 
 
 class _Shown:
-    """The progress bar: it shows how many hosts are done, and the last one's result."""
+    """The progress bar. It shows how many hosts are done, and the result of the last one."""
 
     def __init__(self, progress: Progress | None, count: int, done: int) -> None:
         self._progress, self._count, self._done = progress, count, done

@@ -143,8 +143,8 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _score(one: Outlook, now: Outlook) -> float:
-    """Return the score of forecast `one` (smaller: larger gain): its mean of the slowest 2 % and its 99th
-    percentile, each divided by the measured `now` and limited to 1, on average."""
+    """Return the score of forecast `one`, smaller for a larger gain: the average of two ratios to the
+    measured times `now`, each at most 1: of the mean of the slowest 2 %, and of the 99th percentile."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 

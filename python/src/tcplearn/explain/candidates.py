@@ -11,8 +11,8 @@ STOCK = "stock"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A setting of the retransmission timer, modelled by the core's resend policy `spec`. In the commands
-    `line` and `undo`, {set} and {undo} stand for a route, to one destination or to all."""
+    """A setting of the retransmission timer. The resend policy `spec` (when to retransmit) models it. In
+    the commands `line` and `undo`, {set} and {undo} stand for a route, to one destination or to all."""
 
     name: str
     spec: str

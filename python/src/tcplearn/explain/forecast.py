@@ -105,8 +105,8 @@ def _address(names: pl.Series) -> list[str]:
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Store in `out` the median ratio of the model's first wait to the sender's, and its spread. If stock
-    Linux does not match the sender, store the candidate that does as `in_force`."""
+    """Store in `out` the median ratio of the modelled first wait to the sender's, and its spread: for
+    stock Linux, or if that does not match the sender, for the candidate that does (`in_force`)."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -121,8 +121,8 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """Return the probability that a lost retransmission was lost by chance, not because the path was down:
-    the number expected by chance, divided by the observed number less its standard deviation."""
+    """Return the probability that chance, not a path that was down, lost a lost retransmission: the number
+    of such losses that chance explains, divided by the number observed less one standard deviation."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # the share of segments lost, times the number of retransmissions
@@ -160,9 +160,9 @@ def outlook(
     what: str = "response",
 ) -> Outlook:
     """Return the forecast for `candidate`. `drawn` has a row of times for each random draw; `spurious`
-    counts retransmissions in `segments` segments (or SYNs in as many handshakes). The intervals are those
-    of a new measurement of as many requests. Nothing is resampled: the rank of the k-th of n resampled
-    times follows a beta distribution."""
+    counts spurious retransmissions in `segments` segments (or SYNs in as many handshakes). The intervals
+    are those of a new measurement of as many requests. Nothing is resampled: the rank of the k-th of n
+    resampled times follows a beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}

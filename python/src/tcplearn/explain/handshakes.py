@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecast how long handshakes take if the first RTO is learned from earlier ones of the same hosts."""
+"""Forecast how long handshakes take if the first RTO is learned from earlier ones between the same hosts."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
-    """Return handshakes whose first SYN and last ACK were captured, by hosts and time. If the ACK was lost,
-    the server's timer waits, which is no stall of the handshake here."""
+    """Return handshakes whose first SYN and last ACK were captured, by hosts and time. A handshake whose
+    last ACK was lost counts as not held up, because only the server waited."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
     stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")

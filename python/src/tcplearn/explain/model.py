@@ -35,7 +35,7 @@ PERCENTILES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The share of one cause in the time of requests: of a destination, of a capture, or of all."""
+    """The share of one cause of delay in the time of requests: of a destination, of a capture, or of all."""
 
     cause: str
     stalls: int
@@ -174,7 +174,7 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return each stall beside each request of its connection that overlaps in time, as row indices."""
+    """Return each pair of a stall and a request of its connection that overlap in time, with row indices."""
     import polars as pl
 
     left = requests.with_row_index("request").select(

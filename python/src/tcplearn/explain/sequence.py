@@ -29,7 +29,7 @@ class Sequence:
 
 
 def of(found: Explained) -> list[Sequence]:
-    """Return the packets of the slowest requests, slowest first, of those whose files can be read again."""
+    """Return the packets of the slowest requests, slowest first, but only if their file can be read again."""
     times = found.requests["response_ms"].to_numpy()
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]

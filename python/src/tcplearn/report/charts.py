@@ -115,8 +115,9 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of RTT samples, predictions and RTOs over time, for data sets `band` (t, low, high)
-    and `lines` (t, e, p, r). With `still` it has no controls, and only estimators in `chosen`."""
+    """Return the chart of RTTs, predictions and RTOs over time, for data sets `band` (t, low, high) and
+    `lines` (t, estimator e, prediction p, RTO r). If `still`, it has no controls, and only estimators in
+    `chosen`."""
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
     seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
@@ -207,7 +208,7 @@ def errors(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of the cumulative distribution of prediction errors, from data set `cdf` (e, x, y)."""
+    """Return the chart of the distribution of errors, from data set `cdf` (estimator e, error x, share y)."""
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]

@@ -123,7 +123,7 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
-    """Add the section on misses, if a miss rate was requested of a timer."""
+    """Add the section on misses (samples above the RTO), if a timer was given a miss rate."""
     judged = misses.judged(replay)
     labels = misses.timers(row for rows in judged for row in rows)
     if not labels:
