@@ -24,7 +24,7 @@ def as_on_interrupt() -> Iterator[None]:
 
     def interrupt(_number: int, _frame: object) -> None:
         nonlocal ending
-        if not ending:  # not by SIG_IGN: a signal that is already pending would then cause a traceback
+        if not ending:  # a flag, because SIG_IGN with a signal already pending would cause a traceback
             ending = True
             raise KeyboardInterrupt
 

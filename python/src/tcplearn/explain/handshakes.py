@@ -29,7 +29,7 @@ _STOCK_US = 1_000_000
 _ANSWERED_EVERY_MS = 500.0
 #: The largest number of retransmissions of a SYN that are considered.
 _COPIES = 12
-#: The equal waits for a SYN-ACK before waits double: one, and tcp_syn_linear_timeouts (4, Linux 6.5).
+#: From Linux 6.5 on, this many waits for a SYN-ACK are equal: the first and tcp_syn_linear_timeouts (4).
 _LINEAR = 5
 #: Flags of a connection: it uses TCP timestamps; its first SYN was captured.
 _STAMPED, _FROM_SYN = 2, 4
