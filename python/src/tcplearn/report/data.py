@@ -156,7 +156,7 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
     """Return the range from the smallest of `lows` divided by `times` to the largest of `highs` multiplied
-    by `times`; without samples, all numbers."""
+    by `times`; without samples, from 0 to 1e12."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 
