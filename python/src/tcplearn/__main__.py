@@ -4,8 +4,7 @@
 import os
 import sys
 
-# The matrix products here are too small to gain from a second OpenBLAS thread, and starting threads would
-# slow every start of the program.
+# The matrix products are too small to gain from a second OpenBLAS thread, and threads slow the start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 if __name__ == "__main__" and not sys.flags.safe_path:

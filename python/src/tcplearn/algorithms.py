@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""List the algorithms of the C core by kind, and parse the specs by which users name them.
-
-The kinds are RTT estimators, loss classifiers, startup policies, resend policies and first-RTO models. A
-spec is ``NAME[/PRESET][:key=value,...]``.
-"""
+"""List the C core's algorithms by kind, and parse specs that name them: ``NAME[/PRESET][:key=value,...]``."""
 
 from __future__ import annotations
 
@@ -45,8 +41,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """An algorithm's name with the parameters that the user set, parsed from a text such as
-    ``experts/fitted:n=50,eta=1``."""
+    """An algorithm's name and the parameters that the user set, as in ``experts/fitted:n=50,eta=1``."""
 
     text: str
     name: str
@@ -55,15 +50,13 @@ class Spec:
 
 
 def kinds() -> dict[str, str]:
-    """Return the kinds of algorithm: a dict from a kind's key, such as "resend", to its title, such as
-    "resend policy"."""
+    """Return the titles of the kinds of algorithm, such as "resend policy", by their keys ("resend")."""
     return dict(_native.kinds())
 
 
 @cache
 def by_name(kind: str) -> Mapping[str, Info]:
-    """Return the core's algorithms of kind `kind` by name. Presets, such as ``experts/fitted``, count as
-    algorithms."""
+    """Return the core's algorithms of kind `kind` by name, including presets such as ``experts/fitted``."""
     return {a["name"]: _info(a) for a in _native.algorithms(kind)}
 
 
@@ -81,8 +74,7 @@ def available(kind: str) -> list[Info]:
 
 
 def parse(kind: str, text: str) -> Spec:
-    """Parse `text` as a spec of an algorithm of kind `kind`. Raise UserError with the core's one-line
-    message, which suggests the most similar name."""
+    """Parse a spec of an algorithm of kind `kind`. Raise UserError, which suggests the most similar name."""
     try:
         name, params = _native.read_spec(kind, text)
     except ValueError as error:
@@ -91,8 +83,7 @@ def parse(kind: str, text: str) -> Spec:
 
 
 def checked(kind: str, text: str) -> str:
-    """Return `text` unchanged if it is a valid spec of an algorithm of kind `kind`. Otherwise raise
-    ValueError, as pydantic validators must."""
+    """Return `text` if it is a valid spec of kind `kind`. Otherwise raise ValueError, as pydantic needs."""
     try:
         parse(kind, text)
     except UserError as error:
@@ -101,6 +92,5 @@ def checked(kind: str, text: str) -> str:
 
 
 def parameters(kind: str, spec: Spec) -> dict[str, float]:
-    """Return all parameters of `spec`, an algorithm of kind `kind`: the values that `spec` sets, and
-    defaults for the others."""
+    """Return all parameters of `spec`, an algorithm of kind `kind`: those that it sets, and defaults."""
     return {p.key: p.default for p in by_name(kind)[spec.name].params} | dict(spec.params)

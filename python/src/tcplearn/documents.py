@@ -13,11 +13,9 @@ from typing import Any
 
 from tcplearn.errors import UserError, printable
 
-#: The largest accepted TOML file (written by people) and JSON file (written by programs), in bytes. The
-#: largest shipped files have 10 kB (TOML) and 35 kB (JSON).
+#: The largest accepted TOML file (written by people) and JSON file (written by programs), in bytes.
 MOST_TOML, MOST_JSON = 1 << 20, 16 << 20
-#: The deepest accepted nesting of tables and lists, and the largest number of names in a dotted key.
-#: tomllib takes time quadratic in the number of names of a key.
+#: The deepest accepted nesting, and the most names in a dotted key (tomllib's time is quadratic in them).
 MOST_DEPTH, MOST_NAMES = 64, 16
 TOO_MANY_DIGITS = "a number of too many digits"
 #: The range of integers that TOML 1.0.0, section "Integer", requires: 64 bits, signed.
@@ -36,9 +34,8 @@ def check_regular(path: Path) -> None:
 
 
 def bounded(path: Path, most_bytes: int) -> bytes:
-    """Return the content of the regular file `path`, which may have at most `most_bytes` bytes. A device
-    or a pipe is refused, because it may not end. Raise OSError, or ValueError with a message that does not
-    name the file."""
+    """Return the content of the regular file `path`, which may have at most `most_bytes` bytes. Raise
+    OSError, or ValueError with a message that does not name the file."""
     check_regular(path)
     with path.open("rb") as file:
         found = file.read(most_bytes + 1)
@@ -48,8 +45,7 @@ def bounded(path: Path, most_bytes: int) -> bytes:
 
 
 def content(path: Path, most_bytes: int) -> bytes:
-    """Return the content of the regular file `path`, which may have at most `most_bytes` bytes. Raise
-    UserError with a one-line message."""
+    """Return the content of the regular file `path`, of at most `most_bytes` bytes. Raise UserError."""
     name = printable(path)
     try:
         return bounded(path, most_bytes)
@@ -79,8 +75,7 @@ def toml(path: Path) -> dict[str, Any]:
 
 
 def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
-    """Return the value of the JSON file `path`, which may have at most `most_bytes` bytes. Raise UserError
-    with a one-line message."""
+    """Return the value of the JSON file `path`, of at most `most_bytes` bytes. Raise UserError."""
     try:
         value = json_value(content(path, most_bytes).decode("utf-8-sig"))
     except ValueError as error:
@@ -90,8 +85,7 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
 
 
 def json_value(text: bytes | str) -> Any:
-    """Return the JSON value of `text`. Raise ValueError with a message that does not mention Python's own
-    settings."""
+    """Return the JSON value of `text`. Raise ValueError, whose message does not name settings of Python."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -103,8 +97,7 @@ def json_value(text: bytes | str) -> Any:
 
 
 def _check_values(tree: Any, name: str) -> None:
-    """Raise UserError if `tree` contains a string with a NUL, an integer of more than 64 bits, or nesting
-    too deep for the recursive functions that copy and print the tree."""
+    """Raise UserError for a string with a NUL, an integer of more than 64 bits or too deep a nesting."""
     for way, value in _values(tree):
         if len(way) > MOST_DEPTH:
             raise UserError(f"{name}: nested too deeply")
@@ -115,8 +108,7 @@ def _check_values(tree: Any, name: str) -> None:
 
 
 def _values(tree: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """Yield every value of `tree`, tables and lists included, each with the tuple of keys that leads to
-    it."""
+    """Yield every value of `tree`, tables and lists included, with the tuple of keys that leads to it."""
     todo: list[tuple[tuple[object, ...], Any]] = [((), tree)]
     while todo:
         way, value = todo.pop()
@@ -140,6 +132,5 @@ def _shown(error: ValueError) -> str:
 
 
 def _of_digits(error: ValueError) -> bool:
-    """Return whether `error` is int()'s refusal of a very long number. Its message names a setting of
-    Python, which users should not see."""
+    """Return whether `error` is int()'s for too many digits, whose message names a setting of Python."""
     return "integer string conversion" in str(error)

@@ -30,14 +30,12 @@ class InterruptedWork(KeyboardInterrupt):
 
 
 def is_trace_error(error: BaseException) -> bool:
-    """Return whether `error` is a TraceError. The check goes by the class's name: importing the trace
-    readers, which define it, would slow every start."""
+    """Return whether `error` is a TraceError, by its name: importing the class would slow every start."""
     return isinstance(error, ValueError) and any(c.__name__ == "TraceError" for c in type(error).__mro__)
 
 
 def printable(text: object) -> str:
-    """Return `text` as one line. Control characters, which may come from a trace or a file name, are
-    replaced."""
+    """Return `text` as one line, with control characters (as from a trace or a file name) replaced."""
     line = " ".join(str(text).split())
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
 
@@ -49,8 +47,7 @@ def say(message: str) -> None:
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """Return at most `most` of the names in `known` that resemble `name`, the most similar first. A preset
-    such as `experts/fitted` resembles every name with the same part before the slash."""
+    """Return at most `most` of the names in `known` that resemble `name`, the most similar first."""
     names = list(dict.fromkeys(known))
     lower = name.lower()
     close = difflib.get_close_matches(lower, names, n=most, cutoff=0.5)

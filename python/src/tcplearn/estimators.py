@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find RTT estimators by name: those of the C core with their presets, and estimators that the user
-installed.
-
-A user's estimator is a class under the entry point group ``tcplearn.estimators`` with these methods::
+"""Find RTT estimators by name: those of the C core, and the user's own, which are classes under the entry
+point group ``tcplearn.estimators`` with these methods::
 
     def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
     def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
     def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
     learned = False                                               # optional: it is a formula
 
-The constructor takes the estimator's parameters as keywords. If the class has no ``rto_one``, its RTO is
-the prediction plus the variance term of RFC 6298, computed from the estimator's own errors. So every
-estimator returns both an RTT and an RTO.
+The constructor takes the estimator's parameters as keywords. Without ``rto_one``, the RTO is the prediction
+plus the variance term of RFC 6298, computed from the estimator's own errors.
 """
 
 from __future__ import annotations
@@ -34,13 +31,11 @@ from tcplearn.algorithms import Spec as Spec
 from tcplearn.errors import UserError, did_you_mean, printable
 
 GROUP = "tcplearn.estimators"
-#: The largest number of characters of a user's text that an error message quotes. The core has the same
-#: limit, TL_LINE_QUOTE_MAX.
+#: The most characters of a user's text in an error message, as many as the core's TL_LINE_QUOTE_MAX.
 _QUOTED = 40
 
-#: The estimators that a replay compares by default: `last` (the trivial baseline), `jacobson` (RFC 6298
-#: without its minimum RTO, the denominator of every ratio), `jacobson/rfc6298` (the standard to the
-#: letter), `linux` (which most hosts run), and this project's `tracking` and `conformal`.
+#: The estimators that a replay compares by default: the last sample; RFC 6298 without its minimum RTO (the
+#: denominator of every ratio) and with it; Linux's; and this project's `tracking` and `conformal`.
 DEFAULTS = ("last", "jacobson", "jacobson/rfc6298", "linux", "tracking", "conformal")
 #: Every algorithm with default parameters, and the other versions that papers describe.
 ALL = (
@@ -71,8 +66,7 @@ class CoreEstimator:
     """An RTT estimator of the C core that takes samples one by one. All times are in microseconds."""
 
     def __init__(self, name: str, arithmetic: str = "double", **params: float) -> None:
-        """Create the estimator called `name` with parameters `params`; `arithmetic` is "double" or
-        "fixed". Raise ValueError for an unknown name, parameter or arithmetic."""
+        """Raise ValueError for an unknown name, parameter or arithmetic ("double" or "fixed")."""
         self.name, self.arithmetic, self.params = name, arithmetic, params
         self._state = _native.Estimator(name, arithmetic, params)
 
@@ -83,8 +77,7 @@ class CoreEstimator:
         self._state.update(round(y), x["time_us"], x["sent_us"], **known)
 
     def predict_one(self, x: Mapping[str, int] | None = None) -> float:
-        """Return the predicted next RTT in microseconds. Before the first sample it is 0, except for
-        estimators with a prior."""
+        """Return the predicted next RTT in microseconds; before any sample 0 or the estimator's prior."""
         return float(self._state.rtt_us)
 
     def rto_one(self, x: Mapping[str, int] | None = None) -> float:
@@ -96,8 +89,7 @@ class CoreEstimator:
 
 
 class WithTimer:
-    """A user's estimator that always has an RTO: the estimator's own, or its prediction plus four mean
-    errors (RFC 6298, section 2.3)."""
+    """A user's estimator with an RTO: its own, or its prediction plus four mean errors (RFC 6298, 2.3)."""
 
     INITIAL_RTO_US = 1e6  # RFC 6298, 2.1
     MAX_RTO_US = 60e6  # RFC 6298, 2.5
@@ -157,8 +149,7 @@ def _user_info(name: str) -> Info:
 
 
 def installed() -> tuple[list[str], list[str]]:
-    """Return the names of the user's estimators that can be created without parameters, and an error
-    message for each of the others."""
+    """Return the names of the user's estimators that need no parameters, and an error for each other one."""
     names, problems = [], []
     for name in _users():
         if name in _core():
@@ -175,8 +166,7 @@ def installed() -> tuple[list[str], list[str]]:
 
 
 def learned(text: str) -> bool:
-    """Return whether the estimator of spec `text` learns from samples (True) or is a fixed formula
-    (False). An unknown estimator counts as learning."""
+    """Return whether estimator `text` learns: False for a fixed formula, True for an unknown estimator."""
     name = text.partition(":")[0]
     if name in _core():
         return _core()[name].learned
@@ -189,8 +179,7 @@ def available() -> list[Info]:
 
 
 def _value(name: str, key: str, text: str) -> float:
-    """Return `text` as the value of parameter `key` of a user's estimator `name`; such parameters have no
-    bounds. Raise UserError if it is not a finite number."""
+    """Return `text` as the value of parameter `key` of a user's estimator. Raise UserError."""
     with contextlib.suppress(ValueError):
         if math.isfinite(value := float(text)):
             return value
@@ -203,8 +192,7 @@ def _quoted(text: str) -> str:
 
 
 def parse(text: str) -> Spec:
-    """Parse `text` as the spec of an estimator: ``name[/preset][:key=value,...]``. Raise UserError with a
-    one-line message that suggests the most similar name."""
+    """Parse an estimator's spec, ``name[/preset][:key=value,...]``. Raise UserError with a similar name."""
     name, colon, rest = text.strip().partition(":")
     if name not in _core() and name in _users():
         pairs = rest.split(",") if colon else []
@@ -215,8 +203,7 @@ def parse(text: str) -> Spec:
 
 
 def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
-    """Return the parameters of a user's estimator from `pairs`, texts of the form key=value. Raise
-    UserError in the words that the core uses for its own estimators."""
+    """Return the parameters of a user's estimator from `pairs`, texts key=value. Raise UserError."""
     params: dict[str, float] = {}
     keys = [p.key for p in info.params]
     for pair in pairs:
@@ -246,16 +233,14 @@ def varied(spec: Spec, key: str, value: float) -> Spec:
 
 
 def miss_rate(spec: Spec | str) -> float | None:
-    """Return the miss rate that `spec` requests, the share of samples that may exceed the RTO. Return None
-    if the estimator has no such parameter."""
+    """Return the share of samples that `spec` lets exceed the RTO, or None if that is no parameter of it."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)
 
 
 def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
-    """Return the estimator specs `specs` with the miss rate `miss` (the share of samples that may exceed
-    the RTO) set in each timer that has one. Specs and presets that set a miss rate themselves keep theirs."""
+    """Return `specs` with the miss rate `miss` in each timer that has one, unless its spec or preset does."""
     known = [p for s in specs if (p := parameter(s, "miss"))]
     if not known:
         raise UserError("--miss: none of the estimators compared has a miss rate to set; add -e conformal")
@@ -274,9 +259,8 @@ def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
 
 
 def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
-    """Return the estimator specs that a replay compares: `texts`, or DEFAULTS if `texts` is empty. The
-    miss rate `miss` (the share of samples that may exceed the RTO) is set in every timer that has one,
-    unless its spec or preset sets it. Raise UserError."""
+    """Return the estimators `texts` (default: DEFAULTS). Timers with a miss rate (the share of samples that
+    may exceed the RTO) get `miss`, unless their spec or preset sets it. Raise UserError."""
     specs = [parse(text) for text in texts or DEFAULTS]
     if miss is not None:
         specs = _with_miss(specs, miss)
@@ -286,8 +270,7 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
 
 
 def user_code(spec: Spec) -> str | None:
-    """Return a hash of the Python code of a user's estimator: its module, or the whole package if it is in
-    one. Return "" for an estimator of the core, and None if the code cannot be read."""
+    """Return a hash of the module or package of a user's estimator; "" for the core's, None if unreadable."""
     if spec.core:
         return ""
     total = hashlib.sha256()
@@ -310,8 +293,7 @@ def _home(made: Any) -> str:
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:
-    """Return a new estimator with the methods of the river library (learn_one, predict_one). Raise
-    UserError for an unknown name or parameter."""
+    """Return a new estimator with the river library's learn_one and predict_one. Raise UserError."""
     if isinstance(spec, str):
         spec = parse(spec)
     if spec.core:

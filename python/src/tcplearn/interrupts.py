@@ -14,12 +14,8 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
-    """Within this context, raise KeyboardInterrupt on SIGTERM and SIGHUP, unless another handler is set
-    (nohup ignores SIGHUP).
-
-    Only the first signal counts. Both a shell and its terminal send SIGHUP, and systemd may send SIGHUP
-    just after SIGTERM. The second signal would interrupt the removal of temporary files.
-    """
+    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP without another handler.
+    A second, as from a shell and its terminal, would interrupt the removal of temporary files."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -28,7 +24,7 @@ def as_on_interrupt() -> Iterator[None]:
 
     def interrupt(_number: int, _frame: object) -> None:
         nonlocal ending
-        if not ending:  # not by SIG_IGN: a signal that is already pending would then cause a traceback
+        if not ending:  # a flag, because SIG_IGN with a signal already pending would cause a traceback
             ending = True
             raise KeyboardInterrupt
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find the core's loss classifiers by name, and list the features that they use. A loss classifier decides
-whether a lost segment was lost by congestion or at random."""
+"""Find the core's loss classifiers, which decide whether a segment was lost by congestion or at random."""
 
 from __future__ import annotations
 

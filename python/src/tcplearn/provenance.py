@@ -13,8 +13,7 @@ import tcplearn
 
 @cache
 def commit() -> str:
-    """Return the commit of the source checkout, with "+changes" appended if a tracked file differs from
-    it. Return "" outside a checkout."""
+    """Return the checkout's commit, with "+changes" if a tracked file differs; "" outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return ""

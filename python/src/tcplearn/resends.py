@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Create resend policies from specs such as "priced" or "stock:rto_min_us=5000". A resend policy decides
-how long TCP waits before it retransmits."""
+"""Create a resend policy, which decides when TCP retransmits, from a spec such as "priced"."""
 
 from __future__ import annotations
 
@@ -8,7 +7,6 @@ from tcplearn import _native, algorithms
 
 
 def policy(spec: str) -> _native.ResendPolicy:
-    """Return the resend policy of spec `spec`, in the fixed-point arithmetic that the kernel module uses.
-    Raise UserError."""
+    """Return the resend policy of `spec` in fixed point, as in the kernel module. Raise UserError."""
     read = algorithms.parse(algorithms.RESEND, spec)
     return _native.ResendPolicy(read.name, "fixed", read.params)

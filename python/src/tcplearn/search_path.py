@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keep the current directory out of the module search path of Python processes started here.
-
-Somebody may have put a file such as `signal.py` in the current directory. It would run in place of the
-standard module, as root under sudo.
-
-Absolute entries of PYTHONPATH are the user's own choice and stay. An empty or relative entry means the
-current directory or a folder below it, and is removed. An empty entry is often only an extra colon.
-"""
+"""Keep the current directory out of the module search path of Python processes started here: a file there,
+such as `signal.py`, would run in place of the standard module, as root under sudo. Empty and relative
+entries of PYTHONPATH are removed; absolute entries, the user's choice, stay."""
 
 from __future__ import annotations
 
@@ -22,8 +17,7 @@ _VARIABLE, _SAFE_VARIABLE = "PYTHONPATH", "PYTHONSAFEPATH"
 
 
 def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return a copy of `base` (default: this process's environment) for a child process that is Python or
-    may start Python."""
+    """Return a copy of `base` (default: this process's environment) for a child that may start Python."""
     out = {**(os.environ if base is None else base), _SAFE_VARIABLE: "1"}
     if _VARIABLE in out:
         out[_VARIABLE] = os.pathsep.join(e for e in out[_VARIABLE].split(os.pathsep) if _is_outright(e))
@@ -31,8 +25,7 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def without_current(entries: list[str]) -> list[str]:
-    """Return `entries`, entries of `sys.path`, without the current directory. The current directory stays
-    if PYTHONPATH names it as an absolute path."""
+    """Return `sys.path`'s `entries` without the current directory, unless PYTHONPATH has its full path."""
     variable = "" if sys.flags.ignore_environment else os.environ.get(_VARIABLE, "")
     given = variable.split(os.pathsep) if variable else []
     named = {os.path.normpath(entry) for entry in given if _is_outright(entry)}
@@ -47,8 +40,7 @@ def _is_outright(entry: str) -> bool:
 
 @contextlib.contextmanager
 def safe() -> Iterator[None]:
-    """Return a context for starting child processes of multiprocessing. Children inherit this process's
-    environment and `sys.path`, so both are made safe while the context is open."""
+    """Remove the current directory from what multiprocessing's children inherit, within this context."""
     variables = {name: os.environ.get(name) for name in (_VARIABLE, _SAFE_VARIABLE)}
     before = sys.path[:]
     sys.path[:] = without_current(before)

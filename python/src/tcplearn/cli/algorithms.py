@@ -40,8 +40,7 @@ def algorithms_command(
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
-    """Return the kinds of algorithm that the arguments `words` select, and the algorithm name among
-    `words` ('' if none)."""
+    """Return the kinds that the arguments `words` select, and the algorithm's name among them, or ''."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())
@@ -54,8 +53,7 @@ def _chosen(words: list[str]) -> tuple[list[str], str]:
 
 
 def _unknown(kinds: list[str], typed: str) -> str:
-    """Return the error message for `typed`, which no kind in `kinds` and no algorithm of them is called.
-    `typed` may be a spec with parameters."""
+    """Return the error message for `typed`, a name or spec that no algorithm of `kinds` has."""
     name = typed.partition(":")[0]
     known = [info.name for kind in kinds for info in _available(kind)]
     if len(kinds) > 1:
@@ -96,8 +94,7 @@ def _plural(title: str) -> str:
 
 
 def _parameters(found: list[tuple[str, Any]]) -> Any:
-    """Return a table of parameters for each (kind, algorithm) in `found`. Several kinds may have an
-    algorithm of the same name."""
+    """Return a table of parameters for each (kind, algorithm) in `found`."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The command line's entry point. Slow modules are imported only when a verb needs them, so that --help is
-quick."""
+"""The command line's entry point. It imports slow modules only for verbs that need them."""
 
 import io
 import shlex
@@ -98,8 +97,7 @@ def _root(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: this process's) and return its exit code: 0 for success, 1 if
-    the work failed, 2 for bad usage or input, 130 if interrupted, 141 if the reader of the output has
-    closed its pipe."""
+    the work failed, 2 for bad usage or input, 130 if interrupted, 141 if nobody reads the output's pipe."""
     streams.prepare()
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))

@@ -71,8 +71,7 @@ def causes(
 
 
 def _write_parquet(records: Sequence[Record], made_by: Mapping[str, str], output: Path | None) -> None:
-    """Write `records`, a row for each fast retransmit and classifier, as Parquet. JSON and CSV have the
-    same rows. The general writer does not fit, because it writes metrics, and these rows have features."""
+    """Write `records`, with a row for each fast retransmit and classifier, as Parquet."""
     import io
 
     import polars as pl

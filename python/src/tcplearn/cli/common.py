@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Input, output and messages of all verbs. Slow modules are imported only when needed, so that --help is
-quick."""
+"""Input, output and messages of all verbs. Slow modules are imported only when needed."""
 
 from __future__ import annotations
 
@@ -26,11 +25,9 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: A verb only parses its arguments and returns its work as a function, which runs outside of typer.
-#: Inside, typer would handle broken pipes, interrupts and system errors before this program could. The
-#: function's argument is the command line, which is recorded in the output.
+#: The work of a verb: a function of the command line's text. Verbs return it, and it is called outside of
+#: typer, which would handle broken pipes, interrupts and system errors before this program can.
 Work = Callable[[str], None]
-#: A function that adds rows to a file.
 Add = Callable[[Iterable["Record"]], None]
 
 
@@ -57,8 +54,7 @@ def check_readable(path: Path) -> None:
 
 
 def _is_terminal(output: Path | None) -> bool:
-    """Return whether `output` (None: standard output) is a terminal. A terminal may have a file name such
-    as /dev/tty."""
+    """Return whether `output` (None: standard output) is a terminal, as a file such as /dev/tty is."""
     if output is None:
         return sys.stdout.isatty()
     try:
@@ -91,8 +87,7 @@ class Outputs:
     quiet: o.Quiet = False
 
     def check(self, sources: Sequence[Path] = ()) -> None:
-        """Raise UserError or FailedError if an output cannot be written, or would overwrite one of the
-        input files `sources`."""
+        """Raise UserError or FailedError if an output is one of the inputs `sources` or cannot be written."""
         if self.output is None and not sys.stdout.writable():
             raise FailedError(CLOSED)
         if self.format is FormatName.parquet and _is_terminal(self.output):
@@ -126,9 +121,8 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """Write the results in the chosen format: the table that `render` returns, or rows. JSON and CSV
-        have the rows `wide` if given, otherwise the rows of `tidy`; Parquet always has the rows of `tidy`.
-        The entries of `made_by` (version, commit, command) are stored with the rows."""
+        """Write the table that `render` returns, or rows with the entries of `made_by` (version, commit,
+        command). Parquet has the rows of `tidy`; JSON and CSV have `wide`, or if None those of `tidy`."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -146,9 +140,8 @@ class Outputs:
     def rows(
         self, made_by: Mapping[str, str], columns: Sequence[str]
     ) -> Iterator[Callable[[Iterable[Record]], None]]:
-        """Yield a function that adds rows to the output. The output file appears under its name only after
-        everything succeeded. `columns` are the columns of a CSV file, and the entries of `made_by`
-        (version, commit, command) are stored with the rows. The format must not be a table."""
+        """Yield a function that adds rows to the output, in any format but a table. The file appears under
+        its name only after everything succeeded. `columns` are the columns of a CSV file."""
         from tcplearn.output import rows as kinds
 
         with _files().Pending(self.output) as pending:
@@ -171,8 +164,7 @@ def _files() -> Any:
 
 
 def write(content: str | bytes, output: Path | None) -> None:
-    """Write `content` to the file `output`, completely or not at all, or to standard output if `output` is
-    None."""
+    """Write `content` to the file `output` (None: standard output), completely or not at all."""
     if output:
         _files().write_atomically(output, content)
         return
@@ -200,8 +192,7 @@ def flush() -> None:
 
 
 def print_(render: Callable[[Console], Any], output: Path | None = None) -> None:
-    """Print what `render` returns. On a terminal it is in colour and fits the terminal's width; elsewhere
-    it is plain text of any width."""
+    """Print what `render` returns: on a terminal in colour and fitted to its width, else as plain text."""
     if output is None and sys.stdout.isatty():
         from rich.console import Console
 
@@ -215,8 +206,7 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function that moves a progress bar on standard error. Yield None if `quiet` is set or
-    standard error is not a terminal."""
+    """Yield a function that moves a progress bar; None if `quiet` or standard error is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -236,8 +226,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where the jobs of a verb run (this machine, a Dask cluster or Slurm), and whether stored results are
-    used."""
+    """Where a verb's jobs run (this machine, Dask or Slurm), and whether stored results are used."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""

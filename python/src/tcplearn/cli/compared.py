@@ -26,8 +26,7 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Return the checked options by the names that the options classes of a replay and a suite use.
-        Raise UserError for a bad value."""
+        """Return the options as arguments of the options class of a replay or a suite. Raise UserError."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
@@ -43,8 +42,7 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return the estimators to compare. `named` are the ones that the user named; if empty, they are the
-    defaults and the user's own installed estimators. With `everything`, they are all estimators."""
+    """Return all estimators (`everything`), those `named`, or the defaults and the user's installed ones."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

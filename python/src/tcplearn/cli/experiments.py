@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn experiments`: does an experiment's runs and writes its pages. This module parses the
-arguments; all other modules are imported only when the work starts."""
+"""The verb `tcplearn experiments`: does an experiment's runs and writes its pages."""
 
 import importlib
 import sys
@@ -13,7 +12,7 @@ from tcplearn.cli import options
 from tcplearn.cli.common import Work, progress_bar, say
 from tcplearn.errors import UserError
 
-#: The root of the source checkout. The experiments are in the checkout and not in the installed package.
+#: The root of the source checkout. An installed package has no experiments.
 ROOT = Path(__file__).resolve().parents[4]
 
 

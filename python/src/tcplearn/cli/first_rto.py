@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn first-rto`: loads a trained model of the first RTO (of SYNs and SYN-ACKs) into this
-machine's kernel."""
+"""The verb `tcplearn first-rto`: loads a model of the first RTO (of SYNs and SYN-ACKs) into the kernel."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,8 +26,8 @@ def _load(
         ),
     ] = None,
 ) -> Work:
-    """Load a model for the active and passive opens of a cgroup, completely or not at all. Existing
-    connections do not change."""
+    """Load a model of the first RTO for the active and passive opens of a cgroup, completely or not at
+    all. Existing connections do not change."""
 
     def work(_: str) -> None:
         from tcplearn.lab import sock_ops

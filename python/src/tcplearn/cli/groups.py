@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Groups of options that several verbs share. A verb has one parameter for a group; its type is a
-dataclass of the options."""
+"""Let verbs share groups of options: a parameter whose type is a dataclass stands for an option per field."""
 
 import dataclasses
 import functools
@@ -14,8 +13,7 @@ _NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
 def with_groups(function: Callable[..., Work]) -> Callable[..., Work]:
-    """Return `function` with a signature for typer in which each parameter whose type is a dataclass is
-    replaced by one parameter for each field."""
+    """Return `function` with each parameter that is a dataclass replaced by its fields, for typer."""
     signature = inspect.signature(function, eval_str=True)
     groups: dict[str, Any] = {
         name: parameter.annotation

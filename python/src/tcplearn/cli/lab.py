@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn lab`: runs real Linux TCP over emulated networks in virtual machines. This module
-parses the arguments; all other modules are imported only when the work starts."""
+"""The verb `tcplearn lab`: runs real Linux TCP over emulated networks in virtual machines."""
 
 import sys
 from pathlib import Path
@@ -118,7 +117,7 @@ def _check(
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Seed of stress and smp.")] = 1,
     seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Duration of smp.")] = 40,
 ) -> Work:
-    """Check the kernel module: test vectors run in the kernel, many connections at once, or its
+    """Check the kernel module: run test vectors in the kernel, open many connections at once, or test its
     guarantees."""
     if what not in ("vectors", "stress", "smp", "module", "packets", "startup", "kernels"):
         raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets, startup or kernels")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make manual pages from the text of --help, one for each command: `python -m tcplearn.cli.man DIR`.
-
-The tool click-man cannot do this: it looks for commands of click, and typer has its own copy of click.
-"""
+"""Make a manual page of each command from its --help: `python -m tcplearn.cli.man DIR`. The tool click-man
+cannot, because typer has its own copy of click."""
 
 from __future__ import annotations
 
@@ -72,8 +70,7 @@ def roff(text: str) -> str:
 
 
 def _names(text: str) -> str:
-    """Return the option `text`, such as "-e, --estimator SPEC", in roff with the option's names in bold
-    and its argument in italics."""
+    """Return an option, such as "-e, --estimator SPEC", in roff: its names bold, its argument italic."""
 
     def marked(found: re.Match[str]) -> str:
         word = found[0]

@@ -31,7 +31,7 @@ class FormatName(enum.StrEnum):
     parquet = "parquet"
 
 
-# the input, and how it is evaluated
+# options for the input and its evaluation
 Traces = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures or tables of samples.")]
 Estimators = Annotated[
     list[str] | None,
@@ -77,7 +77,7 @@ For = Annotated[
     str, typer.Option("--for", metavar="TIME", help="End after this time, as 30s or 5m.", show_default=False)
 ]
 
-# output
+# options for the output
 All = Annotated[bool, typer.Option("--all", help="Show every estimator, table, column and flow.")]
 Rank = Annotated[
     RankName,
@@ -102,7 +102,7 @@ Pictures = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no notes, only warnings.")]
 
-# where the jobs run, and which stored results are used
+# options for where jobs run and which stored results they use
 Jobs = Annotated[
     int | None,
     typer.Option(

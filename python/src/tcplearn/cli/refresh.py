@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from tcplearn.traces import CaptureTrace, Interface
 
 REFRESH_S = 1.0
-#: The largest share of time that refreshes may take. Each refresh computes the bootstrap intervals of all
-#: flows again.
+#: The largest share of time for refreshes, each of which computes all flows' bootstrap intervals anew.
 SHARE_OF_TIME = 0.1
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
@@ -60,12 +59,10 @@ def on_terminal(outputs: Outputs) -> bool:
 
 
 class Refresh:
-    """A callback for the reader of a live capture. It refreshes the table, and stops the capture when its
-    time is over."""
+    """A callback of a capture's reader: it refreshes the table, and stops the capture after a given time."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
-        """Stop the capture after `duration_s` seconds. If `render` is given, it makes the table that is
-        shown until then; otherwise `progress`, if given, shows the number of packets."""
+        """Until the capture stops after `duration_s` seconds, show `render`'s table or count packets."""
         self._duration_s = duration_s
         self._render = render
         self._progress = progress
@@ -115,8 +112,7 @@ class Refresh:
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Within this context, the first SIGINT, SIGTERM or SIGHUP ends the live capture instead of the
-        program. On exit, signal handlers and the terminal are restored."""
+        """Within this context, let the first SIGINT, SIGTERM or SIGHUP end the capture, not the program."""
         ending = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup sets SIG_IGN
             ending.append(signal.SIGHUP)

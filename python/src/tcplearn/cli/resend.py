@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn resend`: simulates requests of one segment over a trace's RTTs, under each resend
-policy."""
+"""The verb `tcplearn resend`: simulates requests of one segment under each resend policy."""
 
 from __future__ import annotations
 
@@ -56,8 +55,8 @@ def resend(
     ] = None,
     quiet: o.Quiet = False,
 ) -> common.Work:
-    """Compare resend policies by the response times of requests of one segment, one at a time, over the
-    RTTs of captures."""
+    """Compare resend policies, which decide when TCP retransmits, by the response times of one-segment
+    requests, sent one at a time over the RTTs of captures."""
     out = common.Outputs(o.FormatName(format.value), output, None, pictures, quiet)
 
     def work(command: str) -> None:

@@ -53,9 +53,8 @@ def run_replay(
     asked: Replayed,
     out: Outputs,
 ) -> None:
-    """Replay `sources` and write the results to `out`. A file is read until its end, a live capture or a
-    pipe for at most `duration_s` seconds. `command` is the command line, `unit` the unit of bare numbers
-    in tables of samples, and `asked` has the other options."""
+    """Replay `sources` and write the results to `out`. A live capture or a pipe ends after `duration_s`
+    seconds. `command` is the command line, `unit` the unit of bare numbers in tables of samples."""
     from tcplearn.output import rows as kinds
     from tcplearn.replay import replay, tables
     from tcplearn.replay.row import IDENTITY, KEYS, tidied

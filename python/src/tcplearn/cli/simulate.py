@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn simulate`: simulates whole networks in ns-3. This module parses the arguments; all
-other modules are imported only when the work starts."""
+"""The verb `tcplearn simulate`: simulates whole networks in ns-3."""
 
 from pathlib import Path
 from typing import Annotated

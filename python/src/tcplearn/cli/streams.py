@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make standard input, output and error usable if they are closed, full, a pipe without a reader, or not
-UTF-8."""
+"""Make standard streams usable if they are closed, full, a pipe without a reader, or not UTF-8."""
 
 import codecs
 import contextlib
@@ -18,8 +17,7 @@ _PLAINLY = "tcplearn-plainly"
 
 
 def prepare() -> None:
-    """Replace standard streams that are closed. Call this before any file is opened: the next opened file
-    would get the file descriptor of the closed stream, and so all output to that stream."""
+    """Replace closed standard streams, before an opened file gets the file descriptor of one."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, _instead_of(descriptor))
@@ -29,8 +27,7 @@ def prepare() -> None:
 
 
 def settle() -> None:
-    """Flush standard output. If that fails, redirect it to /dev/null so that Python does not try again at
-    exit."""
+    """Flush standard output, or on failure redirect it to /dev/null, so that exit does not fail again."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -39,8 +36,7 @@ def settle() -> None:
 
 
 def _instead_of(descriptor: int) -> io.TextIOWrapper:
-    """Return a replacement for the closed standard stream `descriptor`: for 0 an empty input, for 1 an
-    output that is not writable, for 2 an output that is discarded."""
+    """Return a substitute for closed stream 0 (empty input), 1 (not writable) or 2 (output discarded)."""
     opened = os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
     if opened != descriptor and not _is_open(descriptor):
         os.dup2(opened, descriptor)

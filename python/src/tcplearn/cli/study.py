@@ -20,8 +20,7 @@ def _root() -> None:
 
 
 def _numbers(option: str, given: str) -> tuple[float, ...] | None:
-    """Return the numbers in `given`, such as "10,25,50", or None if it is empty. `option` is the option's
-    name, for the error message."""
+    """Return the numbers in `given`, such as "10,25,50"; None if empty. Errors name the `option`."""
     if not given:
         return None
     try:
@@ -60,7 +59,7 @@ def experts(
     out: Outputs,
     workers: Workers,
 ) -> Work:
-    """Replay your traces with every combination of the experts framework's three parameters: number of
+    """Replay your traces with every combination of the parameters of the experts estimator: number of
     experts N, learning rate and sharing rate."""
 
     def work(command: str) -> None:

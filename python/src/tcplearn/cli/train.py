@@ -45,8 +45,8 @@ def loss(
     vary: Annotated[bool, typer.Option("--vary", help="Also show the effect of each choice (slow).")] = False,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Train a perceptron that gives the cause of a loss, and test it on scenarios that are held out as a
-    whole."""
+    """Train a perceptron that gives the cause of a lost segment (congestion or random), and test it on
+    scenarios that are held out as a whole."""
 
     def work(command: str) -> None:
         from tcplearn.learn import card, train
@@ -94,8 +94,8 @@ def rtt(
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of every random draw.")] = 1,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Train baddam2018's regression of RTTs and a model of the first RTO, and test both on held-out
-    destinations."""
+    """Train the RTT regression of Baddam et al. 2018 and a model of the first RTO, and test both on
+    held-out destinations."""
 
     def work(command: str) -> None:
         from rich.console import Group

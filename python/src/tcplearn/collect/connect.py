@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Probe a host without privilege, by connect() with a limited TTL. If the host answers, the kernel gives
-the RTT (TCP_INFO), but not the TTL of the answer.
-
-The kernel retransmits a SYN after one second. A probe ends just before, so that the number of SYNs sent is
-known.
-"""
+"""Probe a host without privilege, by connect() with a limited TTL. The kernel gives an answer's RTT
+(TCP_INFO), but not its TTL. A probe ends just before the kernel retransmits its SYN after one second."""
 
 import asyncio
 import contextlib
@@ -62,8 +58,7 @@ class ConnectProber:
 
 
 async def _writable(sock: socket.socket, timeout_s: float) -> int | None:
-    """Return the time in ns at which the connection was established or refused, or None after `timeout_s`
-    seconds."""
+    """Return when `sock` was connected or refused, in ns, or None after `timeout_s` seconds."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[int] = loop.create_future()
 
@@ -97,8 +92,7 @@ def _rtt_us(sock: socket.socket) -> int:
 
 
 def _icmp_type(sock: socket.socket) -> int | None:
-    """Return the type of the router's ICMP message that caused an error of `sock` (struct
-    sock_extended_err), or None."""
+    """Return the type of the ICMP message in the error queue of `sock` (sock_extended_err), or None."""
     with contextlib.suppress(OSError):
         for _, _, data in sock.recvmsg(0, 512, _MSG_ERRQUEUE)[1]:
             origin, kind = data[4], data[5]

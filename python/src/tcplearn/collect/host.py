@@ -13,8 +13,7 @@ from tcplearn.collect.rows import Row
 
 #: The number of pings after which a host without any answer is given up.
 GIVE_UP = 4
-#: The number of unanswered probes with one TTL after which the hop counts as silent. With 10 % loss this
-#: happens by chance once in 100,000.
+#: A hop counts as silent after this many unanswered probes; 10 % loss alone does so once in 100,000.
 TRIES = 5
 #: The largest factor by which back-off multiplies the interval between probes.
 BACK_OFF_MAX = 8
@@ -45,8 +44,7 @@ class _Visit:
         self._next_s = 0.0
 
     async def _probe(self, hop_limit: int) -> Reply:
-        """Send a probe when the interval since the previous one is over, and return the reply. The
-        interval doubles with each successive unanswered probe."""
+        """Send the next probe and return the reply. Each probe without an answer doubles the interval."""
         loop = asyncio.get_running_loop()
         if (wait_s := self._next_s - loop.time()) > 0:
             await asyncio.sleep(wait_s)
@@ -73,7 +71,7 @@ class _Visit:
         return not self.rtts_us and (refused >= 2 or self.sent >= GIVE_UP)
 
     async def _reaches(self, hop_limit: int) -> bool | None:
-        """Return whether the host answers a SYN with this TTL. Return None if nothing answers."""
+        """Return whether a SYN with this TTL reaches the host, or None if nothing answers it."""
         for _ in range(TRIES):
             reply = await self._probe(hop_limit)
             if reply.by_host:
@@ -83,12 +81,8 @@ class _Visit:
         return None
 
     async def hops(self) -> int | None:
-        """Return the number of routers on the path, which is one less than the smallest TTL that reaches
-        the host. Return None if the host no longer answers.
-
-        The search starts from the number of routers that the TTL of the host's answers suggests, which
-        saves probes.
-        """
+        """Return the number of routers on the path, or None if the host no longer answers. The search for
+        the smallest TTL that reaches the host starts from what the TTL of its answers suggests."""
         limit = self._guess()
         if await self._reaches(limit):
             return await self._down_from(limit)
@@ -102,7 +96,7 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """Return the number of routers, given that the TTL `limit` reaches the host. A TTL without an
+        """Return the number of routers, given that TTL `limit` reaches the host. A smaller TTL without an
         answer counts as too small only if the host still answers to `limit`."""
         while limit > 1:
             found = await self._reaches(limit - 1)

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of hping3 into its runs.
-
-If the output goes to a file, standard output is buffered. Standard error, which has the statistics, is
-not. So statistics may come before the header, after the answers, or in the middle of an answer. An answer
-is therefore assigned to the run with its address, and statistics to the run with their host. Answers and
-statistics of a run must agree.
-"""
+"""Parse the output of hping3 into its runs. In a file, the statistics (from standard error, which is not
+buffered) may come anywhere, even within an answer. An answer therefore belongs to the run with its
+address, statistics to the run with their host, and a run's answers and statistics must agree."""
 
 import re
 from collections import defaultdict
@@ -21,9 +17,8 @@ _HEADER = re.compile(
     r"HPING (\S+) \((?:\S+ )?(\S+)\): (raw IP mode|icmp mode|udp mode|NO FLAGS are|[A-Z]+) set, "
     r"\d+ headers \+ \d+ data bytes"
 )
-#: An answer, such as "len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9
-#: ms". With -V the line ends in "tos=0 iplen=44" and continues in the next line. A third line with seq=
-#: and ack= follows.
+#: An answer, such as "len=44 ip=93.184.216.34 ttl=54 DF id=0 sport=80 flags=SA seq=0 win=29200 rtt=7.9 ms".
+#: With -V it has three lines: the first ends in "tos=0 iplen=44", the third has seq= and ack=.
 _TAIL = (
     r"(?:sport=(?P<port>\d{1,5}) flags=(?P<flags>[A-Za-z]+) seq=(?P<seq>\d{1,9}) win=\d+|(?:icmp_)?seq=\d+)"
     rf" rtt=(?P<rtt>{NUMBER}) ms"
@@ -74,8 +69,7 @@ class _Ping:
     unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and its sender
 
     def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
-        """Take an answer of the host. `tail` matches its second line, or the same line as `found` if the
-        answer has only one."""
+        """Take a host's answer. `found` matched its first line, and `tail` its second line, if any."""
         rtt_us = self.printed.microseconds(tail["rtt"], self.at)
         self.answers += 1
         self.ttl = int(found["ttl"])
@@ -122,8 +116,7 @@ class _Ping:
         return bool(self.statistics and self.statistics.received and not self.lines())
 
     def may_be_quiet_trace(self) -> bool:
-        """Return whether a traceroute counted more answers than it printed. The others may be a router's
-        second answer, or with -q the host's answers."""
+        """Return whether a traceroute counted more answers than it printed: with -q, those of the host."""
         counted = self.statistics.received if self.statistics else 0
         return bool(self.hops and not self.answers and counted > self.lines())
 
@@ -144,9 +137,8 @@ class _Ping:
         return run
 
     def _round_trips_us(self) -> list[int]:
-        """Return the RTTs without those that are about a second longer than the others. Such an RTT may be
-        wrong: hping3 takes the seconds of a time from a coarser clock than the microseconds, and a host
-        retransmits its SYN-ACK after a second."""
+        """Return the RTTs without those about a second above the others, which may be wrong: hping3 takes
+        seconds from a coarser clock than microseconds, and hosts retransmit SYN-ACKs after a second."""
         others = [rtt_us for rtt_us in self.rtts_us if rtt_us < _SECOND_US]
         if not others:
             return self.rtts_us
@@ -282,8 +274,7 @@ class HpingFile:
         self._pair()
 
     def _pair(self) -> None:
-        """Assign the statistics of each host to its runs, in order. Statistics of hosts without a run stay
-        in `self.statistics`."""
+        """Assign each host's statistics to its runs, in order. Other statistics stay in `self.statistics`."""
         left = []
         for host in dict.fromkeys(total.host for total in self.statistics):
             totals = [total for total in self.statistics if total.host == host]
@@ -301,8 +292,7 @@ class HpingFile:
 
 
 def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
-    """Return the results of all runs of hping3 in `files`. The statistics of a run may be in another file
-    than its answers."""
+    """Return the results of all runs of hping3. Answers and statistics of a run may be in two files."""
     _pair_across(files)
     runs = [run for _, file in files for run in file.runs]
     for run in runs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make rows from the output of hping3, traceroute and tcptraceroute. baddam2018 used two of these tools."""
+"""Make rows from the output of hping3, traceroute and tcptraceroute."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,7 @@ from tcplearn.collect.traceroute import TraceFile
 
 
 def read(paths: Sequence[Path]) -> list[Row]:
-    """Return a row for each address and port, from all output about it in the files `paths`. Raise
-    UserError."""
+    """Return a row for each address and port, from output of tools in the files `paths`. Raise UserError."""
     pings: list[tuple[Printed, HpingFile]] = []
     traces: list[TraceFile] = []
     for path in paths:
@@ -42,8 +41,7 @@ def _rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def _of_address(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each port of an address. If the port of a run is unknown and only one port is
-    known, the run is assigned to it."""
+    """Return a row for each port of an address. If only one port is known, all runs are of that port."""
     ports = list(dict.fromkeys(run.port for run in runs if run.port))
     other = ports[0] if len(ports) == 1 else 0
     by_port: dict[int, list[Run]] = defaultdict(list)
@@ -58,8 +56,7 @@ def _first(values: Iterable[int | None]) -> int | None:
 
 
 def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
-    """Return the row with the results of all `runs` of tools, which measured the same port of the same
-    address."""
+    """Return the row with the results of `runs` of tools, all for the same port of the same address."""
     whole = Run(runs[0].host, runs[0].address, "")
     for run in runs:
         whole.found(run.state)

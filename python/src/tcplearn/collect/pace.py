@@ -9,7 +9,7 @@ Sent = TypeVar("Sent")
 
 
 class Pacer:
-    """Paces probes without bursts: after a delay, it does not catch up."""
+    """Paces probes. After a delay it does not catch up, so there are no bursts."""
 
     def __init__(self, per_second: float) -> None:
         self.gap_s = 1 / per_second

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read a file with the output of hping3 or traceroute, hold the results of the tool's runs, and report
-errors with their line number."""
+"""Read the output of hping3 or traceroute, and report errors with their line number."""
 
 import ipaddress
 import re
@@ -14,8 +13,7 @@ from tcplearn import documents
 from tcplearn.collect.probe import Answer
 from tcplearn.errors import UserError, printable
 
-#: The state of a host that answered if the output does not show whether the port is open: `hping3 -q`,
-#: ICMP, UDP.
+#: The state of a host that answered, if the port may be open or not (hping3 -q, ICMP, UDP).
 ANSWERED = "answered"
 #: All states, the most informative first.
 STATES = (Answer.open.value, Answer.closed.value, ANSWERED, Answer.unreachable.value, Answer.silent.value)
@@ -24,8 +22,7 @@ NUMBER = r"\d{1,12}(?:\.\d{1,9})?"
 _RTT_MAX_MS = 3.6e6
 _MOST_BYTES = 256 << 20
 
-#: hping3's statistics on standard error, from their first line feed on. They may begin anywhere in a line
-#: of its answers.
+#: hping3's statistics, from their first line feed on. They may begin within a line of its answers.
 _STATISTICS = re.compile(
     r"(?:\n|\A)--- (?P<host>\S+) hping statistic ---\n"
     r"(?P<sent>\d{1,12}) packets (?:transmitted|tramitted), (?P<received>\d{1,12}) packets received, "
@@ -67,14 +64,12 @@ class Run:
     summary_us: tuple[int, int, int] | None = None  # min, mean and max RTT of answers without their own RTTs
 
     def found(self, state: str) -> None:
-        """Set the host's state to `state` ("open", "closed" and so on) if it is more informative than the
-        present one."""
+        """Set the host's state to `state`, such as "open", if it is more informative than the last."""
         self.state = min(self.state, state, key=STATES.index)
 
 
 class Printed:
-    """The text of a file, split into the lines of standard output (`lines`) and hping3's statistics
-    (`statistics`)."""
+    """A file's text, split into lines of standard output (`lines`) and hping3's `statistics`."""
 
     def __init__(self, path: Path) -> None:
         self._where = printable(path)

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Probe hosts with privilege, through raw sockets. scapy builds and parses SYNs and answers, and the
-kernel timestamps arrivals.
-
-The kernel does not know of these connections. It answers a SYN-ACK with an RST, so no connection stays
-half open.
-"""
+"""Probe hosts with privilege, through raw sockets: scapy builds and parses packets, the kernel timestamps
+arrivals. It answers SYN-ACKs of these unknown connections with RSTs, so none stays half open."""
 
 import asyncio
 import contextlib
@@ -39,8 +35,7 @@ def allowed() -> bool:
 
 
 def packets() -> Any:
-    """Return scapy's modules inet and inet6, or raise ImportError. The import takes most of a second, so
-    it happens only when needed."""
+    """Return scapy's modules inet and inet6. They are imported here, because it takes most of a second."""
     logging.getLogger("scapy").setLevel(logging.ERROR)
     from scapy.layers import inet, inet6
 
@@ -172,8 +167,8 @@ class RawProber:
     def _read_tcp(
         self, data: bytes, family: socket.AddressFamily, sender: str
     ) -> tuple[tuple[int, int], Answer, int | None] | None:
-        """Return the probe that a TCP packet answers, the answer and its TTL, or None. A raw IPv4 socket
-        delivers the IP header, a raw IPv6 socket does not."""
+        """Return the probe that a TCP packet answers, the answer and its TTL; or None. In `data`, IPv4
+        packets begin with the IP header, IPv6 packets with the TCP header."""
         at = (data[0] & 15) * 4 if family == socket.AF_INET else 0
         if int.from_bytes(data[at + 2 : at + 4], "big") not in PORTS:  # a packet of another connection
             return None
@@ -190,8 +185,8 @@ class RawProber:
     def _read_icmp(
         self, data: bytes, family: socket.AddressFamily, _sender: str
     ) -> tuple[tuple[int, int], Answer, int | None] | None:
-        """Return the probe that an ICMP error is about, and the answer, or None. An ICMP error quotes at
-        least 8 bytes of the TCP header (RFC 792), which have the ports and the sequence number."""
+        """Return the probe that an ICMP error is about, and the answer; or None. An ICMP error quotes at
+        least 8 bytes of the TCP header (RFC 792): the ports and the sequence number."""
         if family == socket.AF_INET:
             at = (data[0] & 15) * 4
             kinds = {11: Answer.expired, 3: Answer.unreachable}

@@ -14,8 +14,7 @@ from tcplearn.output.files import write_atomically
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """The results for a measured host, a row of the file that `tcplearn collect` writes. docs/collect.md
-    describes its columns."""
+    """A row of `tcplearn collect`: the results for one host. docs/collect.md describes the columns."""
 
     host: str
     address: str = ""
@@ -35,8 +34,7 @@ class Row:
     rtts_us: str = ""
 
     def measured(self, rtts_us: Sequence[int], sent: int) -> None:
-        """Fill in the columns that follow from the RTTs and from the number of SYNs sent: counts, loss,
-        and minimum, mean and maximum RTT."""
+        """Fill in the columns that follow from the RTTs and the SYNs `sent`: counts, loss, min, mean, max."""
         self.samples, self.sent = len(rtts_us), sent
         self.loss = round(1 - len(rtts_us) / sent, 6) if sent else None
         if rtts_us:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measure all hosts, several at once. Finished rows are stored, so that the same command continues after
-an interruption."""
+"""Measure all hosts, several at once. After an interruption the same command continues the work."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ def collect(
     say: Say | None = None,
 ) -> list[Row]:
     """Measure `targets`, write their rows to `output` and return them. If UserError or InterruptedWork is
-    raised, the finished rows stay in the journal, a file beside `output`."""
+    raised, finished rows stay in the journal, a file beside `output`."""
     rows.check_name(output)
     check_writable(output)
     if output.exists() and not options.fresh:
@@ -78,7 +77,7 @@ def collect(
 
 
 class _Shown:
-    """The progress bar: it shows how many hosts are done, and the last one's result."""
+    """The progress bar. It shows how many hosts are done, and the result of the last one."""
 
     def __init__(self, progress: Progress | None, count: int, done: int) -> None:
         self._progress, self._count, self._done = progress, count, done

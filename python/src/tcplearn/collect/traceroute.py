@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of traceroute and tcptraceroute into traces.
-
-traceroute prints a header and the hops to standard output. tcptraceroute prints its header to standard
-error, so the header may be missing or in another file. The address in the line of the last hop shows to
-which host the hops lead.
-"""
+"""Parse the output of traceroute and tcptraceroute into traces. A header of tcptraceroute (on standard
+error) may be missing or in another file; the last hop's address shows which host a trace is to."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,13 +9,11 @@ from dataclasses import dataclass, field
 from tcplearn.collect.printed import ANSWERED, NUMBER, Printed, Run, address_of
 from tcplearn.collect.probe import Answer
 
-#: A header of traceroute, such as "traceroute to example.com (93.184.216.34), 30 hops max, 60 byte
-#: packets".
+#: traceroute's header, such as "traceroute to example.com (93.184.216.34), 30 hops max, 60 byte packets".
 _TRACEROUTE = re.compile(
     r"traceroute6? to (\S+) \((\S+)\)(?: from \S+)?, (\d{1,3}) hops max(, \d+ byte packets)?"
 )
-#: A header of tcptraceroute, such as "Tracing the path to example.com (93.184.216.34) on TCP port 80
-#: (http), 30 hops max".
+#: tcptraceroute's: "Tracing the path to example.com (93.184.216.34) on TCP port 80 (http), 30 hops max".
 _TRACING = re.compile(
     r"Tracing the path to (\S+)(?: \((\S+)\))? on TCP port (\d{1,5})(?: \(\S+\))?, (\d{1,3}) hops max"
     r"(?:, \d+ byte packets)?"
@@ -207,8 +201,7 @@ class TraceFile:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str] | None]:
-    """Yield each token (address, RTT or mark) of `text`, a part of a hop's line. Yield None and stop at
-    text that is no token."""
+    """Yield each token (address, RTT or mark) of a hop's line. Yield None and stop at other text."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -236,8 +229,8 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """Assign the headers of a file without hops to the hops of another file if their order agrees: hops
-    that reached a host must have reached the host of the header with the same number."""
+    """Assign the headers of a file without hops to another file's hops, in order, if that fits: hops that
+    reached a host must have reached the header's."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]
@@ -253,8 +246,7 @@ def _join(files: Sequence[TraceFile]) -> None:
 
 
 def _find(trace: _Trace, headers: list[_Header]) -> None:
-    """Find the header of `trace` by the host that its last hop reached. tcptraceroute marks this hop as
-    the host."""
+    """Find the header of `trace` by the host that its last hop reached, which tcptraceroute marks."""
     fit = [header for header in headers if trace.reached(header.address)]
     if len({(header.address, header.port) for header in fit}) > 1:
         trace.printed.refuse(trace.at, f"hops of one of several traces: {_MIXED}")
@@ -268,9 +260,8 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign the traces that did not reach their host to the remaining headers. If all these traces have
-    the same result, it does not matter which trace gets which header. Otherwise, or if their numbers
-    differ, raise UserError."""
+    """Assign the traces that did not reach their host to the remaining headers, in any order if their
+    results are all the same. Otherwise, or if their numbers differ, raise UserError."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

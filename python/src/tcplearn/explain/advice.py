@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Advise which setting of the retransmission timer to make, with its gain, its cost and how to undo it; or
-say why no setting helps."""
+"""Advise a setting of the retransmission timer, with its gain and cost; or say why no setting helps."""
 
 from __future__ import annotations
 
@@ -16,14 +15,12 @@ from tcplearn.output.numbers import capitalized, counted, milliseconds, two_digi
 if TYPE_CHECKING:
     from tcplearn.explain.model import Explained, Part, Summary
 
-#: The least gain that counts: this share of the mean of the slowest requests, or of the 99th percentile of
-#: response times.
+#: The least share by which a gain must shorten the slowest requests' mean or the 99th percentile.
 LEAST_GAIN = 0.1
 #: The most spurious retransmissions that a setting may add, in 1,000 segments.
 MOST_SPURIOUS = 10.0
-#: Settings whose scores differ by at most this share count as equal; the setting with fewer spurious
-#: retransmissions is then advised. Rates of spurious retransmissions count as equal if they differ by at
-#: most ALIKE_SPURIOUS, in 1,000 segments.
+#: Settings whose scores differ by at most this share count as equal, and the one with fewer spurious
+#: retransmissions is advised. Rates within ALIKE_SPURIOUS in 1,000 segments count as equal too.
 ALIKE = 0.05
 ALIKE_SPURIOUS = 1.0
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
@@ -55,9 +52,8 @@ _UNSEEN = (
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Return the first of `forecasts` in which a setting shortens the slowest requests enough, with its
-    advice. If there is none, return the first forecast with enough stalls to judge, or else the first
-    forecast. Without forecasts, return None and the advice."""
+    """Return a forecast and its advice: the first forecast in which a setting shortens the slowest requests
+    enough; else the first with enough stalls to judge; else the first; else None."""
     others = []
     for forecast in forecasts:
         said = of(found, forecast)
@@ -70,8 +66,7 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
-    """Return the advice on the retransmission timer for the requests in `found`, from `forecast` (None: no
-    timer held a request up)."""
+    """Return the advice on the RTO of data from `forecast`, which is None if no timer held a request up."""
     why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
@@ -91,8 +86,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         return Advice(None, why=_no_gain(forecast, others, why))
     best = min(_score(one, now) for one in able)
     alike = [one for one in able if _score(one, now) <= best * (1 + ALIKE)]
-    # prefer settings that a stock kernel has to those that need a module, then the fewest spurious
-    # retransmissions
+    # prefer settings of a stock kernel to those of a module, then the fewest spurious retransmissions
     plain = [one for one in alike if not one.candidate.needs] or alike
     fewest = min(one.spurious_permille for one in plain)
     frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
@@ -103,8 +97,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
-    """Return the advice on the first RTO for handshakes. Return None if `forecast` is None: no handshake
-    was held up."""
+    """Return the advice on the first RTO of handshakes, or None if no handshake was held up."""
     if forecast is None:
         return None
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
@@ -150,9 +143,8 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _score(one: Outlook, now: Outlook) -> float:
-    """Return a score of the forecast `one`; a smaller score is a larger gain. It is the mean of two ratios
-    to the measured times `now`, each limited to 1: of the mean of the slowest 2 %, and of the 99th
-    percentile."""
+    """Return the score of forecast `one`, smaller for a larger gain: the average of two ratios to the
+    measured times `now`, each at most 1: of the mean of the slowest 2 %, and of the 99th percentile."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 
@@ -175,7 +167,8 @@ def _shorter(one: Outlook, now: Outlook) -> str:
 
 
 def _cost(more: float, forecast: Forecast) -> str:
-    """Return a sentence with the cost of a setting: `more` spurious retransmissions, or SYNs, in 1,000."""
+    """Return a sentence with a setting's cost: `more` spurious retransmissions in 1,000 segments, or
+    spurious SYNs in 1,000 handshakes."""
     thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:
@@ -185,9 +178,8 @@ def _cost(more: float, forecast: Forecast) -> str:
 
 
 def most_of_all(total: Summary) -> Part | None:
-    """Return the cause that took more than half of the time of all requests. Return None if there is no
-    such cause, if it is round trips and transfer, or if it is also the first cause of the slowest
-    requests."""
+    """Return the cause of more than half of all requests' time, unless it is round trips and transfer or
+    also the main cause of the slowest requests; otherwise None."""
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     most = next((part for part in parts[1:] if part.share > 0.5), None)
     return most if most and most.cause != TRANSFER else None

@@ -16,9 +16,8 @@ COMMAND = "tcplearn explain --anonymize"
 
 
 def replace_names(found: Explained, files: Iterable[str]) -> None:
-    """Replace each address in `found` by host-1, host-2, ... in the order of the connections. Replace each
-    name in `files`, and each source, by capture-1, capture-2, ... Port numbers stay, because they identify
-    services."""
+    """Replace addresses in `found` by host-1, host-2, ..., and `files` and sources by capture-1, capture-2,
+    ... Port numbers stay, because they identify services."""
     hosts: dict[str, str] = {}
     names: dict[str, str] = {}
     for name in found.connections.select("client", "server").iter_rows():
@@ -30,8 +29,7 @@ def replace_names(found: Explained, files: Iterable[str]) -> None:
         setattr(found, table, _renamed(getattr(found, table), names))
     captures = {name: f"capture-{n}" for n, name in enumerate(dict.fromkeys([*found.sources, *files]), 1)}
     found.sources = [captures[name] for name in found.sources]
-    # in warnings only file names need replacement; the longest name first, because it may contain another
-    # name
+    # warnings may only name files; the longest name is replaced first, because it may contain another
     for old, new in sorted(captures.items(), key=lambda pair: -len(pair[0])):
         word = re.compile(rf"(?<![\w.-]){re.escape(old)}(?!\w)")
         found.warnings = [word.sub(new, line) if old != "-" else line for line in found.warnings]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The data classes of forecasts and of the advice drawn from them. forecast.py and advice.py create the
-instances."""
+"""Data classes: forecasts, made by forecast.py, and the advice drawn from them by advice.py."""
 
 from __future__ import annotations
 
@@ -47,13 +46,12 @@ SIDES = ("client", "server")
 
 @dataclass(slots=True)
 class Forecast:
-    """The forecasts of all candidates for the data that the ends `by` send, or for handshakes. A stall is
-    a wait in which no data moved."""
+    """The forecasts of all candidates for the data that the ends `by` send, or for handshakes."""
 
     hosts: dict[str, list[str]]  # addresses of the hosts at each end
     by: Sequence[str]  # the ends that have the setting, of SIDES
-    stalls: int  # stalls that a timer ended, with a forecast
-    untold: int  # stalls that a timer ended, without a forecast
+    stalls: int  # stalls (waits in which no data moved) that a timer ended, with a forecast
+    untold: int  # such stalls without a forecast
     segments: int  # segments that these ends sent, or handshakes
     seen: Outlook  # the measured times
     outlooks: list[Outlook] = field(default_factory=list)  # one for each candidate, stock Linux first
@@ -69,8 +67,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The advice to make the setting `chosen`. If `chosen` is None, no setting helps, for the reason in
-    `why`."""
+    """The advice to make the setting `chosen`. If it is None, no setting helps, for the reason `why`."""
 
     chosen: Outlook | None
     line: str = ""  # commands to type; one line for each end if they differ

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The settings of the retransmission timer that advice chooses from. Each has the resend policy of the
-core that models it, and the shell command that makes the setting."""
+"""The settings of the retransmission timer from which the advice chooses."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ STOCK = "stock"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A setting of the retransmission timer. `spec` is the core's resend policy that models it. The
-    placeholders {set} and {undo} in `line` and `undo` stand for a route, to one destination or to all."""
+    """A setting of the retransmission timer. The resend policy `spec` (when to retransmit) models it. In
+    the commands `line` and `undo`, {set} and {undo} stand for a route, to one destination or to all."""
 
     name: str
     spec: str
@@ -24,7 +23,7 @@ class Candidate:
 
 
 def _route(ms: int) -> Candidate:
-    # for one destination host a new route is added; for all destinations the default route is changed
+    # for one host a new route is added; for all destinations the default route is changed
     return Candidate(
         f"rto_min {ms} ms",
         f"stock:rto_min_us={ms * 1000}",
@@ -73,11 +72,8 @@ FIRST_RTO = Candidate(
 
 
 def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]:
-    """Return the command that makes the setting `candidate`, and the command that undoes it.
-
-    `to` is the host that the data goes to, or "" for all hosts. `before` is the candidate that was in
-    force: if it was a `rto_min` of the route, undoing restores this `rto_min`.
-    """
+    """Return the command that makes the setting `candidate` for data to the host `to` ("": to all), and the
+    command that undoes it. Undoing restores the previous setting `before`, if that is a `rto_min`."""
     own = before.replace(" ms", "ms") if before.startswith("rto_min") else ""
     if to:
         six = "-6 " if ":" in to else ""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The causes of a request's waits: their keys in the code, and their names in tables, sentences and
-pictures."""
+"""The causes of requests' waits: their keys, and their names in tables, sentences and pictures."""
 
 from __future__ import annotations
 
@@ -16,8 +15,7 @@ ENDS: tuple[str, ...] = tuple(key for key, _ in _ENDS)
 
 #: The time of round trips and transfer, which is no stall.
 TRANSFER = "transfer"
-#: The whole path was silent: several connections stalled at once. A connection that stalls alone has
-#: another cause of `RESENT`.
+#: The whole path was silent: several connections stalled at once. Others in `RESENT` stalled alone.
 PATH_SILENT = "path_silent"
 #: Causes of slow handshakes. Handshakes are not part of response times.
 HANDSHAKE = ("syn_lost", "syn_ack_lost", "handshake_lost")
@@ -34,8 +32,7 @@ class Words:
     colour: str
 
 
-#: Colours of the palettes of Okabe and Ito and of Tol (muted): reds for losses, blues for waits for a
-#: receiver or a server.
+#: Colours of Okabe and Ito and of Tol (muted): reds for losses, blues for waits for receiver or server.
 WORDS = {
     "syn_lost": Words("SYN lost", "lost SYNs", "#661100"),
     "syn_ack_lost": Words("SYN-ACK lost", "lost SYN-ACKs", "#882255"),

@@ -30,11 +30,8 @@ def several(
     watch: Watch | None,
     where: Where | None,
 ) -> dict[Path | Interface, Capture]:
-    """Return the tables of each source in `named`.
-
-    A file that cannot be read adds a line to `problems`. Copies are left out. Files in `below`, those
-    found in folders, are only counted if they are not captures.
-    """
+    """Return the tables of each source in `named`, copies left out. Unreadable files add a line to
+    `problems`. Files in `below` (found in folders) that are not captures are only counted."""
     found: dict[Path | Interface, Job | Capture] = {}
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
@@ -84,8 +81,7 @@ def job(file: Seen) -> Job:
 
 
 def kept(document: Json) -> Json:
-    """Run inside a job: read the capture that `document` names, and return its tables as JSON (each table
-    as Parquet in base64)."""
+    """Return, in a job, the tables of the capture that `document` names as JSON (Parquet in base64)."""
 
     def work(file: Seen) -> Json:
         found = read.capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)
@@ -102,8 +98,7 @@ def _packed(table: pl.DataFrame) -> str:
 
 
 def of_kept(plain: Json) -> Capture:
-    """Return the capture whose tables the function `kept` has packed in `plain`. Raise ValueError if
-    `plain` is malformed."""
+    """Return the capture whose tables `kept` packed in `plain`. Raise ValueError if that is malformed."""
     import polars as pl
 
     try:

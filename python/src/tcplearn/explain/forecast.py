@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecast the response times under each candidate setting, with the requests and losses that the captures
-show.
-
-A stall is a wait in which no data moved. For each stall and each candidate number k, the native code gives
-two durations since the lost transmission. `same_k` lasts until the candidate has sent as many
-retransmissions as the sender needed. `repaired_k` lasts until the candidate's first retransmission after
-the path works again.
-"""
+"""Forecast the response times that each candidate setting would give, with the requests and losses of
+captures. A stall is a wait in which no data moved. For each stall and candidate k, the native code gives
+two times since the lost transmission: `same_k`, until the candidate has sent as many retransmissions as the
+sender did, and `repaired_k`, until its first retransmission after the path works again."""
 
 from __future__ import annotations
 
@@ -39,15 +35,13 @@ PERCENTILES = {"median": 0.5, "p99": 0.99, "p999": 0.999}
 #: A candidate is taken to be in force if its first wait is within this share of the sender's.
 NEAR = 0.1
 
-#: Causes whose stalls a timer may end sooner, including stalls that ended with a tail loss probe or a fast
-#: retransmit.
+#: Causes whose stalls a timer may end sooner, even those that a probe or fast retransmit ended.
 _TIMED = (*RESENT, "lost_fast")
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Return the forecast of response times for a setting at the end (client or server) whose stalls cost
-    requests the most time. Return None if no timer held a request up. `seed` is the seed of all random
-    draws."""
+    """Return the forecast for a setting at the end (client or server) whose stalls cost requests the most
+    time, or None if no timer held a request up. `seed` is that of all random draws."""
     return next(of_each(found, seed), None)
 
 
@@ -111,9 +105,8 @@ def _address(names: pl.Series) -> list[str]:
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Store in `out` how closely the model matches the sender: the median ratio of the model's first wait
-    to the sender's, and its spread. If stock Linux does not match, store the candidate that does as
-    `in_force`."""
+    """Store in `out` the median ratio of the modelled first wait to the sender's, and its spread: for
+    stock Linux, or if that does not match the sender, for the candidate that does (`in_force`)."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -128,14 +121,11 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """Return the probability that a retransmission that was lost was lost independently of the first loss.
-
-    If more retransmissions are lost than chance explains, even after subtracting one standard deviation of
-    their number, the path was down for some of them.
-    """
+    """Return the probability that chance, not a path that was down, lost a lost retransmission: the number
+    of such losses that chance explains, divided by the number observed less one standard deviation."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
-    # each stall is a loss, and each retransmission follows one
+    # the share of segments lost, times the number of retransmissions
     by_chance = stalls.height * int(stalls["resends"].sum()) / segments if segments else 0.0
     return by_chance / beyond if beyond > by_chance else 1.0
 
@@ -143,9 +133,8 @@ def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> flo
 def _saved(
     pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return by how many milliseconds candidate number `k` would have shortened each request, in one
-    random draw. A number is negative if the candidate waits longer. `alone` is the probability from
-    `independent`."""
+    """Return by how many ms candidate `k` would have shortened each request (negative: lengthened), in one
+    random draw. `alone` is the probability from `independent`."""
     out = np.zeros(requests)
     if not pairs.height:
         return out
@@ -170,13 +159,10 @@ def outlook(
     rng: np.random.Generator,
     what: str = "response",
 ) -> Outlook:
-    """Return the forecast for `candidate` over all draws. `drawn` has a row of times for each draw;
-    `spurious` retransmissions are of `segments` segments (or SYNs of as many handshakes).
-
-    The intervals are those of a new measurement of as many requests: a bootstrap of a bootstrap. The
-    samples themselves need not be drawn, because the rank of the k-th of n resampled times follows a beta
-    distribution.
-    """
+    """Return the forecast for `candidate`. `drawn` has a row of times for each random draw; `spurious`
+    counts spurious retransmissions in `segments` segments (or SYNs in as many handshakes). The intervals
+    are those of a new measurement of as many requests. Nothing is resampled: the rank of the k-th of n
+    resampled times follows a beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
@@ -188,8 +174,7 @@ def outlook(
 
 
 def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
-    """Return the quantile `q` over all draws, with its interval. Each row of `ordered` is one draw's
-    times, in ascending order."""
+    """Return the quantile `q` over all draws, with its interval. Rows are draws, in ascending order."""
     n = ordered.shape[1]
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)
@@ -200,8 +185,7 @@ def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator)
 
 
 def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.float64]:
-    """Return the quantile `q` along the last axis of `ordered`, whose times are in ascending order, as
-    numpy.quantile does."""
+    """Return the quantile `q` along the last, ascending axis of `ordered`, as numpy.quantile does."""
     n = ordered.shape[-1]
     below, part = divmod(q * (n - 1), 1)
     above = ordered[..., min(int(below) + 1, n - 1)]
@@ -209,8 +193,7 @@ def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.floa
 
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
-    """Return the mean of the slowest 2 % of times, with its interval. The bootstrap counts each request as
-    often as a Poisson distribution says."""
+    """Return the mean of the slowest 2 % of times, with its interval by a Poisson bootstrap."""
     tail = max(1, math.ceil(ordered.shape[1] * SLOWEST))
     means = []
     for times in ordered:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecast how long handshakes would have taken if the first RTO was learned from earlier handshakes of
-the same two hosts."""
+"""Forecast how long handshakes take if the first RTO is learned from earlier ones between the same hosts."""
 
 from __future__ import annotations
 
@@ -30,16 +29,14 @@ _STOCK_US = 1_000_000
 _ANSWERED_EVERY_MS = 500.0
 #: The largest number of retransmissions of a SYN that are considered.
 _COPIES = 12
-#: The number of equal waits before the wait for a SYN-ACK begins to double, from Linux 6.5 on: the first
-#: wait and tcp_syn_linear_timeouts (4) more.
+#: From Linux 6.5 on, this many waits for a SYN-ACK are equal: the first and tcp_syn_linear_timeouts (4).
 _LINEAR = 5
 #: Flags of a connection: it uses TCP timestamps; its first SYN was captured.
 _STAMPED, _FROM_SYN = 2, 4
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Return the forecast of the duration of all handshakes in `found`, or None if no handshake was held
-    up. `seed` is the seed of all random draws."""
+    """Return the forecast of all handshakes' durations, or None if no handshake was held up."""
     held = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     if not held.height:
         return None
@@ -80,8 +77,8 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
-    """Return the handshakes whose first SYN and last ACK were captured, grouped by pair of hosts, in order
-    of time. A handshake whose ACK was lost has no stall here, because it waits for the server's timer."""
+    """Return handshakes whose first SYN and last ACK were captured, by hosts and time. A handshake whose
+    last ACK was lost counts as not held up, because only the server waited."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
     stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")
@@ -98,8 +95,7 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the first RTO of each handshake in µs. It is learned from the handshakes of the same two
-    hosts that ended before the handshake began."""
+    """Return the first RTO of each handshake in µs, learned from its hosts' handshakes that had ended."""
     out = np.full(all_.height, _STOCK_US)
     pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
     ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
@@ -119,9 +115,8 @@ def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray
 def _learned_us(
     starts_us: list[int], rtts_us: list[int], lost: list[bool], answers: list[bool], stamped: list[bool]
 ) -> list[int]:
-    """Return the first RTO in µs of each handshake between two hosts. For each handshake, `lost` says
-    whether a packet of the handshake was lost, `answers` whether the lost packet was the SYN-ACK, and
-    `stamped` whether the connection uses TCP timestamps."""
+    """Return the first RTO in µs of each handshake of two hosts. For each, `lost` says whether a packet of
+    it was lost, `answers` whether that was the SYN-ACK, `stamped` whether it has TCP timestamps."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
     # (end of the handshake, RTT as the kernel knows it, wait, resent)
     ended: list[tuple[int, int, int, bool]] = []
@@ -138,15 +133,14 @@ def _learned_us(
         wait_us = place.rto_us(nothing, start_us)
         out.append(wait_us)
         again = is_lost or rtt_us > wait_us
-        # a lost SYN-ACK answered the first SYN, so the timestamp of the first SYN comes back
+        # a lost SYN-ACK had answered the first SYN, so the first SYN's timestamp comes back
         known_us = rtt_us + (wait_us if answer else 0) if has_time or not again else 0
         heapq.heappush(ended, (start_us + rtt_us + (wait_us if is_lost else 0), known_us, wait_us, again))
     return out
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return `times_ms` as one row for each draw in `less`. In each row, the times with the indices `rows`
-    are reduced by the milliseconds of the draw."""
+    """Return `times_ms` as a row for each draw in `less`, with the draw subtracted from indices `rows`."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one
@@ -154,9 +148,8 @@ def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) 
 
 
 def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random.Generator) -> Floats:
-    """Return by how many milliseconds each handshake that was held up would have been shorter, in one
-    random draw. `waits_ms` are the first RTOs; `alone` is the probability that a lost retransmission was
-    lost independently of the first loss."""
+    """Return by how many ms the first RTOs `waits_ms` would have shortened each held-up handshake, in one
+    random draw. `alone` is the probability that a lost retransmission was lost by chance."""
     took_ms, resends = held["duration_ms"].to_numpy(), held["resends"].to_numpy().astype(int)
     copies = np.array(
         [
@@ -183,13 +176,9 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
 
 
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
-    """Return the times of a SYN's retransmissions in ms after the first SYN, if the first wait is
-    `wait_ms`.
-
-    Each wait is twice the previous one. The first waits are constant instead if the sender's own were: the
-    sender sent `resends` retransmissions in `waits` times its first wait. With `answers`, return only the
-    retransmissions that a Linux server answers.
-    """
+    """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`.
+    Each wait is twice the last, except for equal first waits if the sender had them: it sent `resends` in
+    `waits` times its first wait. With `answers`, return only those that a Linux server answers."""
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []
     at = wait = wait_ms

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The results of explaining captures, from which the terminal's tables, the rows, the report and Python
-users read."""
+"""The results of explaining captures, for tables, rows, the report and users of Python."""
 
 from __future__ import annotations
 
@@ -36,12 +35,11 @@ PERCENTILES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The share of one cause in the time of the requests of a destination, of a capture, or of all
-    requests. A stall is a wait in which no data moved."""
+    """The share of one cause of delay in the time of requests: of a destination, of a capture, or of all."""
 
     cause: str
     stalls: int
-    stalled_ms: float  # in all stalls of this cause
+    stalled_ms: float  # in stalls (waits in which no data moved) of this cause
     longest_ms: float
     share: float  # share of the time of all requests
     slow_share: float  # share of the time of the slowest requests
@@ -66,8 +64,8 @@ class Summary:
 
 @dataclass
 class Explained:
-    """The requests, stalls and connections of captures, with forecasts and advice. `requests`, `stalls`
-    and `connections` are Polars tables; docs/explain.md describes their columns."""
+    """The requests, stalls (waits in which no data moved) and connections of captures, as Polars tables
+    with the columns of docs/explain.md; and the forecasts and the advice."""
 
     requests: pl.DataFrame
     stalls: pl.DataFrame
@@ -91,7 +89,7 @@ class Explained:
 
     @cached_property
     def destinations(self) -> list[Summary]:
-        """The summaries of the servers that had requests, the server with the slowest requests first."""
+        """The summaries of the servers, by 99th percentile times number of requests, the largest first."""
         stalls = self.stalls.partition_by("server", as_dict=True)
         servers = self.requests["server"].unique()
         # a single server, as in a capture taken at the server, needs no copy of the table
@@ -133,8 +131,7 @@ def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Return the summary of `requests` of a destination or a capture. `stalls` are the stalls of their
-    connections, `destination` is the name of either."""
+    """Return the summary of `requests` and `stalls`, those of one `destination` or of one capture."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}
@@ -177,8 +174,7 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return each stall beside each request of its connection that overlaps with it in time. The columns
-    "stall" and "request" are row indices."""
+    """Return each pair of a stall and a request of its connection that overlap in time, with row indices."""
     import polars as pl
 
     left = requests.with_row_index("request").select(

@@ -45,8 +45,8 @@ def capture(
     name: str = "",
     policies: tuple[str, ...] = SPECS,
 ) -> Capture:
-    """Return the tables of `source`, with a forecast for each of the resend `policies`. Raise TraceError
-    or OSError. `name` is the source's name in messages."""
+    """Return the tables of `source`, which messages call `name`, with a forecast for each of the resend
+    `policies` (when TCP retransmits). Raise TraceError or OSError."""
     import polars as pl
 
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
@@ -78,8 +78,7 @@ def may_be_capture(source: Path | Interface) -> bool:
 
 
 def _table(columns: dict[str, Any]) -> pl.DataFrame:
-    """Return a table of the native code's `columns`, with words for numbers and milliseconds for
-    microseconds. Unknown values, -1 in the native code, are null."""
+    """Return the native code's `columns` as a table: words for numbers, ms for µs, null for -1."""
     import polars as pl
 
     # a list holds names, and an array numbers

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def summaries(found: Explained) -> list[Record]:
-    """Return a row for all requests, one for each destination, one for each capture if there are several,
-    and one for each setting with a forecast."""
+    """Return a row for all requests, each destination, each of several captures, and each forecast."""
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]
@@ -72,8 +71,7 @@ def tidied(found: Explained) -> Iterator[Record]:
 
 
 def table(found: Explained, which: str) -> pl.DataFrame:
-    """Return the table `which` ("requests", "stalls" or "connections") of `found`. Numbers of sources and
-    causes are replaced by their names."""
+    """Return the table `which` ("requests", "stalls" or "connections") with names of sources and causes."""
     import polars as pl
 
     chosen: pl.DataFrame = getattr(found, which)

@@ -29,15 +29,10 @@ def run(
     watch: Watch | None = None,
     where: Where | None = None,
 ) -> Explained:
-    """Explain captures, and folders of captures, together. Raise UserError, and TraceError for a source
-    that cannot be read.
-
-    - `host`: keep only connections with this text in an address or port.
-    - `seed`: the seed of the random draws behind forecasts.
-    - `anonymize`: replace addresses and file names in all results.
-    - `watch`: a function called while a single source, or a source that is not a file, is read.
-    - `where`: where the jobs of several files run.
-    """
+    """Explain captures, and folders of captures, together. `host` is a text that an address or port must
+    have; `seed` is that of the forecasts' random draws; `anonymize` replaces addresses and file names;
+    `watch` is called while a single source, or one that is not a file, is read; `where` says where jobs
+    run. Raise UserError, or TraceError for a source that cannot be read."""
     named, below, problems = _files(sources)
     if len(named) == 1 and not below:
         captures = {named[0]: _alone(named[0], progress, watch)}
@@ -63,8 +58,7 @@ def run(
 
 
 def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
-    """Return each source once, with folders replaced by the files below them; the set of the files found
-    in folders; and a line for each problem found in folders."""
+    """Return each source once, folders replaced by their files; these files; and problems, a line each."""
     named: list[Path | Interface] = []
     lenient: set[Path] = set()
     problems: list[str] = []

@@ -21,16 +21,14 @@ _ALL = 0.995
 
 
 def of(found: Explained) -> list[str]:
-    """Return the first lines of the answer: how long requests took, where the slowest spent their time,
-    and which losses were seen."""
+    """Return the first lines of the answer: response times, causes of the slowest, losses seen."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_handshakes(found)]
 
 
 def advice(found: Explained) -> list[list[str]]:
-    """Return the advice on data and on handshakes, a list of lines for each. Advice to make a setting
-    comes first."""
+    """Return the advice on data and the advice on handshakes as lines; a setting to make comes first."""
     given = [one for one in (found.advice, found.handshake_advice) if one]
     return [one.sentences for one in sorted(given, key=lambda one: one.chosen is None)]
 

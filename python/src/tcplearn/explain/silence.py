@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find stalls of several connections at once during which nothing came from the other host: the path was
-silent."""
+"""Find silent paths: stalls of several connections at once, with nothing from the other host."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def name_silence(found: Explained) -> None:
-    """Give the cause `path_silent` to each stall that overlaps with a stall of another connection between
-    the same two hosts."""
+    """Give the cause `path_silent` to stalls of several connections of the same two hosts at once."""
     import polars as pl
 
     stalls = found.stalls.with_row_index("row").with_columns(
@@ -40,8 +38,7 @@ def name_silence(found: Explained) -> None:
 
 
 def _overlapping(silent: pl.DataFrame) -> list[int]:
-    """Return the row numbers of the stalls that overlap with a stall of another connection between the
-    same two hosts."""
+    """Return the row numbers of stalls that overlap with another connection's, between the same hosts."""
     rows: list[int] = []
     for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
         names = ("start_s", "end_s", "connection", "row")
@@ -53,8 +50,7 @@ def _overlapping(silent: pl.DataFrame) -> list[int]:
 def _meets(
     start_s: npt.NDArray[np.float64], end_s: npt.NDArray[np.float64], connection: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.bool_]:
-    """Return for each stall whether it overlaps with a stall of another connection. The stalls are ordered
-    by `start_s`."""
+    """Return whether each stall, in order of `start_s`, overlaps with another connection's stall."""
     import numpy as np
 
     count = len(start_s)
@@ -78,8 +74,7 @@ def _meets(
 
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
-    """Return `requests` with the time of the stalls `moved` counted under `path_silent` instead of their
-    former cause."""
+    """Return `requests` with the time of the stalls `moved` counted as `path_silent`."""
     import polars as pl
 
     spent = held_up(requests, moved)

@@ -25,8 +25,7 @@ SHOWN = 12
 
 
 def causes(summary: Summary) -> Table:
-    """Return the table of causes of delay: their share in the time of the slowest requests and in that of
-    all requests."""
+    """Return the table of the causes' shares in the time of the slowest requests and of all."""
     out = Table(
         [
             Column("where the time went", words=True),
@@ -90,8 +89,7 @@ def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
 
 
 def forecasts(forecast: Forecast) -> Table:
-    """Return the table of the response times that each setting of the timer would have given, with the
-    measured times first."""
+    """Return the table of response times: as measured, then as forecast for each setting of the timer."""
     of_handshakes = forecast.seen.what == "handshake"
     stalls = counted(forecast.stalls, "stall")
     out = Table(

@@ -12,16 +12,14 @@ __all__ = ["write_html", "write_pictures"]
 
 
 def write_html(replay: Replay, path: str | os.PathLike[str]) -> None:
-    """Write the report of `replay` to `path` as one self-contained HTML page. Raise UserError if it cannot
-    be written."""
+    """Write the report of `replay` to `path` as one self-contained HTML page. Raise UserError."""
     from tcplearn.report.replay import page
 
     page(replay).write(Path(path), None)
 
 
 def write_pictures(replay: Replay, directory: str | os.PathLike[str]) -> list[Path]:
-    """Write each picture of `replay` to the folder `directory` as PNG and SVG, and return the paths. Raise
-    UserError if a file cannot be written."""
+    """Write each picture of `replay` as PNG and SVG to `directory`, and return the paths. Raise UserError."""
     from tcplearn.report.page import write_stills
     from tcplearn.report.pictures import still_pictures
 

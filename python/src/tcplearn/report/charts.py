@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the pictures of a replay as Vega-Lite specifications. The specifications refer to named data sets
-that the caller fills in."""
+"""Build a replay's pictures as Vega-Lite specifications, with names of data sets that the caller adds."""
 
 from __future__ import annotations
 
@@ -23,15 +22,13 @@ LABEL_LIMIT = 260
 #: The width of a plot on a phone, in pixels. Names beside points are placed for this width too.
 NARROW_WIDTH = 290
 
-#: If the largest RTT is more than this many times the smallest, the axis is logarithmic. A linear axis
-#: would show only the outliers.
+#: If the largest RTT is over this many times the smallest, the axis of RTTs is logarithmic, else linear.
 LOG_FROM = 20
 
-#: A line beyond these multiples of the samples is drawn at the edge, so that one bad estimator does not
-#: flatten the others. NEAR is for predictions, whose axis may be linear, and FAR for RTOs, whose axis is
-#: logarithmic.
+#: Lines beyond these multiples of the samples are drawn at the edge, so that one bad estimator does not
+#: flatten the others: NEAR for predictions (on a linear axis, perhaps), FAR for RTOs (logarithmic).
 NEAR, FAR = 2.0, 300.0
-#: A timer whose mean RTO is more than this many times the median is drawn there, with an arrow.
+#: A timer whose mean RTO is more than this many times the timers' median is drawn there, with an arrow.
 WAIT_SHOWN = 30
 
 #: A name of at least this many characters has its own line in the legend.
@@ -72,8 +69,8 @@ def finished(chart: Any) -> Spec:
 
 
 def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
-    """Return the encodings of colour and dash by estimator, the same in every picture. `columns` is the
-    number of columns of the legend, and 0 means no legend. `hint` is the legend's title."""
+    """Return the encodings of colour and dash by estimator. The legend has `columns` columns (0: no
+    legend) and the title `hint`."""
     names = list(looks)
     shown = (
         alt.Legend(
@@ -99,8 +96,7 @@ def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = Non
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the selection in which a click on a name in the legend shows or hides its lines. The names in
-    `chosen` are shown at first."""
+    """Return the selection: clicks on names in the legend show or hide lines; `chosen` are shown at first."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -119,12 +115,9 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of RTT samples, predictions and RTOs over time, with an overview in which the
-    reader selects a span of time.
-
-    It needs the data sets `band` (t, low, high) and `lines` (t, e, p, r). A still picture (`still`) has no
-    controls, and only the lines of the estimators in `chosen`.
-    """
+    """Return the chart of RTTs, predictions and RTOs over time, for data sets `band` (t, low, high) and
+    `lines` (t, estimator e, prediction p, RTO r). If `still`, it has no controls, and only estimators in
+    `chosen`."""
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
     seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
@@ -215,8 +208,7 @@ def errors(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of the cumulative distribution of prediction errors. It needs the data set `cdf`
-    (e, x, y)."""
+    """Return the chart of the distribution of errors, from data set `cdf` (estimator e, error x, share y)."""
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
@@ -257,8 +249,7 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Return the chart of spurious timeouts against mean RTO. Both should be small, and reducing one
-    increases the other."""
+    """Return the chart of spurious timeouts against mean RTO, both of which should be small."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]

@@ -31,8 +31,7 @@ Key = tuple[str, str]  # source and flow
 
 
 def rounded(value: float, digits: int = 4) -> float | None:
-    """Return `value` rounded to `digits` significant digits, or None if it is not finite. A picture cannot
-    show more than three digits."""
+    """Return `value` rounded to `digits` significant digits, or None if it is not finite."""
     if not math.isfinite(value):
         return None
     if value == 0:
@@ -52,8 +51,8 @@ def points_for(replay: Replay) -> int:
 
 
 def thinned(series: Series, most: int) -> Series:
-    """Return `series` with at most `most` points. Of the samples that a point stands for, the band keeps
-    the smallest and the largest, and each line keeps the last value."""
+    """Return `series` with at most `most` points. A point stands for several samples: it has their
+    smallest and largest RTT, and the last prediction and RTO."""
     n = len(series.time_s)
     by = -(-n // most) if n else 1
     if by <= 1:
@@ -73,8 +72,7 @@ def thinned(series: Series, most: int) -> Series:
 
 
 def series_columns(series: Series, most: int) -> dict[str, Any]:
-    """Return `series` as columns of at most `most` points, with times in steps of 0.1 ms. Predictions and
-    RTOs of 0 become None."""
+    """Return `series` as columns of at most `most` points: times in steps of 0.1 ms, None for values of 0."""
     s = thinned(series, most)
     return {
         "t": [round(float(t), 4) for t in s.time_s],
@@ -110,8 +108,7 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Return a dict from the first of the estimators with the same curve to the names of all of them,
-    separated by commas."""
+    """Group estimators with the same curve: map the first one's name to all names, joined by commas."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -129,7 +126,7 @@ def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
 
 
 def miss_floor(rows: Sequence[Row]) -> float:
-    """Return where "never missed" is drawn, in %: below the smallest rate that the samples can show."""
+    """Return where a miss rate of 0 is drawn, in %: below the smallest rate that the samples can show."""
     samples = max((row.samples for row in rows), default=1)
     return 100 / max(samples, 1) / 3
 
@@ -139,8 +136,7 @@ NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the mean RTO and the number of spurious timeouts of each estimator. A count of 0 is drawn at
-    `NEVER`."""
+    """Return the mean RTO and the number of spurious timeouts of each estimator. 0 is drawn at `NEVER`."""
     out = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
@@ -160,13 +156,13 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
     """Return the range from the smallest of `lows` divided by `times` to the largest of `highs` multiplied
-    by `times`. Without samples the range is unbounded."""
+    by `times`; without samples, from 0 to 1e12."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return `points` with names. A point whose mean RTO is more than `times` the median is drawn at that
-    multiple, and its name has an arrow and the value."""
+    """Return `points` with names. A mean RTO of more than `times` the median is drawn at that multiple,
+    and the name has an arrow and the value."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:
@@ -178,8 +174,7 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the points (timers) that no other point beats in both mean RTO and spurious timeouts, in
-    order of mean RTO."""
+    """Return the timers that no other beats in mean RTO and spurious timeouts, in order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The report on explained captures: where the time of requests went, what would change it, and pictures of
-both."""
+"""The report on explained captures: where requests' time went, what would change it, and pictures."""
 
 from __future__ import annotations
 
@@ -22,13 +21,12 @@ def write(
     found: Explained, worst: Sequence[PacketSequence], report: Path | None, pictures: Path | None
 ) -> None:
     """Write the page to `report`, and each picture to the folder `pictures` as PNG and SVG. `worst` are
-    the packets of the slowest requests. Raise UserError if a file cannot be written."""
+    the packets of the slowest requests. Raise UserError."""
     page(found, worst).write(report, pictures)
 
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
-    """Return the page of the report on explained captures. `worst` are the packets of the slowest
-    requests, if their captures can be read again."""
+    """Return the page on explained captures. `worst` are the packets of the slowest requests, if readable."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = [line for lines in sentences.advice(found) for line in lines]
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]

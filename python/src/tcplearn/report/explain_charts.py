@@ -25,8 +25,7 @@ _BAR_HEIGHT, _PANEL = 13, 250
 _BEFORE, _AFTER = "#6b6b6b", "#0072b2"
 
 
-#: Space between labels, in pixels. They are laid out with the fonts of this machine, and another machine
-#: may show a picture's file with wider fonts.
+#: Extra space between labels, in pixels, for machines with wider fonts than this one, which lays them out.
 _WIDER_PX = 36
 
 
@@ -51,8 +50,7 @@ def _causes(of: Sequence[str], columns: int) -> Any:
 
 
 def stalls(found: Explained) -> Spec | None:
-    """Return the chart of all stalls (waits in which no data moved): when each began, and how long it
-    lasted."""
+    """Return the chart of all stalls (waits in which no data moved): when each began, and its duration."""
     longest = found.stalls.sort("duration_ms", descending=True).head(MOST_STALLS)
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
@@ -84,12 +82,9 @@ def stalls(found: Explained) -> Spec | None:
 
 
 def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
-    """Return the picture of the answer, or None without requests.
-
-    The upper part has a bar for each of the slowest requests, divided by cause. The lower part shows
-    response times before and after the advised setting. If no setting is advised, it shows the setting
-    that would gain most.
-    """
+    """Return the picture of the answer, or None without requests. Its upper part has a bar for each of the
+    slowest requests, divided by cause. Its lower part has the response times before and after the advised
+    setting, or else the setting that would gain most."""
     if not found.requests.height:
         return None
     width = NARROW_WIDTH if narrow else WIDTH - 160
@@ -134,14 +129,12 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
 
 
 def _labels(rows: list[dict[str, Any]]) -> str:
-    """Return the Vega expression that gives the label of each bar by its number. Numbers are needed
-    because two requests may have the same label."""
+    """Return the Vega expression for bars' labels. Bars have numbers, because labels may be equal."""
     return f"{json.dumps({row['n']: row['r'] for row in rows})}[datum.value]"
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
-    """Return the chart of the share of requests that took longer than each time, as measured (`seen`) and
-    as forecast (`after`)."""
+    """Return the chart of the share of requests that took longer than each time, measured and forecast."""
     names = ["as it was", name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):
@@ -163,8 +156,7 @@ def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> A
 
 
 def sequence(packets: PacketSequence) -> Spec:
-    """Return the chart of the packets of a request: bytes over time for both ends, with retransmissions
-    marked."""
+    """Return the chart of a request's packets: bytes over time for both ends. Retransmissions are marked."""
     first: dict[str, float] = {}
     for _, byte, end, _ in packets.points:
         whose = end.partition(",")[0]

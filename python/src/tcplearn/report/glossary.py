@@ -45,8 +45,7 @@ def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
 
 
 def of_suite(words: Terms = ()) -> Terms:
-    """Return the terms of the report of a suite (a comparison over many traces). They begin with the
-    page's own `words`."""
+    """Return the terms of a report on many traces (a suite), after `words`, the page's own terms."""
     return (*words, *_WORDS, *_metrics())
 
 

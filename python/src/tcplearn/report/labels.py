@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Place names beside the points of a scatter plot without overlaps. Vega can do this, but Vega-Lite
-cannot."""
+"""Place names beside the points of a scatter plot without overlaps, which Vega-Lite cannot do."""
 
 from __future__ import annotations
 
@@ -30,8 +29,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """The position of a name, in pixels from the top left. If `far`, a line connects the point with (end,
-    y)."""
+    """The position of a name, in pixels from the top left. If `far`, a line joins (end, y) and the point."""
 
     x: float  # left end of the text
     y: float  # vertical middle of the text
@@ -43,7 +41,7 @@ class Label:
 
 def place(points: Sequence[Point], texts: Sequence[str], width: float, height: float) -> list[Label]:
     """Return a position for each text near its point. Each text in turn takes the position with the least
-    overlap, and this is repeated until no position changes or `ROUNDS` rounds are over."""
+    overlap, until no text moves or `ROUNDS` rounds are over."""
     dots = [Box(x - 8, y - 7, x + 8, y + 7) for x, y in points]
     choices = []
     for point, text in zip(points, texts, strict=True):
@@ -66,8 +64,7 @@ def _width(text: str) -> float:
 
 
 def _candidates(point: Point, text: str) -> list[Label]:
-    """Return possible positions for `text`: beside, above and below `point`, and farther positions with a
-    line."""
+    """Return positions for `text`: beside, above and below `point`, and farther away with a line to it."""
     x, y = point
     wide = _width(text)
     out = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show misses and timeouts by flow. A miss is a sample that exceeds the RTO. With one segment in flight
-every miss is a timeout; with many in flight hardly any miss is one."""
+"""Show misses (samples that exceed the RTO) and timeouts by flow. With one segment in flight every miss is
+a timeout; with many hardly any miss is one, because each ACK restarts the timer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ABOUT = (
     "flight older, and more samples outlast that one."
 )
 
-#: The events that are counted, as shares of the samples.
+#: The events that are counted, as shares of all samples.
 BEFORE, SEND = "above the RTO just before them", "above the RTO at the time of sending"
 TIMEOUTS, PROBED = "spurious timeouts", "with tail loss probes"
 _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's other marks
@@ -38,8 +38,7 @@ _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's ot
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Return the rows of each flow that has enough samples to be judged, the flow with the most samples
-    first."""
+    """Return the rows of each flow with enough samples to judge, ordered by samples, most first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
@@ -65,8 +64,7 @@ def shares(row: Row) -> dict[str, float | None]:
 
 
 def sentence(row: Row) -> str:
-    """Return sentences on `row`: the achieved miss rate beside the requested one, and whether it is close
-    enough."""
+    """Return sentences that compare the achieved miss rate in `row` with the requested one."""
     requested, known = row["rto_miss_rate_requested"] or 0.0, shares(row)
     before, send = known[BEFORE] or 0.0, known[SEND] or 0.0
     expected = requested * row.samples
@@ -88,8 +86,7 @@ def sentence(row: Row) -> str:
 
 
 def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
-    """Return a table with a row for each flow and timer in `labels`, and for `jacobson` as the baseline.
-    It has at most `most` flows."""
+    """Return a table with rows for the timers in `labels` and for `jacobson`, of at most `most` flows."""
     heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
     out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
@@ -109,9 +106,8 @@ def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the marks of the chart: for each flow the shares of samples above the RTO and of spurious
-    timeouts, four marks side by side. A share of 0 is drawn below the smallest share that the samples can
-    show."""
+    """Return four marks for each flow: the shares of samples above the RTO (just before them, and at
+    sending) and of spurious timeouts (without and with tail loss probes). 0 is drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -129,9 +125,8 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Return the chart of misses and timeouts, as shares of the samples, against segments in flight. Both
-    axes are logarithmic, and a dashed line shows the requested miss rate. Return None if there are no
-    marks."""
+    """Return the chart of misses and timeouts, as shares of samples, against segments in flight. A dashed
+    line shows the requested miss rate. Both axes are logarithmic. Return None without marks."""
     rows = _drawn(groups, label)
     marks = points(rows)
     if not marks:

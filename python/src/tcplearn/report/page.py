@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build a report as one HTML file that works offline. The functions used here escape all text from a
-trace."""
+"""Build a report as one HTML file that works offline. Text from a trace is always escaped."""
 
 from __future__ import annotations
 
@@ -47,8 +46,8 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of a page. `kind` is "whole" if `spec` contains all data. If it is "time" or "errors", the
-    page fills in the data of flow number `flow`."""
+    """A picture. `kind` is "whole" if `spec` has all data. If it is "time" or "errors", the page fills in
+    the data of flow number `flow`."""
 
     file: str
     spec: Spec
@@ -77,8 +76,7 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add facts to the page: sentences in `spoken`, which are shown, and key-value pairs in `facts`,
-        which are folded."""
+        """Add to the page the sentences `spoken`, and the pairs `facts`, which are folded."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
@@ -104,8 +102,7 @@ class Page:
         self._links_at = len(self.body)
 
     def end_of_print(self) -> None:
-        """Mark the end of the printed part: what was added before fits on one printed sheet, what follows
-        is not printed."""
+        """End the printed part: what was added before fits on one sheet; what follows is not printed."""
         self._printed = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -196,8 +193,7 @@ class Page:
         )
 
     def write(self, report: Path | None, pictures: Path | None) -> None:
-        """Write the page to the file `report` and each picture to the folder `pictures`, if they are
-        given. Raise UserError if this fails."""
+        """Write the page to `report` and each picture to the folder `pictures`, if given. Raise UserError."""
         if report:
             write_atomically(report, self.html())
         if pictures:
@@ -205,8 +201,8 @@ class Page:
 
 
 def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Path]:
-    """Write each (file name without suffix, complete specification) to `folder` as PNG and SVG. Raise
-    UserError if this fails."""
+    """Write each picture (file name without suffix, complete specification) to `folder` as PNG and SVG,
+    and return the paths. Raise UserError."""
     make_directory(folder)
     written = []
     for stem, spec in pictures:
@@ -223,8 +219,7 @@ def _drawn(spec: Spec) -> Spec:
 
 
 def _bundle() -> str:
-    """Return the JavaScript that draws the pictures in a browser. It is cached, because building it takes
-    longer than the rest of a small report."""
+    """Return the JavaScript that draws pictures. It is cached, because building it takes long."""
     kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}-{VEGALITE}.js"
     with contextlib.suppress(OSError):
         return kept.read_text(encoding="utf-8")

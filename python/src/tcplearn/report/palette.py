@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define how an estimator looks in every picture: the hue shows its family, and dash and shape show its
-preset.
-
-The hues are those of Okabe and Ito, then Tol's muted set. Colour-blind people can distinguish both.
-"""
+"""Define how estimators look in pictures: the hue shows the family, dash and shape the preset. The hues
+(Okabe and Ito's, then Tol's muted set) differ for colour-blind people too."""
 
 from __future__ import annotations
 

@@ -35,8 +35,7 @@ class FlowPictures:
     chosen: list[str]
 
     def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
-        """Yield the kind and the specification of each picture. With `still`, the specification is
-        complete; otherwise the page fills in the data `series` and `cdf`."""
+        """Yield each picture's kind and specification; with `still`, the specification has its data."""
         title = printable(self.name) if still else ""  # a control character would crash the renderer
         if data.timer_rows(self.rows):
             yield "timer", charts.timer(self.rows, self.looks, title=title)
@@ -52,8 +51,7 @@ class FlowPictures:
             yield "time", spec
 
     def _still_errors(self, title: str) -> Spec:
-        """Return the still picture of prediction errors. Equal curves are drawn once, because a reader
-        cannot hide a curve in a still picture."""
+        """Return the still picture of errors. Equal curves are drawn once, since none can be hidden in it."""
         names = data.same_curves(self.cdf)
         curves = {name: self.cdf[first] for first, name in names.items()}
         looks = {name: self.looks[first] for first, name in names.items()}
@@ -63,20 +61,17 @@ class FlowPictures:
         return spec
 
     def narrow(self, kind: str) -> Spec | None:
-        """Return the specification of the picture `kind` for narrow screens, if its names are placed
-        beside its points; otherwise None."""
+        """Return picture `kind` for narrow screens, if it has names beside points; otherwise None."""
         return charts.timer(self.rows, self.looks, width=charts.NARROW_WIDTH) if kind == "timer" else None
 
 
 def safe(text: str) -> str:
-    """Return `text` as part of a file name: only letters, digits, dots and hyphens, at most 80 characters,
-    without dots and hyphens at its ends."""
+    """Return `text` for a file name: at most 80 letters, digits, dots and hyphens, with no dot at an end."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:80].rstrip("-.") or "flow"
 
 
 def gather(replay: Replay) -> list[FlowPictures]:
-    """Return the pictures of all flows together, if there are several flows, and then those of each flow
-    that has a time series."""
+    """Return the pictures of all flows together (if several), and then of each flow with a time series."""
     look = looks(row.estimator for row in [*replay.rows, *replay.totals])
     by_flow = flows(replay.rows)
     points = data.points_for(replay)

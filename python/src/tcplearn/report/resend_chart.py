@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draw spurious retransmissions against the 99th percentile of response times: `rto_min` settings as a
-curve, other resend policies as points."""
+"""Draw spurious retransmissions against the 99th percentile of response times, for each resend policy."""
 
 from __future__ import annotations
 
@@ -11,12 +10,11 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Pixels by which labels are moved. Labels of the curve move up by two distances in turn, and the label of
-#: the lowest other policy moves down.
+#: Pixels to move labels by: along the curve of `rto_min` settings, up by two distances in turn; of the
+#: lowest other policy, down.
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 
-#: The figures that are drawn for a replay (REPLAYED) and for the lab (MEASURED): keys of a summary's
-#: figures, and their titles.
+#: Figures of a summary that are drawn, with titles: REPLAYED for a replay, MEASURED for real TCP (lab).
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
 MEASURED = {
     "p99_response_stock_ratio": "p99, × stock",
@@ -35,8 +33,7 @@ def write(
     panels: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Path:
-    """Write the chart of the resend policies' figures (`summaries`) to the file `name`.svg in `folder`,
-    and return its path."""
+    """Write the chart of `summaries`, one by resend policy, to `folder`/`name`.svg. Return its path."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
@@ -51,8 +48,8 @@ def chart(
     titles: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Any:
-    """Return the chart of the resend policies' figures (`summaries`) as a Vega-Lite specification, with a
-    panel for each figure in `titles`. `intervals` are drawn as vertical lines."""
+    """Return the Vega-Lite chart of `summaries`, a resend policy each. Each figure in `titles` has a
+    panel; `intervals` are vertical lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}

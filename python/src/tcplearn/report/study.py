@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the report of `tcplearn study experts`, a study of the experts framework's parameters, with heat
-maps."""
+"""Build the report of `tcplearn study experts`: heat maps over the parameters of estimator `experts`."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ _ABOUT = {
 
 
 def write(study: Study, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to the file `report` and each heat map to the folder `pictures`, if they are given.
-    Raise UserError if this fails."""
+    """Write the page to `report` and each heat map to the folder `pictures`, if given. Raise UserError."""
     page(study, rows).write(report, pictures)
 
 
@@ -93,8 +91,8 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
-    """Return the scale of colours, and the Vega condition for a cell so dark that its figure is written in
-    white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
+    """Return the colour scale, and a Vega condition: is a cell so dark that its figure is white? With
+    `rate`, `values` are miss rates in %, otherwise error ratios."""
     low, high = min(values), max(values)
     if rate:
         return alt.Scale(
@@ -110,8 +108,7 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """Return the heat map of `field` over learning rate η and sharing rate α, with a panel for each number
-    of experts N."""
+    """Return the heat map of `field` over learning and sharing rate, with a panel by number of experts."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)
     values = [c["v"] for c in cells] or [1.0]

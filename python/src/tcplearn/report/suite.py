@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the report of `tcplearn suite`, which compares estimators over many traces: sentences, pictures
-and tables. A series is a flow with enough samples."""
+"""Build the report of `tcplearn suite`, which compares estimators over series (flows of many traces)."""
 
 from __future__ import annotations
 
@@ -60,14 +59,12 @@ _TERMS = (
 
 
 def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to the file `report` and each picture to the folder `pictures`, if they are given.
-    Raise UserError if this fails."""
+    """Write the page to `report` and each picture to the folder `pictures`, if given. Raise UserError."""
     page(suite, rows).write(report, pictures)
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series are shown in the report: the best one that learns, or the
-    best of all if none learns."""
+    """Return the estimator whose worst series are shown: the best that learns, else the best."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -122,8 +119,7 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Return a dict from the first of the estimators with equal values of all `keys` to their joint label.
-    These estimators share a row."""
+    """Group estimators with equal values of `keys`: map the first one's name to all, joined by commas."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -188,8 +184,8 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """Return the points of each curve of timers, one point for each value of the timer's parameter. `when`
-    says which RTO samples are compared with, that "before" the sample or at "send"."""
+    """Return the points of the curves of timers, one for each value of the timer's parameter. `when` says
+    which RTO a sample is compared with: that "before" it or at "send"."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the pictures of the report of `tcplearn suite`: a mark for each series (a flow with enough
-samples), and a row or a point for each estimator."""
+"""Build the pictures of the report of `tcplearn suite`. A series is a flow with enough samples."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ WORST_HEIGHT, WORST_POINTS = 150, 700
 RATIO_LOW, RATIO_HIGH = 0.4, 5.0
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5, 10, 20, 50)
 
-#: Timers whose excess wait is more than this many times jacobson's are named under the picture and not
-#: drawn.
+#: Timers whose excess wait is over this many times jacobson's are not drawn but named below the picture.
 WAIT_MOST = 60.0
 
 Rows = list[dict[str, Any]]
@@ -37,8 +35,7 @@ def _colour(looks: Mapping[str, Look], field: str = "e:N") -> alt.Color:
 
 
 def strip_rows(label: str, look: str, names: Sequence[str], values: Sequence[float]) -> Rows:
-    """Return the marks of one row of a chart, one for each series (flow). `label` names the row, and
-    `look` the estimator whose colour the marks have."""
+    """Return marks for the row `label`, one for each series, in the colour of the estimator `look`."""
     return [
         {"row": label, "e": look, "s": name, "v": data.rounded(v), "x": min(max(v, RATIO_LOW), RATIO_HIGH)}
         for name, v in zip(names, values, strict=True)
@@ -63,8 +60,8 @@ def strips(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> Spec:
-    """Return a chart with a panel for each of (name, marks, means). A panel has a tick for each series,
-    and below the ticks the mean with its interval. `band` is a shaded range."""
+    """Return a chart with a panel for each of (name, marks, means). Each series has a tick; below them is
+    the mean with its interval. `band` is a shaded range."""
     seen = [r["x"] for _, marks, _ in panels for r in marks] + [r["a"] for _, _, ms in panels for r in ms]
     low = max(RATIO_LOW, min([*seen, 0.9 if band is None else band[0]]) / 1.06)
     high = min(
@@ -146,10 +143,8 @@ def pareto(
     panels: Sequence[tuple[str, Rows, Rows]], looks: Mapping[str, Look], floor: float, subtitle: str
 ) -> Spec:
     """Return the chart of miss rate against excess wait, with a panel for each of (name, points, curves).
-
-    Points have e (estimator), x (excess wait divided by jacobson's) and y (miss rate in %). Points of
-    curves also have `at`, the value of the parameter.
-    """
+    Points have e (estimator), x (excess wait divided by jacobson's) and y (miss rate in %); those of
+    curves also `at` (the parameter's value)."""
     everything = [r for _, points, curves in panels for r in (*points, *curves)]
     xs, ys = [r["x"] for r in everything] or [1], [r["y"] for r in everything] or [1]
     domain = [min(xs) / 1.3, max(xs) * 1.3]
@@ -230,8 +225,8 @@ def _pareto(
 
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
-    """Return the chart of prediction errors in the first samples after estimators start anew. Points have
-    e (estimator), n (number of samples), x (error ratio), and a and b (its interval)."""
+    """Return the chart of prediction errors after estimators start anew. Points have e (estimator), n
+    (number of first samples), x (error ratio), and a and b (its interval)."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))
@@ -267,8 +262,7 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Return a chart with a panel for each of (name, series): the samples, and the predictions in force
-    just before them."""
+    """Return a chart with a panel for each of (name, series): samples, and predictions just before them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)
@@ -306,7 +300,7 @@ def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title
 
 
 def floor_of(samples: int) -> float:
-    """Return where "never missed" is drawn, in %: below the smallest rate that `samples` samples can show."""
+    """Return where a miss rate of 0 is drawn, in %: below the smallest that `samples` samples can show."""
     return 100 / max(samples, 1) / 3
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Say in sentences which estimator predicts the RTT best over all flows, with intervals if they are known."""
+"""Say in sentences which estimator predicts the RTT best over all flows, with intervals if known."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """Return the rows of metrics that the summary is made from, and the rows of every flow with enough
-    samples. The summary uses all flows together, or the largest flow if all together have too few samples."""
+    """Return the rows behind the summary (of all flows together, or, if these have too few samples, of the
+    largest flow), and the rows of every flow with enough samples."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     if any(row.judged for row in replay.totals):
         return replay.totals, judged
@@ -28,8 +28,7 @@ def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
-    """Return the estimators that a picture shows at first: Linux, RFC 6298 (`jacobson`), and the best
-    estimator that learns."""
+    """Return the estimators that are shown at first: `linux`, `jacobson` and the best that learns."""
     names = [row.estimator for row in rows]
     first = [name for name in (LINUX, BASELINE) if name in names]
     best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)
@@ -107,8 +106,7 @@ def _learner(row: Row, base: Row) -> str:
 
 
 def _timer_of(best: Row, base: Row) -> list[str]:
-    """Return a sentence that compares the RTO of `best`, the best predictor of RTTs, with that of `base`
-    (`jacobson`)."""
+    """Return a sentence that compares the RTOs of `best`, the best predictor, and `base`, `jacobson`."""
     values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
     known = [v for v in values if v is not None]
     if len(known) < len(values):
