@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write the card of a loss classifier: its data, its hyperparameters, its results on held-out scenarios,
-and its weaknesses."""
+"""Write the card of a loss classifier: data, hyperparameters, results on held-out scenarios, weaknesses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,14 +18,13 @@ from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
 
-#: How many of the best classifiers with a single feature are shown.
+#: How many classifiers with a single feature are shown, the best first.
 SINGLES = 5
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return the outcomes to show: the trained perceptron, gradient boosting as the upper limit
-    (`boosting`), Veno's rules, and the best classifiers with a single feature."""
+    """Return the outcomes of the perceptron, gradient boosting, Veno's rules and the best single features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -34,8 +32,7 @@ def shown(result: Result) -> list[Outcome]:
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
-    """Return a table of the loss classifiers' `outcomes`: balanced accuracy with its interval, recalls,
-    AUC and calibration error."""
+    """Return a table of the balanced accuracy with interval, recalls, AUC and calibration error."""
     out = Table(
         headed(
             "classifier",
@@ -194,8 +191,7 @@ def _resampled(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """Write the model, its card and its pictures to `folder` and return their paths. `command` is the
-    command line, which the card states."""
+    """Write the model, its card (which states `command`) and its pictures to `folder`. Return the paths."""
     make_directory(folder)
     stem = f"loss_{result.options.name}"
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}

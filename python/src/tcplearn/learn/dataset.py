@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read labelled fast retransmits: rows of features, each with the cause of the loss and the scenario (the
-simulated network) that it comes from."""
+"""Read labelled fast retransmits: features, cause of the loss, and scenario (the simulated network)."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ from tcplearn.errors import UserError, printable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: The columns with the numbers of packets of the window that were dropped, if the simulator counted them.
+#: The columns that count dropped packets of the window, if the simulator counted them.
 _DROPS = ("queue_drops", "channel_drops")
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Rows of features `x`, one row for each loss. `congested` is 1 for a loss by congestion and 0 for a
-    random loss; `group` is the number of the scenario in which the loss happened."""
+    """A row of features `x` for each loss. `congested` is 1 for a loss by congestion and 0 for a random
+    loss; `group` is the number of the row's scenario (simulated network)."""
 
     features: tuple[str, ...]
     x: Floats
@@ -33,7 +32,7 @@ class Dataset:
     group: Ints
     scenarios: tuple[str, ...]
     read: int = 0  # number of rows in the files
-    spurious: int = 0  # number of rows of recoveries in which nothing was lost; they are left out
+    spurious: int = 0  # rows of recoveries in which nothing was lost; they are left out
     about: tuple[Mapping[str, Any], ...] = ()  # parameters of each scenario, if the file has them
 
     def __len__(self) -> int:
@@ -51,14 +50,12 @@ class Dataset:
         return self.x[:, [self.features.index(name) for name in names]]
 
     def both_causes(self) -> Dataset:
-        """Return the rows of scenarios in which both causes (congestion and random) occur. In all other
-        scenarios, the scenario itself determines the cause."""
+        """Return the rows of scenarios with both causes. Elsewhere, the scenario alone gives the cause."""
         share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 
     def at_most(self, rows: int, seed: int) -> Dataset:
-        """Return at most `rows` random rows of each scenario, so that long runs do not outweigh short
-        ones."""
+        """Return at most `rows` random rows of each scenario, so that long runs do not outweigh others."""
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(self.group[order], kind="stable")]
         groups = self.group[order]
@@ -67,8 +64,7 @@ class Dataset:
 
 
 def read(paths: Sequence[Path]) -> Dataset:
-    """Return the dataset of losses in the files `paths`. Raise UserError with a one-line message if their
-    data do not fit."""
+    """Return the losses in the files `paths`. Raise UserError if their data do not fit."""
     names = losses.features()
     frames = [_frame(path, names) for path in paths]
     every = pl.concat([f.select("scenario", "truth", "spurious", "parameters", *names) for f in frames])
@@ -96,8 +92,7 @@ def read(paths: Sequence[Path]) -> Dataset:
 
 
 def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
-    """Return the parameters of each scenario, if the rows come from a simulation. Malformed parameters are
-    ignored."""
+    """Return the parameters of each simulated scenario. Malformed parameters are ignored."""
     first = dict(frame.unique("scenario", keep="first").select("scenario", "parameters").iter_rows())
     out = []
     for scenario in scenarios:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Export the trained models of the core as C headers.
+"""Export core/models/*.json as C headers: loss_*.json to loss/mlp_models.h, rtt_*.json to
+first_rto_models.h.
 
-core/models/loss_*.json becomes core/include/tcplearn/loss/mlp_models.h, and rtt_*.json becomes
-first_rto_models.h. `python -m tcplearn.learn.export --write` writes the headers; `--check` compares them
-with the model files.
+`python -m tcplearn.learn.export --write` writes the headers; `--check` compares them with the models.
 """
 
 import sys

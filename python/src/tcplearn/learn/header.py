@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Generate the parts that C headers of models have in common: numbers for the models, and a function that
-selects one."""
+"""Generate the common parts of the models' C headers: an enum of models, and a function that selects one."""
 
 from collections.abc import Sequence
 
 
 def choices(kind: str, prefix: str, names: Sequence[str]) -> str:
-    """Return the C declaration of `enum tl_KIND_choice`, with a number for each of `names`. `prefix` is
-    that of the enumerators."""
+    """Return the C code of `enum tl_KIND_choice` for `names`. Enumerators begin with `prefix`."""
     enum = ", ".join(f"{prefix}_{name.upper()} = {k}" for k, name in enumerate(names))
     return f"\nenum tl_{kind}_choice {{ {enum} }};\n"
 
 
 def chooser(signature: str, prefix: str, function: str, names: Sequence[str]) -> str:
-    """Return the end of a header: a C function that fills `out` by calling FUNCTION_NAME for the selected
-    `model`. An unknown number selects the first name."""
+    """Return a C function that fills `out` by FUNCTION_NAME for `model`; an unknown number is the first."""
     lines = "\n".join(
         f"\t{'else ' if k else ''}if (model == {prefix}_{name.upper()})\n\t\t{function}_{name}(out);"
         for k, name in enumerate(names[1:])

@@ -8,7 +8,7 @@ from tcplearn.learn import header as shared
 from tcplearn.learn import model as models
 from tcplearn.learn.model import Model
 
-#: The models in the order of the core's parameter `model`, whose values are positions in this list.
+#: The models. The core's parameter `model` is an index into this list.
 NAMES = ("wide", "hwang2018")
 
 _TOP = """\
@@ -86,8 +86,7 @@ def _function(model: Model) -> str:
 
 
 def header(trained: Sequence[Model]) -> str:
-    """Return the C header with the weights of the perceptrons `trained`. In the core, an unknown model
-    number selects the first one."""
+    """Return the C header with the weights of the perceptrons `trained`."""
     names = [m.name for m in trained]
     return (
         _TOP

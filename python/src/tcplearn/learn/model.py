@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write a perceptron of the core as JSON. Every range is checked on reading, and a written file
-reads as the same model.
+"""Read and write a perceptron of the core as JSON. Reading checks every range.
 
-The core stores weights with 24 fractional bits and scales with 30. A model file has exactly these numbers.
-So the file, the header generated from it, and the core's double and fixed-point arithmetic all use the
-same model.
+A model file has exactly the numbers that the core stores: weights with 24 fractional bits, scales with
+30.
 """
 
 import json
@@ -48,14 +46,12 @@ def rounded(value: float, bits: int = WEIGHT_BITS) -> float:
 
 
 def fixed(value: float, bits: int) -> int:
-    """Return the fixed-point integer that the core stores for `value`, which has at most `bits` fractional
-    bits."""
+    """Return `value` as the integer that the core stores. `value` has at most `bits` fractional bits."""
     return round(math.ldexp(value, bits))
 
 
 class Reader:
-    """Reads the numbers of a model from the JSON object `document`, which must have the given `keys`.
-    `where` names the file in errors."""
+    """Reads a model from the JSON object `document`, which has exactly `keys`. Errors name `where`."""
 
     def __init__(self, where: str, document: object, keys: Sequence[str]) -> None:
         self.where = where
@@ -78,8 +74,8 @@ class Reader:
         return rounded(given, bits)
 
     def float_of(self, what: str, value: object) -> float:
-        """Return `value` as a float. An integer too large for a float becomes infinite. Raise UserError,
-        which calls the value `what`, if it is not a number."""
+        """Return `value`, or infinity for a huge integer. Raise UserError, naming `what`, if it is no
+        number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         try:
@@ -96,8 +92,8 @@ class Reader:
 
 
 def from_document(document: object, where: str, features: Sequence[str]) -> Model:
-    """Return the perceptron in `document`, the content of a JSON file. `features` are the names of the
-    features that the core computes. Raise UserError with a one-line message."""
+    """Return the perceptron in `document`, JSON data whose file is called `where`. `features` are the
+    core's feature names. Raise UserError."""
     reader = Reader(where, document, _KEYS)
     name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
@@ -133,14 +129,12 @@ def read(path: Path, features: Sequence[str]) -> Model:
 
 
 def text(model: Model) -> str:
-    """Return the JSON text of the perceptron `model`. Each list has a line of its own, so that a diff
-    shows which weights changed."""
+    """Return the JSON text of `model`. Each list has its own line, so that a diff shows what changed."""
     return document_text(asdict(model), "hidden")
 
 
 def document_text(document: Mapping[str, Any], nested: str) -> str:
-    """Return `document` as JSON with a line for each entry. The value of the key `nested`, a list or an
-    object, has a line for each of its entries too."""
+    """Return JSON with one line per entry. The value of the key `nested` has one line per entry too."""
     lines = []
     for key, value in document.items():
         text = json.dumps(value)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The data classes for the result of a replay: rows, time series and distributions for pictures, and the
-verdict."""
+"""The result of a replay: rows, time series and distributions for pictures, and the verdict."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ KEPT = (0.7, 1.3)
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A flow as a time series, thinned to at most a few thousand points. Each point stands for `per_point`
-    samples."""
+    """A flow as a time series of at most a few thousand points, each of `per_point` samples."""
 
     source: str
     flow: str
@@ -43,8 +41,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The distribution of |prediction - sample| of one estimator over one flow, or over all flows (flow
-    "total")."""
+    """The distribution of |prediction - sample| of an estimator over one flow, or all flows ("total")."""
 
     source: str
     flow: str
@@ -55,7 +52,7 @@ class Distribution:
 
 @dataclass(slots=True)
 class Unlisted:
-    """A summary of the flows that are too short to be judged and whose rows are not kept."""
+    """A summary of the flows with too few samples to be judged whose rows are not kept."""
 
     flows: int = 0
     samples: int = 0
@@ -83,13 +80,12 @@ class Replay:
     unlisted: Unlisted = field(default_factory=Unlisted)  # measured flows without rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """Yield a row for each metric of `rows`. The `source` of rows over all flows lists the sources of
-        all flows."""
+        """Yield a row for each metric of `rows`. Rows over all flows list all sources."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict on which timer suits the traffic best. If the replay has none, compute one
-        without intervals."""
+        """Return the verdict on which timer suits the traffic best; without intervals if the replay has
+        none."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

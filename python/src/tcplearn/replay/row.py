@@ -18,8 +18,7 @@ _KNOWN = frozenset(KEYS)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The result of one estimator over one flow. `row[key]` is the metric called `key` in
-    `tcplearn.metrics`, or None if it was not measured."""
+    """The metrics of one estimator over one flow, by their keys. `row[key]` is None if not measured."""
 
     source: str
     flow: str

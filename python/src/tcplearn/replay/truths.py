@@ -18,7 +18,7 @@ NEAR_US = 5000
 
 @dataclass(frozen=True, slots=True)
 class Truths:
-    """The rows of the table by flow, in order of time. The flow is "" if the table has no flow names."""
+    """The rows of a table of true causes, by flow ("" if the table has none) and in order of time."""
 
     times_us: dict[str, list[int]]
     causes: dict[str, list[str]]
@@ -60,7 +60,7 @@ def read(path: Path) -> Truths:
 
 
 def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
-    """Return the recall of congestion and the recall of random, from `pairs` of (true cause, decision)."""
+    """Return the recalls of congestion and of random losses, from `pairs` of (true cause, decision)."""
     found = []
     for cause in (losses.CONGESTION, losses.RANDOM):
         of_cause = [called == truth for truth, called in pairs if truth == cause]

@@ -24,8 +24,7 @@ _TERMS = ("constant_us", "last", "high", "hop_us")
 
 
 def header(models: Sequence[Model]) -> str:
-    """Return the C header with the first-RTO models `models`. In the core, an unknown model number selects
-    the first one."""
+    """Return the C header with the first-RTO models `models`."""
     names = [m.name for m in models]
     return (
         _TOP

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Predict RTTs and first RTOs of destinations that were held out in training. Compared are this project's
-model (`ladder`), a large model as the upper limit (`boosting`), and predictors that do not learn."""
+"""Predict RTTs and first RTOs of destinations held out in training: by this project's model (`ladder`), a
+large model as the upper limit (`boosting`), and predictors that do not learn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import CAP_US, Model
 from tcplearn.learn.scores import bootstrap
 
-#: The minimum in tcp_init_metrics() of Linux, which computes an RTO from the stored RTT of a destination.
+#: The least RTO that tcp_init_metrics() of Linux computes from the stored RTT of a destination.
 _METRICS_MIN_US = 200_000
 _DAY_US = 86_400_000_000
 
@@ -34,8 +34,7 @@ def mape(actual: Floats, predicted: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A predicted value for each handshake, by a model that was not trained on the handshake's
-    destination."""
+    """A prediction for each handshake, by a model trained without the handshake's destination."""
 
     name: str
     actual_us: Floats
@@ -55,8 +54,7 @@ class Guess:
 
     @property
     def miss_rate(self) -> float:
-        """The share of handshakes that took longer than this RTO. Each of them has a spurious SYN
-        retransmission."""
+        """The share of handshakes that took longer than this RTO and so had a spurious SYN retransmission."""
         return float(np.mean(self.actual_us > self.value_us))
 
     @property
@@ -64,7 +62,7 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the bootstrap interval, over destinations, of the mean of `what`, a figure of each
+        """Return the bootstrap interval of the mean over destinations of `what`, a figure of each
         handshake."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
@@ -79,7 +77,7 @@ def misses(guess: Guess) -> Floats:
 
 
 def folds_of(destinations: int, count: int, seed: int) -> list[Ints]:
-    """Return for each of `count` folds of a cross-validation the destinations that it holds out."""
+    """Return the held-out destinations of each of `count` folds of a cross-validation."""
     order = np.random.default_rng(seed).permutation(destinations)
     return [np.sort(order[k::count]) for k in range(count)]
 
@@ -108,8 +106,7 @@ def _constant(rows: Handshakes, level: float) -> Learner:
 
 
 def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner:
-    """Return a learner (a function that trains on destinations): gradient boosting of the logarithm of the
-    RTT on everything that is known, including the hour of the day."""
+    """Return a learner that fits the logarithm of the RTT to everything known by gradient boosting."""
     day = 2 * np.pi * (rows.time_us % _DAY_US) / _DAY_US
     history = (
         known.place_last_us,
@@ -141,15 +138,14 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Return the RTO that Linux computes from the cached RTT. Linux uses it only after the handshake;
-    before, it uses 1 s."""
+    """Return the RTO that Linux computes from the stored RTT. Linux uses it after the handshake only."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield the RTTs that each predictor predicts for the handshakes `rows`. Without an earlier RTT of the
-    destination, predictors that do not learn use the median."""
+    """Yield each predictor's RTTs for the handshakes `rows`. Predictors that do not learn use the median
+    for destinations without earlier RTTs."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
@@ -168,8 +164,8 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return the first RTOs that each predictor sets: with the number of hops, as for passive opens, and
-    without it, as for active opens."""
+    """Return each predictor's first RTOs: with the number of hops, as for passive opens, and without it,
+    as for active opens."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
