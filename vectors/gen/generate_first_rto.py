@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/first-rto, or with --check compare the existing files.
-
-    python3 vectors/gen/generate_first_rto.py [--check]
-
-The first RTO is computed in plain integers from docs/algorithms/first-rto.md and the files in
-core/models/.
-"""
+"""Write vectors/first-rto, or with --check compare the existing files. The first RTO is computed in
+integers from docs/algorithms/first-rto.md and core/models/."""
 
 import json
 import random
@@ -72,8 +67,8 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """Return the model `name` of core/models/ with parameters changed, which are named as in
-    first_rto/list.h. The value 0 of a step's parameter turns the step on."""
+    """Return the model `name` of core/models/ with parameters changed, named as in first_rto/list.h. The
+    value 0 of a step's parameter turns the step on."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]
@@ -94,8 +89,8 @@ def changed_model(name, changed):
 
 
 def events():
-    """Yield events at a few destinations. Some RTTs are close to the limit from which the SYN-ACK is taken
-    to be lost."""
+    """Yield events at a few destinations. Some RTTs are near the limit above which a SYN-ACK counts as
+    lost."""
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/loss, or with --check compare the existing files.
-
-    python3 vectors/gen/generate_loss.py [--check]
-
-It needs Python 3.11 or later and no packages.
-"""
+"""Write vectors/loss, or with --check compare the existing files."""
 
 from loss_numbers import Float, Whole
 from loss_reference import CLASSIFIERS, Connection
@@ -25,8 +20,7 @@ def line(event):
 
 
 def played(events, subject):
-    """Yield the answer of `subject`, a classifier or a computation of features, to each decision among
-    `events`."""
+    """Yield the answer of `subject` (a classifier or the features) to each decision among `events`."""
     for event in events:
         if isinstance(event, Ack):
             getattr(subject, "path", subject).ack(event)

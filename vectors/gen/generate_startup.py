@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/startup, or with --check compare the existing files.
-
-    python3 vectors/gen/generate_startup.py [--check]
-
-It needs Python 3.11 or later and no packages.
-"""
+"""Write vectors/startup, or with --check compare the existing files."""
 
 import random
 
@@ -34,8 +29,8 @@ def windows():
 
 
 def place(loss_share, seed):
-    """Yield connections to one destination during a minute, with a pause. The path loses about
-    `loss_share` of all packets."""
+    """Yield connections to one destination in a minute, with a pause. `loss_share` of all packets are
+    lost."""
     dice = random.Random(seed)
     time_us = 0
     for k in range(600):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Generate events for the resend policies: (kind, values). The series determines when timers fire; the
-policies' answers do not."""
+"""Generate events (kind, values) for resend policies. When timers fire does not depend on the policies."""
 
 import random
 
@@ -8,12 +7,12 @@ FIRST, LATER, UNCLEAR = range(3)
 
 
 def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
-    """Yield requests of one segment. A lost segment is retransmitted after twice the RTT, then after 3/2
-    of the previous wait.
+    """Yield requests of one segment. A lost segment is resent after 2 RTT, then after 3/2 of the previous
+    wait.
 
-    `late` is the share of ACKs that arrive only after the first retransmission. One in four of every
-    `fade`-th request meets a period of up to 8 s in which everything is lost. Without `clear`, ACKs do not
-    show which transmission they answer.
+    `late` is the share of ACKs that arrive only after the first retransmission. At every `fade`-th
+    request, everything is lost for up to 8 s with probability 1/4. Without `clear`, ACKs do not show
+    which transmission they answer.
     """
     dice = random.Random(seed)
     now = 0
@@ -65,9 +64,8 @@ def flights(seed, count, rtt_us, loss):
 
 
 def bulk(seed, count, rtt_us):
-    """Yield windows of 2 to 12 segments, in which ACKs and transmissions alternate. Sometimes the path
-    then delivers nothing: the first retransmission is a tail loss probe or a timeout, and each later one
-    follows after twice the time."""
+    """Yield windows of 2 to 12 segments, in which ACKs and transmissions alternate. Some windows end with
+    retransmissions: a tail loss probe or a timeout, then each after twice the previous wait."""
     dice = random.Random(seed)
     now = 10**9
     yield "ack", (now - 1, rtt_us, 0, FIRST)
@@ -93,8 +91,7 @@ def bulk(seed, count, rtt_us):
 
 
 def places(seed, rtt_us, loss, counts):
-    """Yield successive connections to one destination, with `counts` requests each. The first connection
-    has many requests to learn from."""
+    """Yield connections to one destination, with `counts` requests each. The first has many requests."""
     for k, count in enumerate(counts):
         if k:
             yield "next", ()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the startup policies of docs/algorithms/startup in plain integers and fractions. A startup
-policy sets the initial window and ssthresh after a handshake."""
+"""Implement the startup policies (initial window and ssthresh) of docs/algorithms/startup exactly."""
 
 from fractions import Fraction
 from typing import ClassVar

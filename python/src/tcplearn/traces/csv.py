@@ -19,8 +19,7 @@ _MOST_US = 1 << 62
 #: The size of a chunk. Its rows are held as text while they are parsed.
 _CHUNK_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22
-#: The most flows that end with one batch at the end of the file. The consumer holds the results of a
-#: batch's flows in memory.
+#: The most flows that end with one batch at the end of the file. All their results are in memory at once.
 _ENDED = 1 << 16
 
 
@@ -37,7 +36,7 @@ class CsvTrace(SampleTrace):
         self._first_us: int | None = None
         self._made_us = 0  # time of the last row of a file without times
         self._chunks = self._read_chunks()
-        self._head: tuple[int, list[str], bool] = (0, [], False)  # the lines after the header in its chunk
+        self._head: tuple[int, list[str], bool] = (0, [], False)  # lines in the chunk of the header, after it
         self._header = self._read_header()
         self._plausible = None  # an RTT computed from two times has no unit that could be wrong
         if (rtt := self._header.rtt) is not None:
@@ -48,7 +47,7 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield for each chunk the number of earlier lines, its lines, and whether its last line may be
+        """Yield for each chunk the number of earlier lines, its lines, and whether the last may be
         incomplete."""
         rest = b""
         line = 0

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check whether numbers look like round-trip times in the unit that was given, or are probably in another
-unit."""
+"""Check whether numbers look like round-trip times in the given unit, or rather in another unit."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read QUIC logs in qlog, as any kind of JSON, from draft-00 on (draft-ietf-quic-qlog-main-schema and
-draft-ietf-quic-qlog-quic-events)."""
+"""Read QUIC logs in qlog (draft-ietf-quic-qlog-main-schema, -quic-events, from draft-00), as any JSON."""
 
 from __future__ import annotations
 
@@ -30,8 +29,7 @@ _MOST_BYTES = 1 << 28  # of a single JSON document, which is held in memory
 _MOST_RECORD_BYTES = 1 << 24
 _MOST_CUT_BYTES = 1 << 20  # more than the bytes of an event
 _MOST_US = 1 << 61
-#: Loggers with several threads reorder events within this time. A larger step back means that the clock
-#: changed.
+#: Loggers with several threads reorder events within this time. After larger steps back, the clock changed.
 _MOST_BACK_US = 1000
 
 _SEPARATOR = b"\x1e"  # RFC 7464
@@ -44,8 +42,8 @@ _SPACES = {"initial": 0, "handshake": 1} | dict.fromkeys(
     ("", "0rtt", "1rtt", "zerortt", "onertt", "short", "application_data"), 2
 )
 _ACK = {"ack", "ack_ecn", "ack_receive_timestamps"}
-# Frames that do not elicit an ACK (RFC 9002, section 2). The last two are the names that picoquic and
-# mvfst give the application's CONNECTION_CLOSE.
+# Frames that do not elicit an ACK (RFC 9002, section 2). The last two are picoquic's and mvfst's names of
+# the application's CONNECTION_CLOSE.
 _NOT_ELICITING = {*_ACK, "padding", "connection_close", "application_close", "connection_close_app_err"}
 _NAMES = (*(name for name in schema.COLUMNS if name != "ttl"), "ack_delay_us")
 
@@ -178,8 +176,7 @@ class _Log:
 
 
 class QlogTrace:
-    """A trace that reads a qlog. Each connection that an endpoint logged is a flow, whose sender is the
-    endpoint."""
+    """A trace that reads a qlog. Each logged connection is a flow; its sender is the logging endpoint."""
 
     kind = "qlog"
 
@@ -196,8 +193,7 @@ class QlogTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out or assumed. The list is complete after the last
-        batch."""
+        """A message for everything left out or assumed. The list is complete after the last batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
@@ -239,8 +235,7 @@ class QlogTrace:
         return flow
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the RTT samples in batches of at most `max_rows` rows. A connection ends where its trace
-        in the file ends."""
+        """Yield the RTT samples in batches. A connection ends where its trace in the file ends."""
         log: _Log | None = None
         for where, record in self._records():
             if isinstance(record, _Log):

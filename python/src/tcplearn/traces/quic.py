@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turn the events of a QUIC connection, as one endpoint logged them, into rows: packets sent, ACK frames
-received, losses."""
+"""Turn one endpoint's log of a QUIC connection (packets sent, ACK frames received, losses) into rows."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
@@ -9,7 +8,7 @@ from typing import TypeAlias
 from .base import Reason
 from .many_flows import info_of
 
-#: The most packets that a packet number space keeps: above, and below, the largest acknowledged packet.
+#: The most packets kept in a packet number space above, and below, the largest acknowledged packet.
 _MOST_AHEAD = 1 << 17
 _MOST_BEHIND = 1 << 10
 _MOST_WAITING = 1 << 16
@@ -28,8 +27,7 @@ Row: TypeAlias = dict[str, int]
 
 
 class _Packet:
-    """A packet that was sent. `out` is true while the packet is in flight: it elicits an ACK, and is
-    neither acknowledged nor lost."""
+    """A packet that was sent. `out`: it elicits an ACK, and is neither acknowledged nor lost."""
 
     __slots__ = ("eliciting", "lost", "order", "out", "sent_us", "size")
 
@@ -126,8 +124,7 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Take an ACK frame that acknowledges the packet numbers in `ranges`. It gives a row if it newly
-        acknowledges an ack-eliciting packet."""
+        """Take an ACK frame. It gives a row if it newly acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -183,8 +180,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Treat the oldest packets in flight as lost if they are older than 2 RTT and three later packets
-        were acknowledged. The log may lack loss events."""
+        """Take the oldest packets in flight as lost if they are older than 2 RTT and three later packets
+        were acknowledged, because the log may lack loss events."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -239,8 +236,7 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Release the rows for which it is known whether the oldest packet in flight was lost. With
-        `final`, release all rows."""
+        """Release rows once it is known whether their oldest packet in flight was lost; with `final`, all."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

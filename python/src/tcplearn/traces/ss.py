@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read repeated output of `ss -ti`, recorded with `while sleep 0.1; do date +%s.%N; ss -tinO; done >
-FILE`."""
+"""Read repeated output of `ss -ti`: `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
 
 import re
 from collections.abc import Iterator
@@ -80,8 +79,7 @@ class SsTrace(ReadingsTrace):
             if time_us is not None:
                 stamp_us = time_us
             socket = _SOCKET.match(line.lstrip())
-            # the next listing begins with a connection that was already listed, a heading, or a time alone
-            # on a line
+            # the next listing begins with a connection listed before, a heading, or a time alone on a line
             again = socket is not None and f"{socket[1]} > {socket[2]}" in listing.readings
             if again or _TITLE.match(line) or (time_us is not None and not line.strip()):
                 if listing.readings:
