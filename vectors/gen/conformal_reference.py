@@ -224,10 +224,9 @@ class Conformal:
         self.high = a.us(p["rto_max_us"])
         self.low = min(a.us(p["rto_min_us"]), self.high)
         self.rtt, self.rto = 0 * self.low, min(max(a.us(p["rto_initial_us"]), self.low), self.high)
-        self.now = self.sent_before = (self.rtt, self.rto)  # prediction, and RTO before its limits are applied
+        self.now = self.sent_before = (self.rtt, self.rto)  # prediction, RTO before limits
         self.turn_us = None
-        # each sample since the last update of the RTO: its error, and whether it was a miss
-        self.flight = []
+        self.flight = []  # of each sample since the last update of the RTO: its error, whether it was a miss
 
     def update(self, s):
         y = self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))

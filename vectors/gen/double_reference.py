@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the estimators in double precision, from papers, RFCs and docs/algorithms. Durations are in
-us."""
+"""Implement the estimators in double precision, from papers, RFCs and docs/algorithms. Times are in us."""
 
 import math
 
@@ -205,7 +204,7 @@ class Experts:
         return self.decays[y]
 
     def shared(self, w, y):
-        """Return the weights after step 4 (sharing, see docs/algorithms/experts.md), divided by the sum of
+        """Return the weights after step 4 (sharing, docs/algorithms/experts.md), divided by the sum of
         `w`."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/estimator, or with --check compare the existing files.
-
-If estimators are named, only their vectors and those of their presets are written or compared.
-"""
+"""Write vectors/estimator, or with --check compare the existing files."""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/first-rto, or with --check compare the existing files. The first RTO is computed in
-integers from docs/algorithms/first-rto.md and core/models/."""
+"""Write vectors/first-rto, computed in integers, or with --check compare the existing files."""
 
 import json
 import random
@@ -67,8 +66,8 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """Return the model `name` of core/models/ with parameters changed, named as in first_rto/list.h. The
-    value 0 of a step's parameter turns the step on."""
+    """Return the model `name` of core/models/ with parameters `changed`, named as in first_rto/list.h. A
+    step's parameter 0 turns the step on."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]
@@ -89,8 +88,7 @@ def changed_model(name, changed):
 
 
 def events():
-    """Yield events at a few destinations. Some RTTs are near the limit above which a SYN-ACK counts as
-    lost."""
+    """Yield events at a few destinations. Some RTTs are near the limit that marks a SYN-ACK as lost."""
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0

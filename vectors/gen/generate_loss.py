@@ -6,8 +6,7 @@ from loss_reference import CLASSIFIERS, Connection
 from loss_series import ALL, Ack
 from vector_files import expected_file, main, series_text, texts_of
 
-#: The classifier under whose name the features are written. They are the same for every classifier.
-FEATURES_OF = "congestion"
+FEATURES_OF = "congestion"  # features are the same for every classifier; they are written under this name
 
 
 def line(event):

@@ -122,8 +122,7 @@ class Connection:
             self.recovery_us, self.since = at.time_us, 0
 
     def features(self, at):
-        """Return the features in the order of core/include/tcplearn/loss/feature_list.h, within their
-        bounds."""
+        """Return the features in the order of feature_list.h of the core, within their bounds."""
         found = self.unclipped(at) if self.rtts else dict.fromkeys(BOUNDS, self.n.number(0))
         if not self.rtts:
             return found

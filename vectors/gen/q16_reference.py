@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement nunes2014's kernel version of the experts framework (6.1 to 6.3) in truncated, saturated Q16.16.
-
-e^-z and the powers of the grid are correctly rounded by decimal arithmetic. Double and fixed point agree.
-"""
+"""Implement nunes2014's kernel version of the experts framework (6.1 to 6.3) in truncated, saturated
+Q16.16. e^-z and the powers of the grid are correctly rounded by decimal arithmetic. Double and fixed point
+agree."""
 
 import decimal
 from functools import cache
@@ -76,8 +75,7 @@ class ExpertsQ16:
         self.rescale()
 
     def rescale(self):
-        """Divide the weights by their sum, truncated, after every `rescale` trials with a weight above
-        zero."""
+        """Divide the weights by their sum, truncated, after every `rescale` trials with nonzero weights."""
         self.trials += 1
         if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
             total = sat(sum(self.w))

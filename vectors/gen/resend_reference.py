@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the resend policies (how long TCP waits to retransmit) of docs/algorithms/resend in floats and
-in integers."""
+"""Implement the resend policies (TCP's wait before a retransmission) of docs/algorithms/resend."""
 
 import math
 from fractions import Fraction
@@ -235,8 +234,7 @@ class Priced(Policy):
         self.episodes = [kept(c, old) for c in earlier.episodes]
 
     def handed_on(self, a, flights):
-        """Return the sum `a` over `flights` flights for the next connection: scaled to 32 flights if there
-        were more, otherwise by 31/32."""
+        """Return the sum `a` for the next connection: scaled from `flights` to 32 flights, or by 31/32."""
         part, whole = (32, flights) if flights > 32 else (31, 32)
         return self.n.scaled(self.n.product(a, part), whole)
 

@@ -8,12 +8,9 @@ FIRST, LATER, UNCLEAR = range(3)
 
 def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
     """Yield requests of one segment. A lost segment is resent after 2 RTT, then after 3/2 of the previous
-    wait.
-
-    `late` is the share of ACKs that arrive only after the first retransmission. At every `fade`-th
-    request, everything is lost for up to 8 s with probability 1/4. Without `clear`, ACKs do not show
-    which transmission they answer.
-    """
+    wait. `late` is the share of ACKs that arrive only after the first retransmission. At every `fade`-th
+    request, everything is lost for up to 8 s with probability 1/4. Without `clear`, ACKs do not show which
+    transmission they answer."""
     dice = random.Random(seed)
     now = 0
     for k in range(count):
@@ -39,8 +36,7 @@ def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
 
 
 def flights(seed, count, rtt_us, loss):
-    """Yield flights of eight segments, 0.5 to 1.5 RTT apart, with an ACK for each segment. With
-    probability `loss`, the last segment of a flight is retransmitted by the timer."""
+    """Yield flights of eight segments, 0.5 to 1.5 RTT apart. The share `loss` of the last ones is lost."""
     dice = random.Random(seed)
     now, out, events = 10**12, 0, []
     for _ in range(count):
@@ -112,8 +108,7 @@ def queue(seed, rtt_us):
 
 
 def extremes(seed, count):
-    """Yield events that no correct caller reports: decreasing times, timers and ACKs without segments in
-    flight, very large counts."""
+    """Yield events that no correct caller reports, such as decreasing times and very large counts."""
     dice = random.Random(seed)
     times = (0, 1, -1, 50_000, 10**15, 10**15 + 1, -(2**62), 2**62, 2**63 - 1, -(2**63), 2**32, 2**32 + 1)
     counts = (0, 1, 2, 1000, 2**31, 2**32 - 1)

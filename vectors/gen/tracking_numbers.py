@@ -47,8 +47,7 @@ class Double:
     def step(self, c, error, distance, s):
         return clamp(c + error / s * (distance / s) / 32, -1, 1)
 
-    # fixed share
-    equal = 1 / COUNT
+    equal = 1 / COUNT  # fixed share
 
     def loss(self, error, scale):
         return error / scale

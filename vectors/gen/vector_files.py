@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write a generator's files, or with --check compare them: KIND/series/NAME.csv has inputs,
-KIND/expected/NAME.csv answers (README.md)."""
+"""Write or check a generator's files: inputs KIND/series/NAME.csv, answers KIND/expected/NAME.csv."""
 
 import argparse
 import math
@@ -22,9 +21,8 @@ def series_text(events, head=()):
 
 
 def case_text(series, changed, answers):
-    """Return the lines of a test case: its series and parameters other than the defaults, then the
-    answers. An answer has the numbers of fixed point, followed by those of double precision if they
-    differ."""
+    """Return the lines of a test case: series and parameters other than the defaults, then the answers. An
+    answer has the numbers of fixed point, then those of double precision if they differ."""
     lines = [",".join(["case", series, *(f"{key}={value}" for key, value in changed.items())])]
     for whole, real in answers:
         numbers = [*map(str, whole), *([] if tuple(whole) == tuple(real) else map(repr, real))]
@@ -33,9 +31,8 @@ def case_text(series, changed, answers):
 
 
 def texts_of(algorithms, series, answers):
-    """Return each algorithm's expected text, by name. `algorithms` maps a name to (class, default
-    parameters, variants). `answers` computes the answers of a class with parameters to the events of a
-    series."""
+    """Return each algorithm's expected text, by name. `algorithms` maps names to (class, defaults,
+    variants). `answers` computes the answers of a class with parameters to the events of a series."""
     return {
         name: "".join(
             case_text(named, changed, answers(kind, {**defaults, **changed}, events))
@@ -63,8 +60,7 @@ def main(doc, kind, series, expected, more=()):
 
 
 def write_or_check(check, texts, folders=()):
-    """Write or check `texts`, by path. Return 1 if a file differs or is missing, or if one of `folders`
-    has another file, otherwise 0."""
+    """Write `texts` by path, or check that `folders` have them and no other file. Return an exit code."""
     if not check:
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,7 @@ from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
 
-#: How many classifiers with a single feature are shown, the best first.
-SINGLES = 5
+SINGLES = 5  # how many classifiers with a single feature are shown, the best first
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 

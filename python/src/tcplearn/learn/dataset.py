@@ -17,14 +17,13 @@ from tcplearn.errors import UserError, printable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: The columns that count dropped packets of the window, if the simulator counted them.
-_DROPS = ("queue_drops", "channel_drops")
+_DROPS = ("queue_drops", "channel_drops")  # packets of the window that the simulator dropped
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A row of features `x` for each loss. `congested` is 1 for a loss by congestion and 0 for a random
-    loss; `group` is the number of the row's scenario (simulated network)."""
+    """A row of features `x` for each loss, with its scenario `group` (a simulated network). `congested` is
+    1 for a loss by congestion and 0 for a random loss."""
 
     features: tuple[str, ...]
     x: Floats

@@ -57,12 +57,9 @@ def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
 
 def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
     """Train a perceptron that classifies losses. `x` has a row of features for each loss; `congested` is 1
-    for congestion and 0 for random.
-
-    `choices.starts` networks are trained by Adam on the log loss and combined into one: the mean of their
-    outputs before the last sigmoid is a single network with all their hidden units. They have tanh units,
-    which learn faster; tanh a = 2 s(2 a) - 1 converts them to sigmoids s.
-    """
+    for congestion and 0 for random. Adam trains `choices.starts` networks on the log loss. The mean of
+    their outputs before the last sigmoid is a single network with all their hidden units. They have tanh
+    units, which learn faster; tanh a = 2 s(2 a) - 1 converts them to the sigmoids s of `Model`."""
     if choices.hidden % choices.starts:
         raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
     mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))
@@ -134,7 +131,7 @@ def logistic(x: Floats) -> Floats:
     return out
 
 
-#: Features of a path's scale (RTT, rate) and not of its state. A network memorises scenarios by them.
+#: Features of a path's scale (its RTT, its rate), by which a network would memorise the scenarios.
 SCALES = (
     "rtt_min_per_packet",
     "rtt_per_packet",

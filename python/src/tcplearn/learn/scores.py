@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Score a loss classifier. `congested` is 1 for a loss by congestion and 0 for a random loss; `called` is
-the decision, coded likewise. A larger score or probability makes congestion more likely."""
+"""Score a loss classifier. `congested` is 1 for a loss by congestion and 0 for a random loss, as is the
+decision `called`. A larger score or probability makes congestion more likely."""
 
 import numpy as np
 
@@ -24,8 +24,7 @@ def recall(congested: Ints, called: Ints, cause: int) -> float:
 
 
 def auc(congested: Ints, score: Floats) -> float:
-    """Return the probability that a congestion loss has a larger score than a random loss; a tie counts
-    1/2."""
+    """Return the probability that a congestion loss has a larger score than a random one; ties count 1/2."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     rank = (np.cumsum(counts) - (counts - 1) / 2)[place]
     ones = int(congested.sum())
@@ -38,8 +37,8 @@ def auc(congested: Ints, score: Floats) -> float:
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
-    """Return the mean probability, the share of congestion and the number of losses for each tenth of the
-    range 0 to 1 of the predicted probability. Empty tenths are left out."""
+    """Return mean probability, share of congestion and number of losses for each tenth of the range of
+    probabilities that has losses."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
         (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))

@@ -8,8 +8,7 @@ import numpy as np
 
 from tcplearn.learn.trials import Outcome
 
-#: The approximate size of a packet on the wire, in bits.
-PACKET_BITS = 12_000
+PACKET_BITS = 12_000  # approximate size of a packet on the wire
 About = Mapping[str, Any]  # a scenario's parameters by dotted keys, such as "topology.queue"
 
 

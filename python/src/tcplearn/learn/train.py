@@ -14,8 +14,7 @@ from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
 
-#: Shares of the scenarios that are used in training, to show the effect of more data.
-SHARES = (0.25, 0.5)
+SHARES = (0.25, 0.5)  # shares of the scenarios used in training, to show the effect of more data
 Say = Callable[[float, str], None]
 
 
@@ -45,8 +44,8 @@ class Result:
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the features named by `words`; by default, all of `known` that do not depend on a path's
-    scale. Raise UserError for an unknown name."""
+    """Return the features `words`, by default all of `known` that do not depend on a path's scale. Raise
+    UserError for an unknown name."""
     for word in words:
         if word not in known:
             raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")

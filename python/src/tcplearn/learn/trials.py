@@ -16,8 +16,7 @@ from tcplearn.learn.perceptron import Choices
 
 BETAS = (3, 5, 10, 15, 20, 25)
 FOLDS = 10
-#: A Scorer returns scores of rows; a larger score makes congestion more likely. A Learner returns a
-#: Scorer trained on other rows.
+#: A Scorer gives each row a score, larger if congestion is more likely. A Learner trains a Scorer on rows.
 Scorer = Callable[[Dataset], Floats]
 Learner = Callable[[Dataset], Scorer]
 Progress = Callable[[float, str], None]
@@ -26,10 +25,8 @@ Progress = Callable[[float, str], None]
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A loss classifier's scores of all losses, each by a model that was trained without the loss's fold.
-
     `called` are the decisions, by thresholds chosen on other folds. `calibrated`: scores are
-    probabilities.
-    """
+    probabilities."""
 
     name: str
     data: Dataset
@@ -68,8 +65,7 @@ class Outcome:
 
 
 def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the row indices of each fold. A fold has whole scenarios. The largest and the smallest fold
-    differ by at most the rows of one scenario."""
+    """Yield the row indices of each fold. A fold has whole scenarios; folds have similar numbers of rows."""
     rows = np.bincount(data.group, minlength=int(data.group.max()) + 1)
     there = np.flatnonzero(rows)
     order = np.random.default_rng(seed).permutation(there)
@@ -90,10 +86,8 @@ def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
-    """Return 1 for each row (loss) called congestion, otherwise 0.
-
-    The threshold of a fold is the best one for the other folds' scores (`limits_of`, by default `score`).
-    """
+    """Return 1 for each row (loss) called congestion, otherwise 0. The threshold of a fold is the best one
+    for the other folds' scores (`limits_of`, by default `score`)."""
     out = np.zeros(len(score), np.int64)
     for held_out in folds:
         rest = np.setdiff1d(np.arange(len(score)), held_out)
@@ -200,8 +194,7 @@ class Resampled:
 
 
 def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
-    """Return accuracies by hwang2018's protocol: `times` times, train on `events` random losses and test
-    on `tests` others."""
+    """Return accuracies of `times` random splits into `events` losses for training and `tests` others."""
     found = []
     for k in range(times):
         order = np.random.default_rng(choices.seed + k).permutation(len(data))

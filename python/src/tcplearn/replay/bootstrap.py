@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compute bootstrap intervals of ratios to a baseline estimator. All estimators share the same resamples.
-
 A flow's samples are correlated, so the flow is cut into B <= 128 equal blocks. Runs of cbrt(B)
-neighbouring blocks are drawn with replacement (Kuensch 1989; circular: Politis and Romano 1992).
-"""
+neighbouring blocks are drawn with replacement (Kuensch 1989; circular: Politis and Romano 1992)."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ MISSES = RATIOS.index("rto_miss_rate_ratio")
 RTO = RATIOS.index("mean_rto_ratio")
 RESAMPLES = 1000
 COVERAGE = 0.95
-#: The most short flows that are resampled one by one. If there are more, neighbouring flows are merged.
-MOST_POOLED = 128
+MOST_POOLED = 128  # with more short flows, neighbours are merged before they are resampled
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
@@ -61,8 +58,7 @@ def tail(independent: float) -> float:
     runs need a smaller share than 2.5 %: the expanded percentile (Hesterberg 2015)."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
-    # expansion of Cornish and Fisher
-    t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
+    t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish-Fisher expansion
     return NormalDist().cdf(-t * math.sqrt((v + 1) / v))
 
 

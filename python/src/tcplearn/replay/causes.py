@@ -20,8 +20,7 @@ from tcplearn.replay.truths import Truths
 from tcplearn.traces import TraceOptions, open_trace
 
 DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive", "history")
-#: The number of fast retransmits that the table shows by default.
-SHOWN = 40
+SHOWN = 40  # fast retransmits that the table shows by default
 #: The classifiers' input features that the table shows, with their headings.
 TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}
 
@@ -158,8 +157,7 @@ def summary(causes: Causes) -> Table:
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
-    """Return cells with the recalls of congestion and random losses and their mean, from `pairs` of (true
-    cause, decision)."""
+    """Return the recalls of congestion and random losses and their mean; `pairs` are (cause, decision)."""
     both = truths.recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None

@@ -12,17 +12,14 @@ from tcplearn.output.numbers import counted
 from tcplearn.replay.names import Names
 from tcplearn.replay.results import TOO_SHORT
 
-#: The number of copies that a warning names.
-NAMED = 3
+NAMED = 3  # copies that a warning names
 
 
 def key_of(digest: int, samples: int, name: str, title: str, first_us: int) -> str:
-    """Return a key of a series (the RTT samples of one flow) that is the same for its copies in other files.
-
-    `digest` is a hash of the samples and of their times since the first sample. Series of fewer than 30
-    samples may agree by chance, so their keys also contain the start time and, unless it is only the
-    file's `title`, the flow's `name`.
-    """
+    """Return a key of a series (the RTT samples of one flow) that is the same for its copies in other
+    files. `digest` is a hash of the samples and of their times since the first sample. Series of fewer
+    than 30 samples may agree by chance, so their keys also contain the start time and, unless it is only
+    the file's `title`, the flow's `name`."""
     if samples >= TOO_SHORT:
         return f"{digest:016x}"
     return f"{digest:016x} {first_us} {'' if name == title else name}"
@@ -35,8 +32,7 @@ class Seen:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """Return file number and name of the first series with this key, or None if no earlier file has
-        it."""
+        """Return file number and name of the first series with `key` if it is in another file, or None."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 
@@ -56,9 +52,8 @@ class Copied:
 def of_file(
     title: str, names: Sequence[str], firsts: Sequence[tuple[int, str] | None], titles: Sequence[str]
 ) -> list[Copied]:
-    """Return the copies among the series `names` of the file `title`. `firsts` has the result of
-    `Seen.first` for each; `titles` has the files' names by number. If one other file has all series, the
-    result is a single entry for the whole file."""
+    """Return the copies among the series `names` of the file `title`, or a single copy of the whole file.
+    `firsts` has `Seen.first` for each series, and `titles` the files' names by number."""
     files = {first[0] if first else None for first in firsts}
     if len(files) == 1 and (file := files.pop()) is not None:
         return [Copied(title, titles[file], len(firsts))]
@@ -82,8 +77,7 @@ class Flows:
         self._source = 0
         self._judged = Seen()
         self._short = Names()
-        # number of copies in this source, by the source of the original
-        self._copies: Counter[str] = Counter()
+        self._copies: Counter[str] = Counter()  # copies in this source, by the original's source
 
     def __copy__(self) -> Flows:
         out = Flows()

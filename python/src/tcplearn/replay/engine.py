@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run estimators over the rows of traces and return their figures: sums of errors and of RTOs.
-
-The core's estimators run in native code, the user's in Python. The native code measures both.
-"""
+"""Run estimators over the rows of traces and return their figures: sums of errors and of RTOs. The core's
+estimators run in native code, the user's in Python. The native code measures both."""
 
 from __future__ import annotations
 
@@ -67,16 +65,15 @@ class Figures:
 class _Users:
     """The user's estimators, which run in Python. Each flow has new instances."""
 
-    #: The columns of a row that an estimator receives.
-    KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)
+    KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)  # a row's columns
 
     def __init__(self, specs: Sequence[estimators.Spec], arithmetic: str) -> None:
         self.specs, self.arithmetic = specs, arithmetic
         self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
 
     def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
-        """Return the predictions and RTOs just before each row of `batch` in us, as flat arrays [row,
-        estimator]."""
+        """Return flat arrays [row, estimator] of predictions and RTOs in us, just before each row of
+        `batch`."""
         if not self.specs:
             return None, None
         rows = len(batch["time_us"])
@@ -107,8 +104,7 @@ class _Users:
 
 
 class Engine:
-    """Runs estimators over flows, with new instances for each flow. Results are in the order of
-    `self.specs`: the core's estimators, then the user's."""
+    """Runs estimators over flows, with new instances for each flow. Results are in the order of `specs`."""
 
     def __init__(
         self,
@@ -118,8 +114,7 @@ class Engine:
         *,
         sums_only: bool = False,
     ) -> None:
-        """Every RTO is at least `min_rto_us`. With `sums_only`, compute only the figures. Raise UserError
-        if the core refuses a parameter."""
+        """RTOs are at least `min_rto_us`; `sums_only` leaves out metrics. UserError: a refused parameter."""
         core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
         self.specs = (*core, *users)
         self._users = _Users(users, arithmetic)

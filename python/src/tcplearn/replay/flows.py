@@ -16,8 +16,7 @@ from tcplearn.traces import Columns, TraceOptions, open_trace, schema
 
 BATCH_ROWS = 65_536
 
-#: A structured array: rows with all their columns.
-Records = npt.NDArray[np.void]
+Records = npt.NDArray[np.void]  # rows with all their columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Reader:
     """Yields each flow (one direction of a connection) from the chosen sender when it is complete."""
 
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
-        """Open the trace at `path`, called `name` in messages, for flows with `flow` in their names. Raise
+        """Open the trace at `path`; messages call it `name`. `flow` is part of flows' names. Raise
         TraceError."""
         self._trace = open_trace(path, options=options, name=name)
         self._title = (name or str(path)).rpartition("/")[2]

@@ -27,12 +27,9 @@ from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Ser
 from tcplearn.replay.row import Row
 from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
-#: The number of flows with pictures: the flows with the most samples.
-PICTURED = 8
-#: The number of flows in each file that have too few samples to be judged but keep their rows.
-SHORT_KEPT = 4
-#: The number of senders that the notes on a file name.
-SIDES_NAMED = 3
+PICTURED = 8  # the flows with the most samples have pictures
+SHORT_KEPT = 4  # flows of a file with too few samples to be judged that keep their rows
+SIDES_NAMED = 3  # senders that the notes on a file name
 
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
@@ -86,8 +83,7 @@ class Sides:
 
 
 def made_by(options: Options) -> dict[str, str]:
-    """Return version, commit, seed and options. Raise UserError for an unknown estimator or a bad
-    parameter."""
+    """Return version, commit, seed and options. Raise UserError for a wrong estimator or parameter."""
     return _made_by(options, _engine(options).labels)
 
 
@@ -298,8 +294,8 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return each estimator's interval of its mean RTO divided by the base estimator's, if it is
-        bounded. `bounds` has the low and high ends of all ratios to the base."""
+        """Return the bounded intervals of estimators' mean RTOs divided by a base's. `bounds` has the
+        ends."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
@@ -345,9 +341,8 @@ def run(
 ) -> Replay:
     """Replay every source in `paths`, files or interfaces. Return rows of metrics for each flow and for
     all flows together, and the verdict on which timer suits the traffic best. `watch` is called while a
-    live capture is read; `sink` receives each flow's rows when the flow ends. Without `all_rows`, the
-    result keeps the rows of only a few flows with too few samples to be judged. Raise UserError or
-    TraceError."""
+    live capture is read, `sink` with each flow's rows when the flow ends. Without `all_rows`, only a few
+    flows with too few samples to be judged keep their rows. Raise UserError or TraceError."""
     this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
         this.add(path, progress, watch)

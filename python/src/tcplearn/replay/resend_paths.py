@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Use recorded RTTs as a path for requests of one segment, and simulate losses on the path. In a fade, a
-period of up to some seconds, the path loses all or most packets."""
+"""Use recorded RTTs as a path for requests of one segment, and simulate losses on the path. In a fade (up
+to some seconds), the path loses all or most packets."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from tcplearn.errors import UserError, did_you_mean, printable
 from tcplearn.traces import TraceOptions, open_trace
 
 Ints = NDArray[np.int64]
-#: The number of samples that a flow needs to be used as a path.
-LEAST_SAMPLES = 100
+LEAST_SAMPLES = 100  # samples that a flow needs to be used as a path
 #: Longer gaps between samples are shortened to this, or to twenty median steps if that is more.
 _GAP_US = 2_000_000
 #: A record whose median step exceeds _COARSE_US is played faster: its median step is then _COARSE_STEP_US.
@@ -103,8 +102,7 @@ def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:
 
 
 def wanted(count: int, seed: int) -> Ints:
-    """Return the intended start times of requests in us. The pauses between requests are exponential with
-    mean 500 ms, limited to 100 ms to 2 s."""
+    """Return start times of requests in us, with exponential pauses: mean 500 ms, from 100 ms to 2 s."""
     pauses = np.clip(np.random.default_rng(100 + seed).exponential(500.0, count), 100, 2000)
     return np.rint(1000 * np.cumsum(pauses)).astype(np.int64)
 

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Simulate requests of one segment, one at a time, over recorded RTTs under each resend policy.
-
-A resend policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux. `linear`
-does not double the wait at the first six timeouts. `priced` learns its first wait by weighing the wait
-for lost segments against the price of a spurious retransmission; `priced/spaced` learns the later waits
-too instead of doubling them.
-"""
+"""Simulate requests of one segment, one at a time, over recorded RTTs under each resend policy. A resend
+policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux. `linear` does not
+double the wait at the first six timeouts. `priced` learns its first wait by weighing the wait for lost
+segments against the price of a spurious retransmission; `priced/spaced` learns later waits too."""
 
 from __future__ import annotations
 
@@ -25,8 +22,8 @@ from tcplearn.output.table import Cell, Table, headed, milliseconds, ratio, text
 from tcplearn.replay import resend_paths as paths
 from tcplearn.traces import TraceOptions
 
-#: The settings of Linux's `rto_min`, in ms, with which policies are compared. Each figure of each cell (a
-#: path and a loss process) is compared with the setting that is best in hindsight.
+#: Settings of Linux's `rto_min`. In each cell (a path and a loss process), each figure of a policy is
+#: compared with that of the setting that is best in hindsight.
 FLOORS_MS = (1, 5, 10, 20, 50, 100)
 STOCK = "stock"
 Policy = tuple[str, Mapping[str, float]]
@@ -44,11 +41,8 @@ POLICIES: dict[str, Policy] = {
     "priced/spaced": ("priced/spaced", {}),
     "priced/spaced, 300 ms": ("priced/spaced", {"price_us": 300_000.0}),
 }
-#: The first requests, which are not counted.
-WARM_UP = 100
-#: An `rto_min` setting is compared with a policy only if it has at most this many more spurious
-#: retransmissions in 1,000 requests.
-SLACK = 0.5
+WARM_UP = 100  # first requests, which are not counted
+SLACK = 0.5  # spurious retransmissions in 1,000 requests by which a compared `rto_min` may exceed a policy
 TIMES = ("p99_response_ms", "p999_response_ms", "slowest_response_ms")
 NEEDLESS = "needless_resends_permille"
 _REPEATS = (0, 1)  # rto_min settings are chosen on repeat 1; all policies are judged on repeat 0
@@ -93,8 +87,7 @@ class Resends:
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Return percentiles of response times and rates of retransmissions after the warm-up, from the arrays
-    that `played` returns."""
+    """Return percentiles of response times and rates of retransmissions, from the arrays of `played`."""
     response = np.sort(found["response_us"][WARM_UP:]) / 1000
     needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
     p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()
@@ -142,8 +135,7 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Return the results of all resend policies over all flows in `files` that can serve as a path. Raise
-    UserError or TraceError."""
+    """Run all resend policies over all flows that can serve as a path. Raise UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -162,8 +154,8 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """Run all policies over one path and loss process. Compare each with stock Linux and with the
-    `rto_min` setting that is best in hindsight."""
+    """Run all policies over one path and loss process. Compare them with stock Linux and the best
+    `rto_min` in hindsight."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
@@ -194,8 +186,8 @@ def mean(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A resend policy's means over all paths and loss processes: arithmetic for spurious retransmissions
-    in 1,000 requests, geometric for other figures."""
+    """A resend policy's means over all paths and loss processes: arithmetic for spurious retransmissions,
+    geometric for other figures."""
 
     policy: str
     figures: Mapping[str, float]

@@ -16,13 +16,11 @@ from tcplearn.replay.verdict import Verdict
 
 Floats = NDArray[np.float64]
 
-#: Flows with fewer samples are measured but not judged.
-TOO_SHORT = 30
-#: A miss is a sample above the RTO. A miss rate is matched only if at least this many misses were
+TOO_SHORT = 30  # flows with fewer samples are measured but not judged
+#: Miss rates (shares of samples above the RTO) are matched only if at least this many misses were
 #: observed, and judged only if at least this many are expected.
 MISSES_LEAST = 20
-#: A requested miss rate counts as kept if the achieved rate divided by it is within these bounds.
-KEPT = (0.7, 1.3)
+KEPT = (0.7, 1.3)  # bounds of achieved / requested miss rate within which a request counts as kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +82,7 @@ class Replay:
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict on which timer suits the traffic best; without intervals if the replay has
-        none."""
+        """Return the verdict on which timer is best; it has no intervals if the replay has no verdict."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

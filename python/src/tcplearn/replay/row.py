@@ -11,8 +11,7 @@ from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
 
 #: The columns that are not metrics.
 IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
-#: The metrics, in their order.
-KEYS = metrics.of_replay()
+KEYS = metrics.of_replay()  # the metrics, in their order
 _KNOWN = frozenset(KEYS)
 
 

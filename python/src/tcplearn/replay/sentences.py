@@ -13,9 +13,7 @@ from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict,
 #: If N samples have no event, the rate may still be 3/N (95 % bound), which is stated if N is below 3,000.
 _NONE_ALLOWS, _STATED_BELOW = 3, 3000
 
-#: The minimum RTO of RFC 6298, section 2.4, in ms. A timer with a longer mean RTO is of no use, even if
-#: it never fires spuriously.
-_LONG_MS = 1000.0
+_LONG_MS = 1000.0  # minimum RTO of RFC 6298, section 2.4; timers with a longer mean RTO are of no use
 
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
@@ -116,8 +114,7 @@ def _fired(verdict: Verdict, lead: Row) -> str:
 
 
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
-    """Compare the mean RTO of `lead`, the best timer, with those of the timers in `beside`. Say whether
-    the difference from the first of them may be chance."""
+    """Compare the mean RTO of `lead`, the best timer, with those of the timers in `beside`."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
     out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
@@ -134,8 +131,7 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Return a sentence on how soon a sender with RACK and tail loss probes notices losses under the timer
-    `lead`, and how soon the capture's sender did."""
+    """Say how soon a sender with RACK and tail loss probes notices losses under the timer `lead`."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rack_ms"]
     if not count or after is None or not beside:
         return []

@@ -166,9 +166,8 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """Return the columns that are shown by default. Without Linux's timer among them, ratios of mean RTOs
-    are to `jacobson`. With `requested` (the user requested a miss rate), misses are counted with the RTO
-    just before a sample, to which requests refer."""
+    """Return the columns that are shown by default. Without Linux's timer, ratios of mean RTOs are to
+    `jacobson`. With `requested` (miss rates), misses are counted with the RTO just before each sample."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:

@@ -87,8 +87,7 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raise TraceError if the file differs, on entry or on exit, from its state when the job's key was
-    made."""
+    """Raise TraceError if the file differs from `file`, its state when the job's key was made."""
     path = Path(file.path)
     before = _state(path)
     # a copy on another computer has another modification time, so its digest is compared
@@ -131,9 +130,8 @@ def job(
 
 
 def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
-    """Call `work` inside a job. Return its result, {"problem": line} if the file cannot be read, or
-    {"refused": line} if an estimator failed. Raise FailedError if this computer's code differs from that
-    of the computer that made the job."""
+    """Return the result of `work`, {"problem": line} for an unreadable file, or {"refused": line} for a
+    failed estimator. Raise FailedError if the job was made on a computer with other code."""
     ours = identity(document["room"]), users_code(document["estimators"])
     if ours != (document["identity"], document["users_code"]):
         raise FailedError(
@@ -155,8 +153,8 @@ def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
 
 
 class Results(Store):
-    """A store of results by job key. It leaves out results of unreadable files (which may become
-    readable), of user code that cannot be hashed, and those for which the disk has no space."""
+    """A store of results by job key, except those of unreadable files and of user code that cannot be
+    hashed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._is_open = folder, False

@@ -12,7 +12,7 @@ import numpy as np
 from tcplearn import losses, tabular
 from tcplearn.errors import UserError, printable
 
-#: A fast retransmit belongs to the row of the table that is nearest in time, at most this many µs away.
+#: A fast retransmit belongs to the row of the table that is nearest in time, at most this many us away.
 NEAR_US = 5000
 
 
@@ -36,8 +36,7 @@ class Truths:
 
 
 def read(path: Path) -> Truths:
-    """Return the true causes in the CSV or Parquet file `path`. Its columns are time_us, truth and, if
-    there are several flows, flow. Raise UserError."""
+    """Return the causes in a CSV or Parquet file with columns time_us, truth and, for several flows, flow."""
     import polars as pl
 
     where = printable(path)

@@ -18,12 +18,10 @@ SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"
 SAMPLES_PER_TIMEOUT, SAMPLES_PER_PROBE = 1000, 100
 #: With fewer samples no timer is called best: 300 samples without an event allow a rate of 1 % (95 % bound).
 FEW = 300
-#: Mean RTOs with a smaller relative difference count as equal.
-SAME = 0.05
+SAME = 0.05  # mean RTOs with a smaller relative difference count as equal
 
-#: The 95 % interval of the ratio of two mean RTOs.
-Interval = tuple[float, float]
-#: The intervals of estimators' mean RTOs divided by a base estimator's, by base and estimator.
+Interval = tuple[float, float]  # the 95 % interval of the ratio of two mean RTOs
+#: Intervals of mean RTOs divided by that of a base timer, by base and by timer.
 Waits = Mapping[str, Mapping[str, Interval]]
 
 
@@ -80,8 +78,7 @@ class Verdict:
 
     @property
     def differing(self) -> list[Alone]:
-        """The flows in which `lead`, the best timer overall, is not among the best; first those in which
-        it has too many spurious timeouts."""
+        """The flows in which `lead` is not among the best; first those with too many spurious timeouts."""
         name = self.lead.estimator if self.lead else ""
         differing = [a for a in self.alone if name and name not in a.best]
         return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
@@ -93,8 +90,7 @@ class Verdict:
 
     @property
     def lead(self) -> Row | None:
-        """The timer reported as the best: Linux's if it is among the best, else the least spurious of
-        them."""
+        """The timer reported as best: Linux's if it is among the best, else the least spurious one."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 
@@ -110,13 +106,12 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return how many spurious timeouts a timer may have: as many as Linux's, at least 1 per 1,000
-    samples."""
+    """Return the allowed spurious timeouts: as many as Linux's timer has, at least 1 in 1,000 samples."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return how many spurious probes a timer may have: as many as Linux's, plus 1 per 100 samples."""
+    """Return the allowed spurious probes: as many as Linux's timer has, plus 1 in 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 
@@ -135,7 +130,7 @@ def _fitting(rows: Sequence[Row]) -> Callable[[Row], bool]:
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
     """Return `rows`, the best timer first. Timers with an allowed number of spurious timeouts and probes
-    are ordered by mean RTO. The others follow, ordered by number of spurious timeouts."""
+    are ordered by mean RTO; the others follow, ordered by number of spurious timeouts."""
     fits = _fitting(rows)
 
     def key(row: Row) -> tuple[bool, int, float]:

@@ -46,8 +46,7 @@ PCAP_MAGIC = (
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
-#: The most first bytes of a file by which its format is identified.
-_HEAD_BYTES = 4096
+_HEAD_BYTES = 4096  # first bytes of a file by which its format is identified
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 
 

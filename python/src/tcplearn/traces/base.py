@@ -79,19 +79,16 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options for a trace. Only captures use `sender`, `every_ack`, `idle_s`, `events`, `explain`,
-    `windows`."""
+    """Options for a trace. `sender`, `every_ack`, `idle_s`, `events`, `explain`, `windows`: captures only."""
 
     #: Whose flows are chosen: auto, near, far, client, server, both, or an address with or without a port.
     sender: str = "auto"
     #: Whether to time ACKs that end inside a captured record, which may hold several offloaded segments.
     every_ack: bool = False
-    #: A connection ends if it has no packet for this time.
-    idle_s: float = 300.0
-    #: Whether batches have `events`, the input of loss classifiers.
-    events: bool = False
-    #: Resend policies. If given, batches have requests and stalls as `explained`, with each policy's
-    #: forecast.
+    idle_s: float = 300.0  # a connection ends if it has no packet for this time
+    events: bool = False  # batches have `events`, the input of loss classifiers
+    #: Resend policies. If given, batches have requests and stalls as `explained`, with the policies'
+    #: forecasts.
     explain: tuple[str, ...] | None = None
     #: (connection, start, end) in us. If given, batches have the `packets` of these connections and times.
     windows: tuple[tuple[int, int, int], ...] = ()
@@ -159,12 +156,10 @@ class Trace(Protocol):
         """The share of the file that has been read, 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the rows in batches of about `max_rows` rows, with smaller ones at the end. Raise
-        TraceError."""
+        """Yield the rows in batches of about `max_rows` rows, the last ones smaller. Raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on flow number `flow_id`. It is final after a batch with the flow in
-        `ended`."""
+        """Return the information on flow `flow_id`. It is final after a batch with the flow in `ended`."""
 
     def release(self, flow_id: int) -> None:
         """Free the state of flow number `flow_id`, which has ended."""
@@ -174,8 +169,7 @@ class ByteStream:
     """The decompressed bytes (gzip, zstd) of a file. The stream ends at the first damage."""
 
     CHUNK_BYTES = 1 << 18
-    #: The approximate number of decompressed bytes that a read returns. gzip can expand data a thousandfold.
-    MOST_BYTES = 1 << 20
+    MOST_BYTES = 1 << 20  # decompressed bytes of a read, approximately; gzip can expand data a thousandfold
 
     def __init__(self, file: TraceFile) -> None:
         try:
@@ -183,8 +177,7 @@ class ByteStream:
             self._size = os.fstat(self._file.fileno()).st_size
         except OSError as error:
             raise TraceError(f"{file}: cannot be opened: {error.strerror}") from None
-        #: Why the data end early, or "".
-        self.damage = ""
+        self.damage = ""  # why the data end early, or ""
         self._pending = self._read_file()
         self._gzip = self._pending.startswith(b"\x1f\x8b")
         self._inflater = zlib.decompressobj(wbits=31)
@@ -268,8 +261,7 @@ class ByteStream:
             return self._inflater.decompress(raw, self.MOST_BYTES)
         except zlib.error:
             pass
-        # zlib returns nothing for a chunk that has an error, so the bytes before the error are
-        # decompressed singly
+        # zlib returns nothing for a chunk with an error: the bytes before the error are decompressed singly
         self.damage = "the gzip data is damaged"
         good = bytearray()
         try:

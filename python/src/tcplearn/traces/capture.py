@@ -28,8 +28,7 @@ class CaptureTrace:
 
     @staticmethod
     def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
-        """Return the trace of a growing pipe. The trace owns `descriptor`; `head` are the bytes already
-        read."""
+        """Return the trace of a growing pipe, which owns `descriptor`. `head` are the bytes already read."""
         return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
 
     @staticmethod
@@ -62,8 +61,7 @@ class CaptureTrace:
         return float(self._reader.progress())
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of about `max_rows` rows. Empty batches let a progress bar move over other
-        packets."""
+        """Yield batches of about `max_rows` rows. Some are empty, so that a progress bar can move."""
         while (batch := self._reader.next(max_rows)) is not None:
             yield batch
 

@@ -16,11 +16,9 @@ from .samples import SampleTrace, slices
 from .schema import COLUMNS, Columns, empty_batch
 
 _MOST_US = 1 << 62
-#: The size of a chunk. Its rows are held as text while they are parsed.
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20  # size of a chunk, whose rows are held as text while they are parsed
 _MOST_LINE_BYTES = 1 << 22
-#: The most flows that end with one batch at the end of the file. All their results are in memory at once.
-_ENDED = 1 << 16
+_ENDED = 1 << 16  # most flows that end with one batch, because all their results are in memory at once
 
 
 class CsvTrace(SampleTrace):
@@ -47,7 +45,7 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield for each chunk the number of earlier lines, its lines, and whether the last may be
+        """Yield each chunk: the number of earlier lines, its lines, and whether the last may be
         incomplete."""
         rest = b""
         line = 0

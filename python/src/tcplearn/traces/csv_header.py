@@ -32,8 +32,7 @@ _PLAIN = {
     "flight_segments": "flight_segments",
     "acked_bytes": "acked_bytes",
 }
-#: The most unused columns that a warning names.
-_NAMED = 10
+_NAMED = 10  # unused columns that a warning names
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
 _ALLOWED = {
     "rtt": "rtt_s, rtt_ms, rtt_us or rtt_ns",

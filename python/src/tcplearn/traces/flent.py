@@ -12,8 +12,7 @@ from .json_text import loads
 from .samples import SampleFlow, SampleTrace
 from .schema import Columns
 
-#: The largest file. It is read as a whole: a file has a few hundred values for each minute.
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 26  # largest file, which is read as a whole: it has a few hundred values for each minute
 _TCP_RTT = "::tcp_rtt"
 
 
@@ -114,8 +113,7 @@ class FlentTrace(SampleTrace):
             raise TraceError(f"{self._file}: a flent file without a ping or TCP RTT series that holds values")
         if any(name.endswith(_TCP_RTT) for name, *_ in series):
             self._warnings.append("TCP RTT series are smoothed RTTs of the kernel, not single samples")
-        # Raw values have absolute times, computed values times since the test began. Times are counted
-        # from the earliest value of each kind.
+        # Raw values have absolute times, computed values times since the test began.
         origin = {
             kind: min((min(times) for _, times, _, absolute in series if absolute == kind), default=0.0)
             for kind in (True, False)

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from .base import ByteStream, TraceError, TraceFile
 
-#: The longest accepted line in characters, far longer than any line of ping or ss.
-MOST_LINE = 1 << 16
+MOST_LINE = 1 << 16  # longest accepted line in characters, far longer than any line of ping or ss
 _DAY_US = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STAMP = re.compile(

@@ -18,8 +18,7 @@ from .schema import Columns, filled
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-#: The most arrival times that a flow keeps, to count its segments in flight.
-MOST_ARRIVALS = 1 << 16
+MOST_ARRIVALS = 1 << 16  # most arrival times that a flow keeps, to count its segments in flight
 _MOST_NAME = 200
 _COUNTS = ("acks", "samples", "retransmitted", "first_us", "last_us")
 _STATE = np.dtype([(name, np.int64) for name in (*_COUNTS, "head_us", "given", "given_us")])
@@ -64,8 +63,7 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return an integer key for each of `values` whose order is that of (`run`, value). With several
-        flows, keys are made from ranks: return also the sorted values, to convert keys back."""
+        """Return keys ordered as (`run`, value), and the sorted values, or None if there is a single flow."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
@@ -132,7 +130,7 @@ class ManyFlows:
         return steps
 
     def columns(self, ids: Int64s, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns of a batch of RTT samples, sorted by flow and then by arrival. A `resent` row
+        """Return the columns of a batch of RTT samples sorted by flow, then by arrival. A `resent` row
         (retransmission) has no sample: its `rtt_us` is ignored."""
         runs = _Runs.of(ids)
         starts, last, state = runs.starts, runs.ends - 1, self._state[runs.flows]
@@ -157,8 +155,8 @@ class ManyFlows:
         state["retransmitted"] += np.add.reduceat(resent, starts, dtype=np.int64)
         self._state[runs.flows] = state
         # RFC 6298, (5.1) and (5.3): the timer starts when a segment is sent with nothing in flight,
-        # otherwise at the last ACK. A row without a sample does not show when its segment was sent: the
-        # last ACK counts.
+        # otherwise at the last ACK. A row without a sample does not show the sending time: the last ACK
+        # counts.
         armed_us = np.where(sample, np.maximum(before, sent_us), before)
         return filled(
             {
@@ -175,8 +173,7 @@ class ManyFlows:
         )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Return each row's segments in flight: the samples that arrived after its segment was sent, with
-        itself."""
+        """Return each row's segments in flight: samples that arrived after its sending, including itself."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])
         run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))
@@ -201,15 +198,14 @@ class ManyFlows:
         bounds: npt.NDArray[np.intp],
         most: int,
     ) -> None:
-        """Store the last `most` values of each flow. `values` are sorted by flow, with boundaries
-        `bounds`."""
+        """Store the last `most` values of each flow. `values` are sorted by flow, with edges `bounds`."""
         size, data, edges = values.itemsize, values.tobytes(), bounds.tolist()
         for flow, start, end in zip(flows.tolist(), edges[:-1], edges[1:], strict=True):
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """Take rows sorted by flow, and within a flow by sending time. Return the rows before which no
-        later row can arrive, sorted by arrival, or None. The others are held back."""
+        """Take rows sorted by flow, then by sending time. Return those before which no later row can
+        arrive, sorted by arrival, or None. The others are held back."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)

@@ -36,8 +36,7 @@ _NO_ANSWER = re.compile(
     r"|zeit.berschreitung|nicht erreichbar|d.lai d.attente|agotado|scaduta|esgotado|превышен",
     re.IGNORECASE,
 )
-#: The most replies that are kept in memory until the time between requests is known.
-_MOST_HELD = 500_000
+_MOST_HELD = 500_000  # most replies kept in memory until the time between requests is known
 _STEP_US = 1_000_000  # the default interval of all ping programs
 _TURN = 1 << 16  # sequence numbers have 16 bits
 
@@ -69,8 +68,8 @@ class _Target:
         self.itemized = False  # whether each reply has a line of its own
 
     def numbered(self, sequence: int | None) -> int:
-        """Return a request's number since the start from its 16-bit sequence number, which wraps around.
-        Requests without a sequence number are counted."""
+        """Return a request's number since the start. 16-bit sequence numbers wrap around; requests without
+        a sequence number are counted."""
         if sequence is None:
             full = 0 if self.last is None else self.last + 1
         else:

@@ -8,15 +8,14 @@ from typing import BinaryIO
 
 from .base import TraceError
 
-#: The largest copy in bytes, enough for some 30 million samples as text. It may be held in memory (tmpfs).
-MOST_BYTES = 1 << 30
+MOST_BYTES = 1 << 30  # 30 million samples as text; the temporary folder may be in memory
 _CHUNK_BYTES = 1 << 20
 _SAVE = "save it to a file, and name that"
 
 
 def copy(source: BinaryIO, out: BinaryIO, name: str, head: bytes = b"") -> None:
-    """Copy `head` and the rest of the pipe `source` to the temporary file `out`, which the caller removes.
-    Raise TraceError, naming the pipe `name`, if it has too many bytes."""
+    """Copy `head` and the rest of the pipe `source` to the temporary file `out`. Raise TraceError, which
+    names the pipe `name`, if it has too many bytes."""
     folder = tempfile.gettempdir()
     copied, data = 0, head or source.read(_CHUNK_BYTES)
     while data:

@@ -6,8 +6,7 @@ import numpy.typing as npt
 
 #: The median round trip of a network is within these bounds.
 _LEAST_US, _MOST_US = 50, 60_000_000
-#: The number of first samples whose median is checked.
-_LOOKED_AT = 10_000
+_LOOKED_AT = 10_000  # first samples whose median is checked
 _LARGER = {"ms": "s", "s": "s"}
 _SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}
 

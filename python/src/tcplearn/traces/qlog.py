@@ -42,8 +42,7 @@ _SPACES = {"initial": 0, "handshake": 1} | dict.fromkeys(
     ("", "0rtt", "1rtt", "zerortt", "onertt", "short", "application_data"), 2
 )
 _ACK = {"ack", "ack_ecn", "ack_receive_timestamps"}
-# Frames that do not elicit an ACK (RFC 9002, section 2). The last two are picoquic's and mvfst's names of
-# the application's CONNECTION_CLOSE.
+# Frames that do not elicit an ACK (RFC 9002, section 2); the last two are picoquic's and mvfst's names.
 _NOT_ELICITING = {*_ACK, "padding", "connection_close", "application_close", "connection_close_app_err"}
 _NAMES = (*(name for name in schema.COLUMNS if name != "ttl"), "ack_delay_us")
 
@@ -160,8 +159,7 @@ class _Log:
         if not ranges:
             self._owner.left_out["ranges"] += 1
             return
-        # Loggers omit a delay of zero.
-        delay = finite(frame.get("ack_delay")) or 0.0
+        delay = finite(frame.get("ack_delay")) or 0.0  # omitted if 0
         delay_us = round(min(max(delay, 0.0) * self._to_us, _MOST_US))
         connection.acknowledged(now_us, space, ranges, delay_us)
 
@@ -257,8 +255,8 @@ class QlogTrace:
             raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
-        """Yield full batches from `rows`. If `ended` is given, yield all rows; the connections in `ended`
-        end with them."""
+        """Yield full batches from `rows`, or if `ended` is given all rows: the connections `ended` end
+        there."""
         count = len(self.rows) if ended is not None else len(self.rows) // max_rows * max_rows
         rows = self.rows[:count]
         del self.rows[:count]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from .base import Reason
 from .many_flows import info_of
 
-#: The most packets kept in a packet number space above, and below, the largest acknowledged packet.
+#: Most packets kept in a packet number space above, and below, the largest acknowledged packet number.
 _MOST_AHEAD = 1 << 17
 _MOST_BEHIND = 1 << 10
 _MOST_WAITING = 1 << 16
@@ -136,7 +136,7 @@ class Connection:
         eliciting = [packet for _, packet in newly if packet.eliciting]
         if eliciting:
             # RFC 9002, section 5.1: an RTT sample needs that the largest acknowledged packet is newly
-            # acknowledged, and that at least one newly acknowledged packet is ack-eliciting.
+            # acknowledged, and that a newly acknowledged packet is ack-eliciting.
             timed = next((packet for number, packet in newly if number == largest), None)
             self._row(now_us, timed, reason, eliciting, delay_us)
         behind = bisect_right(of.numbers, of.largest_acked)
@@ -180,8 +180,7 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Take the oldest packets in flight as lost if they are older than 2 RTT and three later packets
-        were acknowledged, because the log may lack loss events."""
+        """Take old packets as lost after 2 RTT and three later acknowledged packets: logs may lack losses."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order

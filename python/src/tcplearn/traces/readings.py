@@ -18,10 +18,8 @@ class Reading:
     """The state of a connection at one time."""
 
     srtt_us: int
-    #: Values that change when data is acknowledged.
-    state: tuple[float, ...]
-    #: Segments retransmitted since the connection began.
-    retransmits: int = 0
+    state: tuple[float, ...]  # change when data is acknowledged
+    retransmits: int = 0  # since the connection began
 
 
 @dataclass

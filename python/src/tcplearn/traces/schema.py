@@ -29,8 +29,7 @@ COLUMNS = _types("required", "filled")
 OPTIONAL = _types("optional")
 #: The values of columns that a trace does not know. A column without a default must be given.
 DEFAULTS: dict[str, int] = {c["name"]: c["default"] for c in _ALL if c["table"] in ("filled", "optional")}
-#: The columns of the tables of lost segments, and of losses that turned out to be none.
-LOSSES, WITHDRAWN = _types("loss"), _types("withdrawn")
+LOSSES, WITHDRAWN = _types("loss"), _types("withdrawn")  # tables of lost segments, and of losses taken back
 MEANINGS: dict[str, str] = {c["name"]: c["meaning"] for c in _ALL if c["table"] not in ("loss", "withdrawn")}
 
 

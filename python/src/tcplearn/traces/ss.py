@@ -18,8 +18,7 @@ _TITLE = re.compile(r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q")
 _COUNTED = re.compile(r"(?:^|\s)(bytes_acked|delivered|lastsnd|lastrcv|lastack):(\d{1,18})(?=\s|$)")
 _RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d{1,18})(?=\s|$)")
 _AGES = ("lastsnd", "lastrcv", "lastack")
-#: The assumed time between two listings if nothing in the file shows it.
-_STEP_US = 100_000
+_STEP_US = 100_000  # assumed time between two listings if the file shows none
 
 
 def looks_like_ss(text: str) -> bool:
@@ -117,7 +116,6 @@ class SsTrace(ReadingsTrace):
             self._now_us = listing.time_us
         elif self._listings > 1:
             # an age (lastsnd, lastrcv, lastack) grows by the time that passed, unless a packet resets it
-            # to zero
             grown = (
                 now - before
                 for name, ages in listing.ages_us.items()

@@ -35,15 +35,11 @@ _HEADER_BYTES = np.dtype(HEADER).itemsize
 _FIRST_OPEN_BYTES = 128
 _LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
 
-#: The number of bytes that are split into records at once.
-_CHUNK_BYTES = 1 << 22
-#: The largest accepted time in us. No computer runs for as long.
-_MOST_US = 1 << 60
+_CHUNK_BYTES = 1 << 22  # bytes that are split into records at once
+_MOST_US = 1 << 60  # largest accepted time; no computer runs for as long
 _MOST_COUNT = (1 << 32) - 1
-#: The most open connections that are followed at once.
-_MOST_OPEN = 1 << 16
-#: The most connections for which a warning names the number of lost records.
-_NAMED = 20
+_MOST_OPEN = 1 << 16  # most open connections that are followed at once
+_NAMED = 20  # connections for which a warning names the number of lost records
 
 Records = npt.NDArray[np.void]
 

@@ -3,10 +3,8 @@
 
 import zstandard
 
-#: The largest window in bytes, the default limit of the zstd program (--long=27).
-MOST_WINDOW_BYTES = 1 << 27
-#: How many compressed bytes are decompressed at once, to at most 4 MB: 4 bytes may give a block of 128 KB.
-_PIECE_BYTES = 128
+MOST_WINDOW_BYTES = 1 << 27  # largest window, the default limit of the zstd program (--long=27)
+_PIECE_BYTES = 128  # compressed bytes in one step: up to 4 MB of content, as 4 bytes may give 128 KB
 
 
 class Unzstd:

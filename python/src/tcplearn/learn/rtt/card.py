@@ -21,8 +21,7 @@ from tcplearn.output.table import Cell, Table, headed, text
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
-    """Return b0, hops, min, max and ttl in ms, as baddam2018 prints them, and the mean absolute error in
-    %."""
+    """Return b0, hops, min, max and ttl in ms, as baddam2018 prints them. `mape` is in %."""
     values = ", ".join(f"{value:.8f}" for value in coefficients.values())
     return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
 
@@ -69,8 +68,8 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables of predicted RTTs and of first RTOs. Tables of destinations with earlier RTTs are left
-    out if no destination occurs twice."""
+    """Return tables of predicted RTTs and of first RTOs, each for all destinations that occur twice and
+    for those without earlier RTTs."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"

@@ -17,8 +17,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.learn.dataset import Floats, Ints
 
 REQUIRED = ("address", "hops", "ttl", "rtt_min_us", "rtt_avg_us", "rtt_max_us")
-#: The largest accepted RTT: an hour. RTTs are above 0.
-RTT_MAX_US = 3_600_000_000
+RTT_MAX_US = 3_600_000_000  # an hour; RTTs are above 0
 _MOST = {
     "hops": 255,
     "ttl": 255,
@@ -96,8 +95,7 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Count every ping as a handshake, evenly spaced in its measurement. A measurement without single RTTs
-    is one handshake with the mean RTT."""
+    """Count each ping as a handshake, or a measurement as one if it has only a mean RTT."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT

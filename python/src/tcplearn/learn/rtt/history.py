@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Track the RTTs known of a destination and of its prefix (/24 or /48) before each handshake, as the core
-does (core/include/tcplearn/first_rto.h)."""
+"""Track the RTTs known of a destination and of its prefix (/24 or /48) before each handshake."""
 
 from dataclasses import dataclass
 
@@ -12,15 +11,12 @@ from tcplearn.learn.rtt.data import UNKNOWN, Handshakes
 #: What is known, the best first: RTTs of the destination, RTTs of its prefix, the number of hops, nothing.
 PLACE, PREFIX, HOPS, NOTHING = range(4)
 KNOWN = ("place", "prefix", "hops", "nothing")
-#: Linux raises a destination's stored RTT to a higher sample at once, and moves it an eighth of the way
-#: to a lower sample (tcp_metrics.c).
-_FALL_SHIFT = 3
+_FALL_SHIFT = 3  # tcp_metrics.c of Linux: a high RTT falls by 1/8 of the difference to a lower sample
 
 
 @dataclass(slots=True)
 class Place:
-    """The RTTs stored for a destination or a prefix, in us: the last, and one that rises at once and falls
-    slowly. `time_us` is the time of the last handshake."""
+    """The RTTs stored for a destination or a prefix: the last, and a high one that falls slowly."""
 
     last_us: int = 0
     high_us: int = 0
@@ -36,8 +32,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the destination before each handshake. 0 means that an RTT or its age is unknown.
-    The RTTs of a prefix include those of its other destinations."""
+    """What is known before each handshake. 0 means that no RTT is known. A prefix has the RTTs of all its
+    destinations."""
 
     place_last_us: Floats
     place_high_us: Floats
@@ -48,15 +44,13 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Return each handshake's best kind of knowledge, an index into KNOWN. Without `hops`, the number
-        of hops is ignored, as for an active open."""
+        """Return indices into KNOWN. Without `hops`, their number is ignored, as for an active open."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 
 
 def replay(rows: Handshakes, max_age_us: int) -> Known:
-    """Return what is known before each of the handshakes `rows`. RTTs older than `max_age_us` are not
-    used."""
+    """Return what is known before each of `rows`. RTTs older than `max_age_us` are not used."""
     places: dict[int, Place] = {}
     prefixes: dict[int, Place] = {}
     found = np.zeros((5, len(rows)))

@@ -32,8 +32,7 @@ def inputs(known: Known, step: int) -> Floats:
 
 
 def _rows_of(known: Known, rows: Handshakes, step: int) -> Ints:
-    """Return the handshakes from which a step is trained. For the steps without earlier RTTs, they include
-    first handshakes with destinations that are seen again later."""
+    """Return the indices of the handshakes from which step number `step` is trained."""
     best = known.best()
     if step == history.PLACE:
         return np.flatnonzero(best == history.PLACE)
@@ -75,8 +74,7 @@ def fit(
 
 
 def _least(number: int, level: float) -> int:
-    """Return how many destinations a step needs. With one handshake for each destination, n destinations
-    show no miss rate below 1/n."""
+    """Return how many destinations step `number` needs to show a miss rate of 1 - `level`."""
     if number == history.NOTHING:
         return 1
     return LEAST_DESTINATIONS if number == history.PLACE else max(LEAST_DESTINATIONS, round(1 / (1 - level)))
@@ -90,16 +88,15 @@ def _terms(number: int, weights: Floats) -> Mapping[str, float]:
 
 
 def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x: Floats, group: Ints) -> bool:
-    """Return whether the RTO by `line` is, averaged over destinations, at most that for unknown
-    destinations."""
+    """Return whether the mean RTO by `line` is at most that for destinations of which nothing is known."""
     weight = 1 / np.bincount(group)[group]
     mean_us = np.average(x @ np.array(list(line.values())), weights=weight)
     return nothing is None or bool(mean_us <= nothing["constant_us"])
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """Return the weights of a step. With earlier RTTs of the destination, there are enough rows to fit the
-    quantile `level` directly. Other steps are fitted at a lower quantile and then raised."""
+    """Return the weights of step `number`. Only the step with earlier RTTs of the destination has enough
+    rows to fit the quantile `level`; the others are fitted at a lower quantile and then raised."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)
@@ -107,7 +104,7 @@ def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed:
 
 
 def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return the predictions in us, not yet limited to floor_us and cap_us. Without `hops`, the number of
+    """Return the predictions in us before the limits floor_us and cap_us. Without `hops`, the number of
     hops is ignored, as for an active open."""
     out = np.full(len(known.hops), float(model.cap_us))
     applies = {

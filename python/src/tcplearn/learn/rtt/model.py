@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write a model of the first RTO as JSON. Reading checks every range.
-
-In the file and in the core, weights have 16 fractional bits and times are whole microseconds.
-"""
+"""Read and write a model of the first RTO as JSON. Reading checks every range. As in the core, weights
+have 16 fractional bits and times are whole microseconds."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -31,13 +29,10 @@ _KEYS = ("name", "steps", "floor_us", "cap_us", "max_age_us")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the first RTO. It has a linear function, called a step, for each kind of knowledge: earlier
-    RTTs of the destination, those of its prefix, the number of hops, nothing. The first step that applies
-    decides; a step that is None never applies.
-
-    RTO = constant_us + last * (the last RTT) + high * (the high RTT), or constant_us + hop_us * hops,
-    within floor_us and cap_us.
-    """
+    """A model of the first RTO. It has a linear function, called a step, for each kind of knowledge:
+    earlier RTTs of the destination, those of its prefix, the number of hops, nothing. The first step that
+    applies decides; a step that is None never applies. RTO = constant_us + last * (the last RTT) + high *
+    (the high RTT), or constant_us + hop_us * hops, within floor_us and cap_us."""
 
     name: str
     steps: Mapping[str, Mapping[str, float] | None]

@@ -8,8 +8,7 @@ import numpy as np
 from tcplearn.errors import FailedError, UserError
 from tcplearn.learn.dataset import Floats, Ints
 
-#: The most rows that are used. More rows take seconds and do not improve accuracy.
-ROWS_MAX = 4000
+ROWS_MAX = 4000  # more rows take seconds and do not improve accuracy
 
 
 def optimize() -> Any:
@@ -23,11 +22,8 @@ def optimize() -> Any:
 
 def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
     """Return the w >= 0 that minimises the sum of weight * (pinball loss of y - x w at the quantile
-    `level`).
-
-    w are the dual values of: maximise y d subject to x' d <= 0 and -(1 - level) weight <= d <= level
-    weight.
-    """
+    `level`). They are the dual values of: maximise y d with x' d <= 0, -(1 - level) weight <= d <= level
+    weight."""
     scale = np.maximum(np.abs(x).max(0), 1e-12)
     size = float(np.abs(y).max())
     bounds = np.stack([(level - 1) * weight, level * weight], axis=1)
@@ -55,8 +51,7 @@ def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
 
 def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
     """Return the weights of the linear regression of the quantile `fitted`, multiplied by `margin` so that
-    the share `level` of held-out groups (destinations) lies below the line. `fitted` is at most
-    `level`."""
+    the share `level` of held-out groups (destinations) lies below the line."""
     x, y, group = _drawn(x, y, group, seed)
     return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)
 
@@ -76,8 +71,8 @@ def _fit(x: Floats, y: Floats, group: Ints, level: float) -> Floats:
 
 
 def margin(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> float:
-    """Return the factor by which to multiply a line fitted at the quantile `fitted` so that the share
-    `level` of held-out groups (destinations) lies below it. Each half of the groups is held out once."""
+    """Return the factor that raises a line fitted at the quantile `fitted` so that the share `level` of
+    held-out groups (destinations) lies below it. Each half of the groups is held out once."""
     groups = np.random.default_rng(seed).permutation(np.unique(group))
     halves = np.isin(group, groups[: len(groups) // 2])
     if len(groups) < 4:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit baddam2018's regression: the mean RTT of a burst of pings by ordinary least squares on hops, the
-burst's smallest and largest RTT, and TTL."""
+"""Fit baddam2018's linear regression of a ping burst's mean RTT on hops, smallest and largest RTT, and
+TTL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,13 @@ from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Table
 from tcplearn.learn.rtt.trials import Guess
 
-#: By congestion control: the published coefficients b0, hops, min, max and ttl in ms, and the mean
-#: absolute percentage error.
+#: By congestion control: the paper's b0, hops, min, max and ttl in ms, and its mean absolute error in %.
 PUBLISHED = {
     "cubic": ((-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301), 3.71825),
     "reno": ((0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428), 4.6725),
     "vegas": ((-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231), 2.8785),
 }
-#: The largest coefficient that the core's estimator `linreg` accepts.
-COEFFICIENT_MAX = 64.0
+COEFFICIENT_MAX = 64.0  # the core's estimator `linreg` accepts no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +76,7 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Return mean RTTs of held-out destinations as predicted by the fitted regression, the published
-    coefficients, and rules without training."""
+    """Return held-out destinations' mean RTTs by the regression, by the paper, and by untrained rules."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)

@@ -51,8 +51,7 @@ class Result:
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train and test on the measured hosts in the files `paths`. `say` receives the progress. Raise
-    UserError."""
+    """Train and test on measured hosts in the files `paths`. `say` gets the progress. Raise UserError."""
 
     def step(share: float, what: str) -> None:
         if say:

@@ -18,8 +18,7 @@ from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import CAP_US, Model
 from tcplearn.learn.scores import bootstrap
 
-#: The least RTO that tcp_init_metrics() of Linux computes from the stored RTT of a destination.
-_METRICS_MIN_US = 200_000
+_METRICS_MIN_US = 200_000  # least RTO from a stored RTT, tcp_init_metrics() of Linux
 _DAY_US = 86_400_000_000
 
 Flags = NDArray[np.bool_]
@@ -62,8 +61,7 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the bootstrap interval of the mean over destinations of `what`, a figure of each
-        handshake."""
+        """Return the bootstrap interval of the mean of `what` (a value per handshake) over destinations."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
@@ -144,8 +142,8 @@ def _metrics_rto(known: Known) -> Floats:
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield each predictor's RTTs for the handshakes `rows`. Predictors that do not learn use the median
-    for destinations without earlier RTTs."""
+    """Yield each predictor's RTTs for the handshakes `rows`. Without an earlier RTT, untrained predictors
+    use the median."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
@@ -164,8 +162,8 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return each predictor's first RTOs: with the number of hops, as for passive opens, and without it,
-    as for active opens."""
+    """Return each predictor's first RTOs: with the number of hops (passive open) and without it (active
+    open)."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
