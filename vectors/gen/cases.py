@@ -92,8 +92,7 @@ ESTIMATORS = {
     "experts/fitted": (d.Experts, f.Experts, FITTED, [
         ("wan sawtooth", {"loss": 1, "eta": 0.5}),
         ("large", {"fit": 1}),
-        # samples just at the top of the experts' grid
-        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),
+        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # at the top of the experts' grid
         ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
         ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
         ("extremes rising", {"share": 2, "fit": 1}),
@@ -126,7 +125,7 @@ def cases_of(name):
 
 
 def references(name, changed):
-    """Return the references in double and in fixed point; None if the latter gives the same whole us."""
+    """Return the references in double and fixed point, the second None if it gives the same whole us."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

@@ -82,7 +82,7 @@ class Jacobson:
 
 
 class Linux:
-    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). `mdev` is a quarter of the core's."""
+    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). The core stores `mdev` times four."""
 
     def __init__(self, p):
         self.p, self.srtt = p, None

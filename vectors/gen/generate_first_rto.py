@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from vector_files import VECTORS, main, series_text, texts_of
 
-#: The policies with their variants. A variant has the parameters that differ from the policy's model.
-CASES = {
+CASES = {  # variants have the parameters that differ from the policy's model
     "rfc6298": (
         {"place_last": 2.25, "place_high": 0.5, "place_constant_us": 7000},
         {"place": 1, "prefix": 0, "prefix_high": 1.5, "prefix_constant_us": 10_000, "floor_us": 1000},

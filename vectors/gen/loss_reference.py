@@ -327,8 +327,7 @@ ADAPTIVE = {
     "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
 }  # fmt: skip
 SRTT = FEATURES.index("rtt_min_to_srtt")
-# name: (class, default parameters, variants). Each is run on every series.
-CLASSIFIERS = {
+CLASSIFIERS = {  # name: (class, default parameters, variants); each is run on every series
     "congestion": (Always, {"cause": 0}, []),
     "random": (Always, {"cause": 1}, []),
     "oracle": (Oracle, {"otherwise": 0}, [{"otherwise": 1}]),

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the startup policies (initial window and ssthresh) of docs/algorithms/startup exactly."""
+"""Implement the startup policies (initial window, ssthresh) of docs/algorithms/startup in exact numbers."""
 
 from fractions import Fraction
 from typing import ClassVar
 
 NONE = 2**31 - 1  # as ssthresh: no limit
 CAP = 2**40
-#: 2^16 2^(-k/8) for k = 0 to 7, rounded.
-EIGHTHS = tuple(round(2 ** (16 - Fraction(k, 8))) for k in range(8))
+EIGHTHS = tuple(round(2 ** (16 - Fraction(k, 8))) for k in range(8))  # 2^16 2^(-k/8)
 
 
 class Policy:
@@ -127,8 +126,7 @@ def _studied(iw, ssthresh):
     return Standard, {"iw": iw, "ssthresh": ssthresh}, ()
 
 
-#: Name: (class, parameters that differ from its defaults, variants of parameters).
-POLICIES = {
+POLICIES = {  # name: (class, parameters that differ from its defaults, variants of parameters)
     "standard": (Standard, {}, ({"iw": 2, "ssthresh": 5},)),
     "tsl": (
         Halving,

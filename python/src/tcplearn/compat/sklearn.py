@@ -23,7 +23,7 @@ class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn regressor around the RTT estimator `name`, such as ``"experts:n=50"``. X has shape
     (n, 2 to 4) and the integer columns `COLUMNS`; y has shape (n,) and holds RTTs in us. ``fit`` and
     ``partial_fit`` learn the rows in order. ``predict`` learns nothing: for each row it returns the
-    predicted RTT in us of the sample that follows the fitted rows."""
+    prediction, in us, of the RTT that follows the fitted rows."""
 
     def __init__(self, name: str = "jacobson", arithmetic: str = "double") -> None:
         self.name = name

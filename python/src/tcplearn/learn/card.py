@@ -23,7 +23,8 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return the outcomes of the perceptron, gradient boosting, Veno's rules and the best single features."""
+    """Return the outcomes to show: perceptron, gradient boosting, Veno's rules, and the best single
+    features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -31,7 +32,8 @@ def shown(result: Result) -> list[Outcome]:
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
-    """Return a table of the balanced accuracy with interval, recalls, AUC and calibration error."""
+    """Return a table of loss classifiers: balanced accuracy with interval, recalls, AUC, calibration
+    error."""
     out = Table(
         headed(
             "classifier",
@@ -190,7 +192,8 @@ def _resampled(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """Write the model, its card (which states `command`) and its pictures to `folder`. Return the paths."""
+    """Write the model, its card (with the command line `command`) and pictures to `folder`. Return the
+    paths."""
     make_directory(folder)
     stem = f"loss_{result.options.name}"
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}

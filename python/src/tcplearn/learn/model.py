@@ -12,8 +12,7 @@ from typing import Any
 from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
-#: Limits that keep the sums in core/include/tcplearn/loss/mlp_fixed.h from overflowing.
-WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64
+WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64  # no sum in mlp_fixed.h overflows
 WEIGHT_BITS, SCALE_BITS = 24, 30
 _KEYS = ("name", "inputs", "mean", "gain", "hidden", "hidden_bias", "output", "output_bias")
 
@@ -46,7 +45,7 @@ def fixed(value: float, bits: int) -> int:
 
 
 class Reader:
-    """Reads a model from the JSON object `document`, which has exactly `keys`. Errors name `where`."""
+    """Reads numbers from the JSON object `document`, which must have `keys`. Errors name the file `where`."""
 
     def __init__(self, where: str, document: object, keys: Sequence[str]) -> None:
         self.where = where
@@ -69,7 +68,8 @@ class Reader:
         return rounded(given, bits)
 
     def float_of(self, what: str, value: object) -> float:
-        """Return `value` as a float, which may be infinite. UserError, if it is no number, names `what`."""
+        """Return `value` as a float, infinite if too large. Raise UserError naming `what` if it is no
+        number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         try:

@@ -32,7 +32,7 @@ class Choices:
 
 
 def sklearn(module: str) -> Any:
-    """Return the module `module` of scikit-learn, which only training needs. Raise UserError."""
+    """Return the module `module` of scikit-learn, which only training needs. Raise UserError without it."""
     import importlib
 
     try:
@@ -87,8 +87,7 @@ def _network(z: Floats, congested: Ints, choices: Choices, seed: int) -> Any:
         n_iter_no_change=choices.epochs,
     )
     with warnings.catch_warnings():
-        # ignore the warning that training stopped at the last epoch, which is intended
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # training stops at the last epoch, which is intended
         return network.fit(z, congested)
 
 
@@ -119,7 +118,7 @@ def _model(
 
 
 def probability(model: Model, x: Floats) -> Floats:
-    """Return the probability of congestion for each row of `x` (a loss), as the core's double arithmetic."""
+    """Return P(congestion) for each row of `x` (a loss), as the core computes it in double precision."""
     z = scores(x, np.array(model.mean), np.array(model.gain))
     units = logistic(z @ np.array(model.hidden).T + np.array(model.hidden_bias))
     return logistic(units @ np.array(model.output) + model.output_bias)
@@ -131,8 +130,7 @@ def logistic(x: Floats) -> Floats:
     return out
 
 
-#: Features of a path's scale (its RTT, its rate), by which a network would memorise the scenarios.
-SCALES = (
+SCALES = (  # features of a path's scale (its RTT, its rate), by which a network would memorise scenarios
     "rtt_min_per_packet",
     "rtt_per_packet",
     "ack_interval",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Score a loss classifier. `congested` is 1 for a loss by congestion and 0 for a random loss, as is the
-decision `called`. A larger score or probability makes congestion more likely."""
+"""Score a loss classifier. `congested` (the cause) and `called` (the decision) are 1 for a loss by
+congestion and 0 for a random loss. A larger score or probability makes congestion more likely."""
 
 import numpy as np
 
@@ -37,8 +37,8 @@ def auc(congested: Ints, score: Floats) -> float:
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
-    """Return mean probability, share of congestion and number of losses for each tenth of the range of
-    probabilities that has losses."""
+    """Return for each tenth of the range 0 to 1 that has losses: the mean predicted probability, the share
+    of congestion, and the number of losses."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
         (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
@@ -48,7 +48,8 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Return the mean |probability - share of congestion| over the ten bins, weighted by their losses."""
+    """Return the expected calibration error: the mean |probability - share of congestion| of bins of
+    losses."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 

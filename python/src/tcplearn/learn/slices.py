@@ -31,7 +31,7 @@ def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
 
 
 def _labels(s: About) -> Iterator[tuple[str, str]]:
-    """Yield pairs (kind, value) of a scenario's slices. A prefix "NUMBER|" of a value only sorts slices."""
+    """Yield the slices of a scenario as (kind, value). A prefix "NUMBER|" of a value gives the sort order."""
     queue = s.get("topology.queue")
     if queue:
         yield "queue", str(queue)

@@ -21,8 +21,7 @@ Say = Callable[[float, str], None]
 @dataclass(frozen=True, slots=True)
 class Options:
     name: str = "wide"
-    # by default all inputs that do not depend on a path's scale
-    choices: Choices = field(default_factory=lambda: Choices(()))
+    choices: Choices = field(default_factory=lambda: Choices(()))  # (): all that do not show a path's scale
     folds: int = trials.FOLDS
     most: int = 120  # most rows of a scenario
     events: int = 0  # losses for training in each resampling, as in hwang2018
@@ -44,8 +43,8 @@ class Result:
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the features `words`, by default all of `known` that do not depend on a path's scale. Raise
-    UserError for an unknown name."""
+    """Return the features named in `words`, by default all of `known` that do not depend on a path's
+    scale. Raise UserError for an unknown name."""
     for word in words:
         if word not in known:
             raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")

@@ -194,7 +194,8 @@ class Resampled:
 
 
 def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
-    """Return accuracies of `times` random splits into `events` losses for training and `tests` others."""
+    """Return accuracies by hwang2018's protocol: `times` times, train on `events` random losses and test
+    on `tests` others."""
     found = []
     for k in range(times):
         order = np.random.default_rng(choices.seed + k).permutation(len(data))

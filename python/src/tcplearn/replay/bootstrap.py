@@ -16,8 +16,7 @@ from tcplearn import metrics
 
 Floats = NDArray[np.float64]
 
-#: The metrics whose ratios have intervals, in the order of the engine's sums (`Blocks::Sum`).
-RATIOS = tuple(metric.ratio_key for metric in metrics.with_ratio())
+RATIOS = tuple(metric.ratio_key for metric in metrics.with_ratio())  # in the order of `Blocks::Sum`
 MISSES = RATIOS.index("rto_miss_rate_ratio")
 RTO = RATIOS.index("mean_rto_ratio")
 RESAMPLES = 1000
@@ -54,8 +53,8 @@ def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
 
 
 def tail(independent: float) -> float:
-    """Return the share of resamples to cut at each end of the distribution for `independent` runs. Few
-    runs need a smaller share than 2.5 %: the expanded percentile (Hesterberg 2015)."""
+    """Return the share of resamples to cut at each end for a 95 % interval from `independent` runs. If
+    they are few, it is below 2.5 % (expanded percentile, Hesterberg 2015)."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish-Fisher expansion
@@ -83,10 +82,8 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
         ordered = np.partition(ratio, (k, last - k), axis=0)
         low, high = ordered[k], ordered[last - k]
     same = (drawn == drawn[:, base : base + 1]).all(axis=0)
-    # numbers of misses are equal only if the next sum, of RTOs, is equal too
-    same[:, MISSES] &= same[:, MISSES + 1]
-    # no interval for an event that never happened, because the data do not show how rare it is
-    never = (drawn == 0).all(axis=0) & ~same
+    same[:, MISSES] &= same[:, MISSES + 1]  # equal only if the next sums, of RTOs, are equal too
+    never = (drawn == 0).all(axis=0) & ~same  # the data do not show how rare such an event is
     return np.where(same, 1.0, np.where(never, np.nan, low)), np.where(
         same, 1.0, np.where(never, np.nan, high)
     )
@@ -114,8 +111,7 @@ class Total:
         self._independent = 0.0
 
     def add(self, drawn: Floats, blocks: int) -> None:
-        # flows with the same data draw the same blocks; a random order makes their resamples independent
-        drawn = drawn[self._order.permutation(RESAMPLES)]
+        drawn = drawn[self._order.permutation(RESAMPLES)]  # else, equal flows would have equal resamples
         self._judged = drawn if self._judged is None else self._judged + drawn
         self._independent += blocks / run_length(blocks)
 

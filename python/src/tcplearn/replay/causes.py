@@ -21,8 +21,7 @@ from tcplearn.traces import TraceOptions, open_trace
 
 DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive", "history")
 SHOWN = 40  # fast retransmits that the table shows by default
-#: The classifiers' input features that the table shows, with their headings.
-TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}
+TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}  # features shown
 
 _FAST, _TIMEOUT = 1, 2
 _EVENTS = ("kind", "time_us", "rtt_us", "delivered_segments", "duplicate", "flight_segments")
@@ -132,7 +131,8 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """Return a table of how often each classifier decided for each cause and, with `truth`, was right."""
+    """Return a table: how often each classifier decided for each cause and, if the truth is known, was
+    right."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()

@@ -52,8 +52,9 @@ class Copied:
 def of_file(
     title: str, names: Sequence[str], firsts: Sequence[tuple[int, str] | None], titles: Sequence[str]
 ) -> list[Copied]:
-    """Return the copies among the series `names` of the file `title`, or a single copy of the whole file.
-    `firsts` has `Seen.first` for each series, and `titles` the files' names by number."""
+    """Return the copies among the series `names` of the file `title`, or one entry for the whole file if
+    another file has all of them. `firsts` has the result of `Seen.first` for each series; `titles` has the
+    files' names by number."""
     files = {first[0] if first else None for first in firsts}
     if len(files) == 1 and (file := files.pop()) is not None:
         return [Copied(title, titles[file], len(firsts))]

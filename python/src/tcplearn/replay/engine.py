@@ -65,7 +65,7 @@ class Figures:
 class _Users:
     """The user's estimators, which run in Python. Each flow has new instances."""
 
-    KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)  # a row's columns
+    KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)  # what an estimator receives
 
     def __init__(self, specs: Sequence[estimators.Spec], arithmetic: str) -> None:
         self.specs, self.arithmetic = specs, arithmetic
@@ -114,7 +114,8 @@ class Engine:
         *,
         sums_only: bool = False,
     ) -> None:
-        """RTOs are at least `min_rto_us`; `sums_only` leaves out metrics. UserError: a refused parameter."""
+        """Every RTO is at least `min_rto_us`. With `sums_only`, compute sums of errors and RTOs but no
+        metrics. Raise UserError if the core refuses a parameter."""
         core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
         self.specs = (*core, *users)
         self._users = _Users(users, arithmetic)
@@ -133,7 +134,8 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return each estimator's figures over flow number `flow` so far. The flow must have had a row."""
+        """Return each estimator's sums of errors and RTOs over flow number `flow`, which must have had a
+        row."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
@@ -160,12 +162,12 @@ class Measure:
         return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=sums_only)
 
     def _figures(self, engine: Engine, flow: int) -> list[Figures]:
-        """Return the figures of flow number `flow` in the order of `specs`."""
+        """Return the sums of errors and RTOs over flow number `flow` in the order of `specs`."""
         found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
         return [found[id(s)] for s in self.specs]
 
     def timed(self, rows: Columns) -> list[tuple[Figures, Mapping[str, Any]]]:
-        """Return each estimator's figures over the flow in `rows`, and its metrics."""
+        """Return each estimator's sums of errors and RTOs over the flow in `rows`, and its metrics."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)
@@ -179,7 +181,7 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return each estimator's figures over the first half of the scored samples, and over all of them."""
+        """Return each estimator's sums of errors and RTOs: over half of the scored samples, and over all."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)

@@ -33,8 +33,8 @@ class Reader:
     """Yields each flow (one direction of a connection) from the chosen sender when it is complete."""
 
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
-        """Open the trace at `path`; messages call it `name`. `flow` is part of flows' names. Raise
-        TraceError."""
+        """Open the trace at `path`, called `name` in messages. Yield only flows with `flow` in their
+        names. Raise TraceError."""
         self._trace = open_trace(path, options=options, name=name)
         self._title = (name or str(path)).rpartition("/")[2]
         self._flow = flow  # only flows whose names contain this text
@@ -101,6 +101,6 @@ def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
 
 
 def middle_of(rows: Columns) -> int:
-    """Return the row index of the second half of the scored samples. The first sample is not scored."""
+    """Return the row index at which the second half of the scored samples (all but the first) begins."""
     scored = np.flatnonzero(rows["rtt_us"] >= 0)[1:]
     return int(scored[len(scored) // 2]) if len(scored) else len(rows["rtt_us"])

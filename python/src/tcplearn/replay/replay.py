@@ -65,8 +65,7 @@ class Sides:
     """Counts a source's flows by sender, for the notes on which sender was replayed."""
 
     source: str
-    # number of flows by (sender's address, why it was chosen)
-    sent: Counter[tuple[str, str]] = field(default_factory=Counter)
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # by (sender, why chosen)
     skipped: int = 0  # flows that the other side sends
 
     def notes(self) -> list[str]:
@@ -123,8 +122,7 @@ class _Run:
         self.part = False
         self.alone: list[verdict.Alone] = []
         self.out = Replay()
-        # a heap ordered by number of samples
-        self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []
+        self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by number of samples
         self._flows = 0
         self._short_kept: Counter[str] = Counter()
         self._names = Names()
@@ -294,8 +292,8 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return the bounded intervals of estimators' mean RTOs divided by a base's. `bounds` has the
-        ends."""
+        """Return each estimator's interval of its mean RTO divided by a base estimator's, if it is
+        bounded. `bounds` has the ends of the intervals of all ratios to the base."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}

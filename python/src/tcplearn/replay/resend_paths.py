@@ -18,8 +18,7 @@ from tcplearn.traces import TraceOptions, open_trace
 
 Ints = NDArray[np.int64]
 LEAST_SAMPLES = 100  # samples that a flow needs to be used as a path
-#: Longer gaps between samples are shortened to this, or to twenty median steps if that is more.
-_GAP_US = 2_000_000
+_GAP_US = 2_000_000  # longer gaps between samples are shortened to this, or to twenty median steps if more
 #: A record whose median step exceeds _COARSE_US is played faster: its median step is then _COARSE_STEP_US.
 _COARSE_US, _COARSE_STEP_US = 2_000_000, 500_000
 
@@ -102,7 +101,8 @@ def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:
 
 
 def wanted(count: int, seed: int) -> Ints:
-    """Return start times of requests in us, with exponential pauses: mean 500 ms, from 100 ms to 2 s."""
+    """Return the start times of `count` requests in us. Pauses are exponential (mean 500 ms) within 100 ms
+    to 2 s."""
     pauses = np.clip(np.random.default_rng(100 + seed).exponential(500.0, count), 100, 2000)
     return np.rint(1000 * np.cumsum(pauses)).astype(np.int64)
 

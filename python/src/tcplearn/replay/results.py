@@ -17,9 +17,7 @@ from tcplearn.replay.verdict import Verdict
 Floats = NDArray[np.float64]
 
 TOO_SHORT = 30  # flows with fewer samples are measured but not judged
-#: Miss rates (shares of samples above the RTO) are matched only if at least this many misses were
-#: observed, and judged only if at least this many are expected.
-MISSES_LEAST = 20
+MISSES_LEAST = 20  # observed to match a miss rate, or expected to judge one (a miss: a sample above the RTO)
 KEPT = (0.7, 1.3)  # bounds of achieved / requested miss rate within which a request counts as kept
 
 
@@ -70,8 +68,7 @@ class Replay:
     totals: list[Row] = field(default_factory=list)  # over all flows, one for each estimator
     series: list[Series] = field(default_factory=list)  # the flows with the most samples
     distributions: list[Distribution] = field(default_factory=list)
-    # which senders were replayed, and which flows were left out
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # which senders were replayed, and flows left out
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
     verdict: Verdict | None = None  # which timer is best over all flows
@@ -82,7 +79,7 @@ class Replay:
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict on which timer is best; it has no intervals if the replay has no verdict."""
+        """Return the replay's verdict on which timer is best or, if it has none, one without intervals."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

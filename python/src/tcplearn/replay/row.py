@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from tcplearn import metrics
 from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
 
-#: The columns that are not metrics.
-IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
+IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")  # not metrics
 KEYS = metrics.of_replay()  # the metrics, in their order
 _KNOWN = frozenset(KEYS)
 

@@ -20,8 +20,7 @@ from tcplearn.replay.results import Replay, Unlisted
 from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import LINUX_RATIO
 
-#: The most flows with few samples that are listed. If there are more, only their number is shown.
-SHORT_FLOWS_SHOWN = 3
+SHORT_FLOWS_SHOWN = 3  # if there are more flows with too few samples to be judged, they are counted
 
 NOTES_SHOWN = 6
 
@@ -78,8 +77,7 @@ COLUMNS = tuple(_columns())
 #: The columns that are shown without --all, the most important first.
 FEW_COLUMNS = (verdict.SPURIOUS, "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
 
-#: The metric of each ranking; the least value is best. The ranking `timer` has its own rule (verdict.py).
-RANKS = {
+RANKS = {  # the metric of each ranking, the least value is best; `timer` has its own rule (verdict.py)
     "wait": "mean_rto_ms",
     "timeouts": verdict.SPURIOUS,
     "error": "mean_abs_error_ms",
@@ -167,7 +165,8 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
     """Return the columns that are shown by default. Without Linux's timer, ratios of mean RTOs are to
-    `jacobson`. With `requested` (miss rates), misses are counted with the RTO just before each sample."""
+    `jacobson` (RFC 6298 without its minimum). If the user requested a miss rate (`requested`), misses are
+    counted with the RTO just before each sample."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:
@@ -237,7 +236,7 @@ def folded_notes(notes: Sequence[str], width: int) -> list[str]:
 
 
 def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
-    """Return the legend of `columns`. `intervals`: intervals are shown; `standard`: RFC 6298 is shown."""
+    """Return the legend of `columns`. `intervals`: the table has intervals; `standard`: it has RFC 6298."""
     shown = [c for c in columns if c.metric.short and not c.ratio]
     parts = [f"{c.head.replace(chr(10), ' ') or c.name}: {c.metric.short}" for c in shown]
     if len(columns) <= len(FEW_COLUMNS):
@@ -252,7 +251,7 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
 
 
 def pooled(replay: Replay) -> bool:
-    """Return whether only all flows together have enough samples to be judged."""
+    """Return whether all flows together have enough samples to be judged, but no single flow has."""
     return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
 
 

@@ -34,7 +34,7 @@ class Where:
 
 @cache
 def identity(room: str) -> str:
-    """Return a hash of the code that a job depends on: core, trace readers, replay, and package `room`."""
+    """Return a hash of the code that jobs depend on: core, trace readers, replay, and the package `room`."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())
@@ -46,7 +46,8 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Return hashes of the code of the user's estimators among `texts`, or None if code cannot be read."""
+    """Return hashes of the code of the user's estimators among the specs `texts`; None if one is
+    unreadable."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
@@ -63,7 +64,7 @@ class Seen:
 
     @staticmethod
     def of(path: Path, shown: str = "") -> Seen:
-        """Return the state of the file, which messages call `shown`. Raise TraceError or OSError."""
+        """Return the file's digest, size and time; messages call it `shown`. Raise TraceError or OSError."""
         shown = shown or str(path)
         if not path.is_file():
             raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")
@@ -87,7 +88,8 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raise TraceError if the file differs from `file`, its state when the job's key was made."""
+    """Raise TraceError, on entry or exit, if the file differs from `file`, its state when the job was
+    made."""
     path = Path(file.path)
     before = _state(path)
     # a copy on another computer has another modification time, so its digest is compared

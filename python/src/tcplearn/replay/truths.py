@@ -12,8 +12,7 @@ import numpy as np
 from tcplearn import losses, tabular
 from tcplearn.errors import UserError, printable
 
-#: A fast retransmit belongs to the row of the table that is nearest in time, at most this many us away.
-NEAR_US = 5000
+NEAR_US = 5000  # a fast retransmit belongs to the nearest row of the table, at most this far away
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,8 @@ class Truths:
 
 
 def read(path: Path) -> Truths:
-    """Return the causes in a CSV or Parquet file with columns time_us, truth and, for several flows, flow."""
+    """Return the causes in a CSV or Parquet file with columns time_us, truth and, for several flows, flow.
+    Raise UserError."""
     import polars as pl
 
     where = printable(path)

@@ -9,25 +9,22 @@ from dataclasses import dataclass, replace
 from tcplearn.replay.row import Row
 
 LINUX, STANDARD = "linux", "jacobson/rfc6298"
-#: The key of a mean RTO divided by that of Linux's timer. The keys of its interval begin with it.
-LINUX_RATIO = f"mean_rto_{LINUX}_ratio"
-#: The metrics that count spurious timeouts and tail loss probes of a sender with RACK (RFC 8985).
-SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"
+LINUX_RATIO = f"mean_rto_{LINUX}_ratio"  # its interval's keys begin with it
+SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"  # of a sender with RACK (RFC 8985)
 #: A timer may have as many spurious timeouts as Linux's, or one for each 1,000 samples if that is more,
 #: and as many spurious probes as Linux's plus one for each 100 samples. Quotients are rounded up.
 SAMPLES_PER_TIMEOUT, SAMPLES_PER_PROBE = 1000, 100
-#: With fewer samples no timer is called best: 300 samples without an event allow a rate of 1 % (95 % bound).
-FEW = 300
+FEW = 300  # fewer samples decide nothing: 300 without an event allow a rate of 1 % (95 % bound)
 SAME = 0.05  # mean RTOs with a smaller relative difference count as equal
 
 Interval = tuple[float, float]  # the 95 % interval of the ratio of two mean RTOs
-#: Intervals of mean RTOs divided by that of a base timer, by base and by timer.
-Waits = Mapping[str, Mapping[str, Interval]]
+Waits = Mapping[str, Mapping[str, Interval]]  # of mean RTO / a base timer's, by base and by timer
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A well-known timer. `ratio` is the best timer's mean RTO divided by this timer's."""
+    """A well-known timer, compared with the best one. `ratio` is the best timer's mean RTO divided by this
+    timer's."""
 
     row: Row
     ratio: float
@@ -62,8 +59,7 @@ class Alone:
 class Verdict:
     rows: tuple[Row, ...]  # all timers compared, over all flows, the best first
     flows: int
-    # the best timer, and timers whose mean RTO differs from its mean RTO by less than 5 % or by chance
-    equal: tuple[Row, ...]
+    equal: tuple[Row, ...]  # the best timer, and those whose mean RTO differs by less than 5 % or by chance
     beside: tuple[Beside, ...]  # the timers of Linux and RFC 6298, compared with `lead`
     refused: Row | None  # a timer with a shorter RTO but too many spurious timeouts or probes
     allowed: int  # spurious timeouts that a timer may have
@@ -78,7 +74,8 @@ class Verdict:
 
     @property
     def differing(self) -> list[Alone]:
-        """The flows in which `lead` is not among the best; first those with too many spurious timeouts."""
+        """The flows in which `lead`, the best timer overall, is not among the best; first those in which
+        it has too many spurious timeouts."""
         name = self.lead.estimator if self.lead else ""
         differing = [a for a in self.alone if name and name not in a.best]
         return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
@@ -90,7 +87,8 @@ class Verdict:
 
     @property
     def lead(self) -> Row | None:
-        """The timer reported as best: Linux's if it is among the best, else the least spurious one."""
+        """The timer reported as best: Linux's if it is among the best timers, otherwise the one of them
+        with the fewest spurious timeouts."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 
@@ -106,12 +104,13 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return the allowed spurious timeouts: as many as Linux's timer has, at least 1 in 1,000 samples."""
+    """Return how many spurious timeouts a timer may have: as many as Linux's, or 1 per 1,000 samples if
+    more."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return the allowed spurious probes: as many as Linux's timer has, plus 1 in 100 samples."""
+    """Return how many spurious probes a timer may have: as many as Linux's, plus 1 per 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 

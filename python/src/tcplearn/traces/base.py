@@ -37,8 +37,7 @@ __all__ = [
 NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
 #: Beginnings of warnings that say where reading ended. Those of captures come from reader.cpp.
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
-#: The end of such a warning if the last data were left out.
-_LAST_IN_PART = "the last one, is cut: left out"
+_LAST_IN_PART = "the last one, is cut: left out"  # the end of a warning that the last data were left out
 #: The beginning of zstd data: a frame, or a skippable frame, which pzstd writes first.
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
@@ -79,26 +78,24 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options for a trace. `sender`, `every_ack`, `idle_s`, `events`, `explain`, `windows`: captures only."""
+    """Options for a trace. Only for captures: `sender`, `every_ack`, `idle_s`, `events`, `explain`,
+    `windows`."""
 
-    #: Whose flows are chosen: auto, near, far, client, server, both, or an address with or without a port.
-    sender: str = "auto"
-    #: Whether to time ACKs that end inside a captured record, which may hold several offloaded segments.
-    every_ack: bool = False
+    sender: str = "auto"  # near, far, client, server, both, or an address with or without a port
+    every_ack: bool = False  # whether to time ACKs that end inside a captured record (offloading)
     idle_s: float = 300.0  # a connection ends if it has no packet for this time
     events: bool = False  # batches have `events`, the input of loss classifiers
-    #: Resend policies. If given, batches have requests and stalls as `explained`, with the policies'
-    #: forecasts.
+    #: Resend policies. If given, batches have requests and stalls as `explained`, with each policy's waits.
     explain: tuple[str, ...] | None = None
     #: (connection, start, end) in us. If given, batches have the `packets` of these connections and times.
     windows: tuple[tuple[int, int, int], ...] = ()
-    #: The unit of bare numbers: s, ms, us or ns. Empty: milliseconds, if the format allows it.
-    unit: str = ""
+    unit: str = ""  # of bare numbers: s, ms, us or ns; empty: milliseconds, if the format allows it
 
 
 @dataclass(frozen=True)
 class TraceFile:
-    """A trace's path, and its name in messages. They differ for a temporary copy and for invalid text."""
+    """A trace's path, and its name in messages: another one for a temporary copy or a path of invalid
+    text."""
 
     path: Path
     name: str
@@ -159,7 +156,7 @@ class Trace(Protocol):
         """Yield the rows in batches of about `max_rows` rows, the last ones smaller. Raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on flow `flow_id`. It is final after a batch with the flow in `ended`."""
+        """Return the information on flow `flow_id`. It is final once a batch lists the flow in `ended`."""
 
     def release(self, flow_id: int) -> None:
         """Free the state of flow number `flow_id`, which has ended."""

@@ -28,7 +28,7 @@ class CaptureTrace:
 
     @staticmethod
     def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
-        """Return the trace of a growing pipe, which owns `descriptor`. `head` are the bytes already read."""
+        """Return a growing pipe's trace. The trace owns `descriptor`; `head` are the bytes already read."""
         return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
 
     @staticmethod

@@ -45,8 +45,7 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield each chunk: the number of earlier lines, its lines, and whether the last may be
-        incomplete."""
+        """Yield each chunk: the number of earlier lines, its lines, and whether the last may be cut."""
         rest = b""
         line = 0
         while True:
@@ -220,8 +219,7 @@ class CsvTrace(SampleTrace):
             sent_us = self._microseconds(table, header.sent)
         if header.rtt is not None:
             rtt_us = self._microseconds(table, header.rtt)
-            # A round trip may be shorter than half a microsecond; it counts as 1 us.
-            positive = table[:, header.rtt] > 0
+            positive = table[:, header.rtt] > 0  # a round trip below half a microsecond counts as 1 us
             rtt_us = np.where(positive, np.maximum(rtt_us, 1), rtt_us)
         else:
             assert time_us is not None and sent_us is not None  # parse_header guarantees this

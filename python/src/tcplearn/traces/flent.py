@@ -53,8 +53,7 @@ class FlentTrace(SampleTrace):
         raw = self._data.get("raw_values")
         if isinstance(raw, dict) and raw:
             return raw
-        # Version 1 stored the raw values with the metadata of the series.
-        metadata = self._data.get("metadata")
+        metadata = self._data.get("metadata")  # version 1 has the raw values here
         series = metadata.get("SERIES_META") if isinstance(metadata, dict) else None
         if not isinstance(series, dict):
             return {}

@@ -6,8 +6,7 @@ from typing import Any
 from tcplearn.documents import json_value
 
 MOST_BYTES = 1 << 31  # most memory that the values of one text may take
-#: Approximate sizes in memory, in bytes, of an object, of an array, and of a value in either.
-_OBJECT, _ARRAY, _VALUE = 250, 80, 60
+_OBJECT, _ARRAY, _VALUE = 250, 80, 60  # approximate bytes of an object, an array, a value in either
 
 
 class TooLargeError(ValueError):

@@ -63,7 +63,8 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return keys ordered as (`run`, value), and the sorted values, or None if there is a single flow."""
+        """Return integer keys ordered by (`run`, value), and the sorted values to convert them back, or
+        None if there is a single flow, whose keys are the values."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
@@ -83,8 +84,7 @@ class ManyFlows:
         self._numbers: dict[str, int] = {}
         self._names: list[str | None] = []  # None if the flow was released
         self._state = np.zeros(capacity, _STATE)
-        # a bytes object takes less memory than an array
-        self._arrivals: list[bytes] = []  # the last arrival times of each flow, in us
+        self._arrivals: list[bytes] = []  # the last arrival times in us of each flow; smaller than arrays
         self._waiting: list[bytes] = []  # rows that later rows may overtake, of type `_ROW`
 
     def __len__(self) -> int:
@@ -155,8 +155,7 @@ class ManyFlows:
         state["retransmitted"] += np.add.reduceat(resent, starts, dtype=np.int64)
         self._state[runs.flows] = state
         # RFC 6298, (5.1) and (5.3): the timer starts when a segment is sent with nothing in flight,
-        # otherwise at the last ACK. A row without a sample does not show the sending time: the last ACK
-        # counts.
+        # otherwise at the last ACK. Without a sample, the sending time is unknown: the last ACK counts.
         armed_us = np.where(sample, np.maximum(before, sent_us), before)
         return filled(
             {
@@ -173,7 +172,7 @@ class ManyFlows:
         )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Return each row's segments in flight: samples that arrived after its sending, including itself."""
+        """Return each row's segments in flight: the samples that arrived after its segment was sent."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])
         run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))

@@ -17,8 +17,7 @@ from .readings import Reading, ReadingsTrace
 from .schema import Columns
 
 _MARKS = re.compile(rb'"(TCPInfo|RawIDM|Snapshots|ServerMeasurements|ConnectionInfo)"\s*:')
-#: The most bytes of a line, or of a file with a single JSON value. An hour of snapshots has about 30 MB.
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 26  # most bytes of a line or of one JSON value; an hour of snapshots has some 30 MB
 _INFO = 2  # index of INET_DIAG_INFO in the attributes (linux/inet_diag.h)
 #: Offsets in struct tcp_info (linux/tcp.h), in bytes.
 _OFFSETS = {"RTT": 68, "RTTVar": 72, "TotalRetrans": 100, "Unacked": 24, "BytesAcked": 120, "SegsIn": 140}

@@ -13,8 +13,7 @@ from .samples import SampleFlow, SampleTrace, slices
 from .schema import Columns, empty_batch
 
 _UNITS_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "\N{MICRO SIGN}s": 1.0, "usec": 1.0}
-#: The RTT: in any language, the only number in a line with a unit of time ("time=12.3 ms", "Zeit<1ms").
-_RTT = re.compile(
+_RTT = re.compile(  # in any language, the only number with a unit of time: "time=12.3 ms", "Zeit<1ms"
     r"([=<])\s?(\d{1,12}(?:[.,]\d{1,9})?)\s?(ms|usec|us|\N{MICRO SIGN}s|s|мсек|мс|毫秒)(?![\w/])",
     re.IGNORECASE,
 )

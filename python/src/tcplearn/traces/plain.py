@@ -20,10 +20,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 #: Words that programs write for a round trip that was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
-#: If this many numbers never decrease, a warning asks whether they are times: RTTs sometimes decrease.
-_MANY = 50
-#: At least _CERTAIN numbers that never decrease and grow more than _GROWN-fold are taken as times.
-_CERTAIN, _GROWN = 1000, 10
+_MANY = 50  # if so many numbers never decrease, a warning asks whether they are times
+_CERTAIN, _GROWN = 1000, 10  # _CERTAIN numbers that never decrease and grow over _GROWN-fold are times
 _MOST_US = 1 << 61
 
 

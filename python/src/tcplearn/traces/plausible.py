@@ -4,8 +4,7 @@
 import numpy as np
 import numpy.typing as npt
 
-#: The median round trip of a network is within these bounds.
-_LEAST_US, _MOST_US = 50, 60_000_000
+_LEAST_US, _MOST_US = 50, 60_000_000  # bounds of a network's median round trip
 _LOOKED_AT = 10_000  # first samples whose median is checked
 _LARGER = {"ms": "s", "s": "s"}
 _SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}

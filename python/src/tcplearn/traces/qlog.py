@@ -29,8 +29,7 @@ _MOST_BYTES = 1 << 28  # of a single JSON document, which is held in memory
 _MOST_RECORD_BYTES = 1 << 24
 _MOST_CUT_BYTES = 1 << 20  # more than the bytes of an event
 _MOST_US = 1 << 61
-#: Loggers with several threads reorder events within this time. After larger steps back, the clock changed.
-_MOST_BACK_US = 1000
+_MOST_BACK_US = 1000  # loggers' threads reorder events by less; after larger steps back, the clock changed
 
 _SEPARATOR = b"\x1e"  # RFC 7464
 _BETWEEN = b" \t\r\n" + _SEPARATOR
@@ -255,8 +254,7 @@ class QlogTrace:
             raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
-        """Yield full batches from `rows`, or if `ended` is given all rows: the connections `ended` end
-        there."""
+        """Yield full batches of `rows`. With `ended`, yield all rows, and list these connections as ended."""
         count = len(self.rows) if ended is not None else len(self.rows) // max_rows * max_rows
         rows = self.rows[:count]
         del self.rows[:count]

@@ -11,7 +11,7 @@ MOST_NUMBER = (1 << 62) - 1  # RFC 9000, 12.3
 
 
 def whole_events(text: bytes) -> int:
-    """Return the offset at which the last complete event in `text`, one JSON document, ends, or 0."""
+    """Return where in `text`, one JSON document, the last complete event ends, or 0 if there is none."""
     stack, good = bytearray(), 0
     for found in re.finditer(rb'"[^"\\]*(?:\\.[^"\\]*)*\\?(?:"|\Z)|[\[\]{}]', text, re.DOTALL):
         token = found.group()

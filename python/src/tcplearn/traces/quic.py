@@ -22,8 +22,7 @@ LEFT_OUT = {
 }
 
 
-#: A row: values by column. Columns that QUIC does not have are missing.
-Row: TypeAlias = dict[str, int]
+Row: TypeAlias = dict[str, int]  # values by column; columns that QUIC does not have are missing
 
 
 class _Packet:
@@ -72,8 +71,7 @@ class Connection:
         self.ack_frames = 0
         self._side, self._left_out, self._rows = side, left_out, rows
         self._spaces = (_Space(), _Space(), _Space())
-        # ack-eliciting packets in the order of sending; the first is in flight
-        self._order: deque[_Packet] = deque()
+        self._order: deque[_Packet] = deque()  # ack-eliciting packets as sent; the first is in flight
         self._sent = 0
         self._out = self._out_bytes = 0
         self._armed_us: int | None = None
@@ -124,7 +122,7 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Take an ACK frame. It gives a row if it newly acknowledges an ack-eliciting packet."""
+        """Take an ACK frame, which gives a row if it newly acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -180,7 +178,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Take old packets as lost after 2 RTT and three later acknowledged packets: logs may lack losses."""
+        """Declare packets lost that are older than 2 RTT and than three acknowledged ones: logs may lack
+        losses."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -198,8 +197,7 @@ class Connection:
             self._settle()
 
     def _lose(self, packet: _Packet) -> None:
-        # The packet stays in its space, because its ACK may still arrive and give a sample.
-        self._remove(packet)
+        self._remove(packet)  # it stays in its space: its ACK may still arrive and give a sample
         packet.lost = True
         self.info["retransmitted_packets"] += 1
 

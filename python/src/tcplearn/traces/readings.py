@@ -18,8 +18,8 @@ class Reading:
     """The state of a connection at one time."""
 
     srtt_us: int
-    state: tuple[float, ...]  # change when data is acknowledged
-    retransmits: int = 0  # since the connection began
+    state: tuple[float, ...]  # values that change when data is acknowledged
+    retransmits: int = 0  # segments retransmitted since the connection began
 
 
 @dataclass
@@ -37,7 +37,7 @@ class _Connection:
 
 
 class ReadingsTrace(SampleTrace):
-    """The base of traces of readings. A connection is a flow, and a reading that differs is a sample."""
+    """The base of traces of readings. A connection is a flow; a reading unlike the last one is a sample."""
 
     def __init__(self, file: TraceFile) -> None:
         super().__init__(file)

@@ -24,8 +24,7 @@ def _types(*tables: str) -> dict[str, type[np.generic]]:
     return {c["name"]: np.dtype(c["type"]).type for c in _ALL if c["table"] in tables}
 
 
-#: The columns of every batch, with their types. Times are in us since the trace's first packet or row.
-COLUMNS = _types("required", "filled")
+COLUMNS = _types("required", "filled")  # of every batch; times in us since the first packet or row
 OPTIONAL = _types("optional")
 #: The values of columns that a trace does not know. A column without a default must be given.
 DEFAULTS: dict[str, int] = {c["name"]: c["default"] for c in _ALL if c["table"] in ("filled", "optional")}

@@ -115,8 +115,7 @@ class SsTrace(ReadingsTrace):
             self._timed += 1
             self._now_us = listing.time_us
         elif self._listings > 1:
-            # an age (lastsnd, lastrcv, lastack) grows by the time that passed, unless a packet resets it
-            grown = (
+            grown = (  # ages grow by the time that passed, unless a packet resets them
                 now - before
                 for name, ages in listing.ages_us.items()
                 for now, before in zip(ages, self._ages_us.get(name, ages), strict=True)

@@ -31,8 +31,7 @@ from .tlog_records import (
 )
 
 _HEADER_BYTES = np.dtype(HEADER).itemsize
-#: The first version's record of an opened connection ended with `rto_q8`. Fields that it lacks are 0.
-_FIRST_OPEN_BYTES = 128
+_FIRST_OPEN_BYTES = 128  # of the first version's record of an opened connection, up to `rto_q8`
 _LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
 
 _CHUNK_BYTES = 1 << 22  # bytes that are split into records at once
@@ -204,8 +203,7 @@ class TlogTrace(SampleTrace):
         self._alive: dict[int, _Alive] = {}
         self._made = 0
         self._origin_us: int | None = None
-        # errors that concern the whole file are raised before the first row
-        self._first = self._cut()
+        self._first = self._cut()  # raises errors of the whole file before the first row
 
     @property
     def warnings(self) -> list[str]:

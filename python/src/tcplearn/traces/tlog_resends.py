@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compute the waits of a resend policy again from a kernel log's events, and compare the logged waits."""
+"""Check a resend policy's waits in a kernel log: compute them again from the logged events."""
 
 from tcplearn import resends
 

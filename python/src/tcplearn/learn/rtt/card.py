@@ -21,7 +21,8 @@ from tcplearn.output.table import Cell, Table, headed, text
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
-    """Return b0, hops, min, max and ttl in ms, as baddam2018 prints them. `mape` is in %."""
+    """Return the coefficients in ms as baddam2018 prints them. `mape` is the mean absolute error in
+    percent."""
     values = ", ".join(f"{value:.8f}" for value in coefficients.values())
     return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
 
@@ -68,8 +69,8 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables of predicted RTTs and of first RTOs, each for all destinations that occur twice and
-    for those without earlier RTTs."""
+    """Return tables of predicted RTTs and first RTOs: for new destinations and, if there are any, for
+    destinations of which an earlier RTT is known."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"

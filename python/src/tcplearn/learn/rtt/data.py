@@ -25,8 +25,7 @@ _MOST = {
     "rtt_avg_us": RTT_MAX_US,
     "rtt_max_us": RTT_MAX_US,
 }
-#: Prefix lengths for IPv4 and IPv6. Addresses with the same prefix usually have the same route.
-PREFIX_BITS = {4: 24, 6: 48}
+PREFIX_BITS = {4: 24, 6: 48}  # by IP version; addresses with the same prefix usually share a route
 UNKNOWN = -1
 
 
@@ -95,7 +94,7 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Count each ping as a handshake, or a measurement as one if it has only a mean RTT."""
+    """Return a handshake for each ping, or one with the mean RTT if a measurement has no single RTTs."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT

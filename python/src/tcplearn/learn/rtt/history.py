@@ -32,8 +32,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known before each handshake. 0 means that no RTT is known. A prefix has the RTTs of all its
-    destinations."""
+    """What is known of the destination before each handshake. 0 means that no RTT is known. The RTTs of a
+    prefix include those of its other destinations."""
 
     place_last_us: Floats
     place_high_us: Floats
@@ -44,13 +44,14 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Return indices into KNOWN. Without `hops`, their number is ignored, as for an active open."""
+        """Return the index in KNOWN of each handshake's best knowledge. Without `hops`, hop counts are
+        ignored."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 
 
 def replay(rows: Handshakes, max_age_us: int) -> Known:
-    """Return what is known before each of `rows`. RTTs older than `max_age_us` are not used."""
+    """Return what is known before each handshake. RTTs older than `max_age_us` are not used."""
     places: dict[int, Place] = {}
     prefixes: dict[int, Place] = {}
     found = np.zeros((5, len(rows)))

@@ -14,13 +14,12 @@ from tcplearn.learn.rtt.data import Handshakes
 from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import Model
 
-#: A step that would be learned from fewer destinations is left out, and the next best step decides.
-LEAST_DESTINATIONS = 8
+LEAST_DESTINATIONS = 8  # a step trained on fewer is left out, and the next best step decides
 FIRST_LEVEL = 0.9
 
 
 def inputs(known: Known, step: int) -> Floats:
-    """Return a column for each term (such as the last RTT) of step number `step`, a linear function."""
+    """Return the inputs (such as the last RTT) of linear function number `step`, a column for each."""
     ones = np.ones(len(known.hops))
     columns = {
         history.PLACE: [ones, known.place_last_us, known.place_high_us],
@@ -32,7 +31,7 @@ def inputs(known: Known, step: int) -> Floats:
 
 
 def _rows_of(known: Known, rows: Handshakes, step: int) -> Ints:
-    """Return the indices of the handshakes from which step number `step` is trained."""
+    """Return the indices of the handshakes on which linear function number `step` is trained."""
     best = known.best()
     if step == history.PLACE:
         return np.flatnonzero(best == history.PLACE)
@@ -55,8 +54,8 @@ def fit(
     *,
     margin: bool = True,
 ) -> Model:
-    """Return a model trained on the handshakes with the destinations `train`. `known` is what is known
-    before each of `rows`. Without `margin`, it predicts the quantile `level` of the RTT and is not a
+    """Train the model on the handshakes with the destinations `train`. `known` is what is known before
+    each of `rows`. Without `margin`, the model predicts the quantile `level` of the RTT and is not a
     timer."""
     steps: dict[str, Mapping[str, float] | None] = dict.fromkeys(history.KNOWN)
     chosen = np.isin(rows.destination, train)
@@ -74,7 +73,7 @@ def fit(
 
 
 def _least(number: int, level: float) -> int:
-    """Return how many destinations step `number` needs to show a miss rate of 1 - `level`."""
+    """Return how many destinations linear function `number` needs to show a miss rate of 1 - `level`."""
     if number == history.NOTHING:
         return 1
     return LEAST_DESTINATIONS if number == history.PLACE else max(LEAST_DESTINATIONS, round(1 / (1 - level)))
@@ -95,8 +94,8 @@ def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x:
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """Return the weights of step `number`. Only the step with earlier RTTs of the destination has enough
-    rows to fit the quantile `level`; the others are fitted at a lower quantile and then raised."""
+    """Return the weights of linear function `number`. Only the one of the destination's own RTTs has
+    enough rows to fit the quantile `level`; the others are fitted at a lower quantile and then raised."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)
@@ -104,8 +103,8 @@ def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed:
 
 
 def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return the predictions in us before the limits floor_us and cap_us. Without `hops`, the number of
-    hops is ignored, as for an active open."""
+    """Return the model's RTOs in us before it limits them to floor_us and cap_us. Without `hops`, the
+    number of hops is ignored, as for an active open."""
     out = np.full(len(known.hops), float(model.cap_us))
     applies = {
         "nothing": np.ones(len(out), bool),

@@ -13,12 +13,10 @@ from tcplearn.learn.model import Reader, document_text, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0
-#: RFC 6298, section 2.1: the RTO is one second until there is a sample. The model may only shorten it.
-CAP_US = 1_000_000
+CAP_US = 1_000_000  # RFC 6298, section 2.1: the RTO before the first sample; models only shorten it
 TIME_MAX_US, AGE_MAX_US = 60_000_000, 365 * 86_400_000_000
 _HOP_MAX_US = 1_000_000
-#: The terms of each step with their largest values: weights of RTTs, or times in microseconds.
-STEPS: dict[str, dict[str, float]] = {
+STEPS: dict[str, dict[str, float]] = {  # largest terms: weights of RTTs, or times in us
     "place": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
     "prefix": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
     "hops": {"constant_us": TIME_MAX_US, "hop_us": _HOP_MAX_US},
@@ -43,7 +41,7 @@ class Model:
 
 
 def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
-    """Return the terms `values` of the step `name`, rounded as the core stores them."""
+    """Return the terms `values` of the linear function (step) `name`, rounded as the core stores them."""
     return {
         term: float(round(values[term])) if term.endswith("_us") else rounded(values[term], WEIGHT_BITS)
         for term in STEPS[name]
@@ -97,5 +95,5 @@ def read(path: Path) -> Model:
 
 
 def text(model: Model) -> str:
-    """Return the JSON text of `model`, with one line for each step."""
+    """Return the JSON text of `model`, with one line for each linear function."""
     return document_text(asdict(model), "steps")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit quantile regressions with weights >= 0 by linear programming, and raise them to a given miss rate."""
+"""Fit quantile regressions with weights >= 0, and raise them to a miss rate on held-out data."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
 
 
 def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
-    """Return the weights of the linear regression of the quantile `fitted`, multiplied by `margin` so that
+    """Return the weights of the linear regression of the quantile `fitted`, multiplied by a factor so that
     the share `level` of held-out groups (destinations) lies below the line."""
     x, y, group = _drawn(x, y, group, seed)
     return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)

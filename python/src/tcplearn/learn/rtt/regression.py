@@ -12,8 +12,7 @@ from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Table
 from tcplearn.learn.rtt.trials import Guess
 
-#: By congestion control: the paper's b0, hops, min, max and ttl in ms, and its mean absolute error in %.
-PUBLISHED = {
+PUBLISHED = {  # by congestion control: b0, hops, min, max and ttl in ms, and mean absolute error in %
     "cubic": ((-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301), 3.71825),
     "reno": ((0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428), 4.6725),
     "vegas": ((-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231), 2.8785),
@@ -50,7 +49,7 @@ def _inputs(table: Table) -> Floats:
 
 
 def check(table: Table) -> bool:
-    """Return whether TTL says more than hops. Raise UserError if the coefficients are not determined."""
+    """Return whether TTL adds information to hops. Raise UserError if hops and RTTs depend on each other."""
     if len(table) < 6:
         raise UserError(f"{len(table)} rows have hops, TTL and an RTT; the regression needs 6 or more")
     if np.ptp(table.hops) == 0:
@@ -76,7 +75,7 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Return held-out destinations' mean RTTs by the regression, by the paper, and by untrained rules."""
+    """Predict held-out destinations' mean RTTs: by fitted and published coefficients, and by simple rules."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)

@@ -61,7 +61,8 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the bootstrap interval of the mean of `what` (a value per handshake) over destinations."""
+        """Return the bootstrap interval of the mean of `what`, a value of each handshake. Destinations are
+        resampled."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
@@ -104,7 +105,7 @@ def _constant(rows: Handshakes, level: float) -> Learner:
 
 
 def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner:
-    """Return a learner that fits the logarithm of the RTT to everything known by gradient boosting."""
+    """Return a learner: gradient boosting of the RTT's logarithm on all that is known before a handshake."""
     day = 2 * np.pi * (rows.time_us % _DAY_US) / _DAY_US
     history = (
         known.place_last_us,
@@ -136,14 +137,14 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Return the RTO that Linux computes from the stored RTT. Linux uses it after the handshake only."""
+    """Return the RTO that Linux computes from a destination's stored RTT. It applies after the handshake."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield each predictor's RTTs for the handshakes `rows`. Without an earlier RTT, untrained predictors
-    use the median."""
+    """Yield each predictor's RTTs for `rows`. Without an earlier RTT of the destination, predictors that
+    do not learn use the median RTT of other destinations."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
