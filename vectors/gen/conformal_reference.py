@@ -11,8 +11,7 @@ from double_reference import RTT_MAX_US, clamp
 
 
 class Timer:
-    """The width of the interval above a prediction (parameter `width` = 1), with detection of level
-    changes."""
+    """The width of the interval above a prediction if `width` = 1, with detection of level changes."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps
@@ -105,8 +104,7 @@ BINS = 105
 
 
 class Tail:
-    """The width of the interval above a prediction: a quantile of earlier excesses, corrected by the
-    number of misses."""
+    """The width of the interval above a prediction: a quantile of excesses, corrected for misses so far."""
 
     def __init__(self, a, miss, count, wary, steps):
         self.a, self.counts_misses, self.wary, self.steps = a, count, wary, steps

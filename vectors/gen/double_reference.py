@@ -204,8 +204,7 @@ class Experts:
         return self.decays[y]
 
     def shared(self, w, y):
-        """Return the weights after step 4 (sharing, docs/algorithms/experts.md), divided by the sum of
-        `w`."""
+        """Return the weights after step 4 (sharing: docs/algorithms/experts.md) over the sum of `w`."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]

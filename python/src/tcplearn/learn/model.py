@@ -68,8 +68,7 @@ class Reader:
         return rounded(given, bits)
 
     def float_of(self, what: str, value: object) -> float:
-        """Return `value` as a float, infinite if too large. Raise UserError naming `what` if it is no
-        number."""
+        """Return `value` as a float, infinite if too large. Raise UserError naming `what` if no number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         try:

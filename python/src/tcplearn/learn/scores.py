@@ -48,8 +48,7 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Return the expected calibration error: the mean |probability - share of congestion| of bins of
-    losses."""
+    """Return the expected calibration error: mean |probability - share of congestion| over bins of losses."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 

@@ -72,8 +72,7 @@ class _Users:
         self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
 
     def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
-        """Return flat arrays [row, estimator] of predictions and RTOs in us, just before each row of
-        `batch`."""
+        """Return predictions and RTOs in us just before each row of `batch`, flat arrays [row, estimator]."""
         if not self.specs:
             return None, None
         rows = len(batch["time_us"])
@@ -134,8 +133,7 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return each estimator's sums of errors and RTOs over flow number `flow`, which must have had a
-        row."""
+        """Return each estimator's sums of errors and RTOs over flow number `flow`, which has had a row."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]

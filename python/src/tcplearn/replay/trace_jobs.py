@@ -46,8 +46,7 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Return hashes of the code of the user's estimators among the specs `texts`; None if one is
-    unreadable."""
+    """Return hashes of the code of the user's estimators among `texts` (specs); None if one is unreadable."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
@@ -88,8 +87,7 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raise TraceError, on entry or exit, if the file differs from `file`, its state when the job was
-    made."""
+    """Raise TraceError, on entry or exit, if the file differs from `file`, its state at the job's making."""
     path = Path(file.path)
     before = _state(path)
     # a copy on another computer has another modification time, so its digest is compared
@@ -155,8 +153,7 @@ def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
 
 
 class Results(Store):
-    """A store of results by job key, except those of unreadable files and of user code that cannot be
-    hashed."""
+    """A store of results by job key. Results of unreadable files or unhashable user code are not stored."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._is_open = folder, False

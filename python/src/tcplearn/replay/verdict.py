@@ -23,8 +23,7 @@ Waits = Mapping[str, Mapping[str, Interval]]  # of mean RTO / a base timer's, by
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A well-known timer, compared with the best one. `ratio` is the best timer's mean RTO divided by this
-    timer's."""
+    """A well-known timer. `ratio` is the mean RTO of the best timer divided by that of this timer."""
 
     row: Row
     ratio: float
@@ -104,8 +103,7 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return how many spurious timeouts a timer may have: as many as Linux's, or 1 per 1,000 samples if
-    more."""
+    """Return how many spurious timeouts a timer may have: those of Linux's, at least 1 per 1,000 samples."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 

@@ -78,7 +78,7 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options for a trace. Only for captures: `sender`, `every_ack`, `idle_s`, `events`, `explain`,
+    """Options for a trace; only for captures: `sender`, `every_ack`, `idle_s`, `events`, `explain`,
     `windows`."""
 
     sender: str = "auto"  # near, far, client, server, both, or an address with or without a port
@@ -94,8 +94,7 @@ class TraceOptions:
 
 @dataclass(frozen=True)
 class TraceFile:
-    """A trace's path, and its name in messages: another one for a temporary copy or a path of invalid
-    text."""
+    """A trace's path, and its name in messages, which is another one for a temporary copy."""
 
     path: Path
     name: str

@@ -178,8 +178,7 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Declare packets lost that are older than 2 RTT and than three acknowledged ones: logs may lack
-        losses."""
+        """Declare packets lost after 2 RTT and three acknowledged later packets: logs may lack losses."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order

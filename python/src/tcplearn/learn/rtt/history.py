@@ -44,8 +44,7 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Return the index in KNOWN of each handshake's best knowledge. Without `hops`, hop counts are
-        ignored."""
+        """Return each handshake's best knowledge, an index into KNOWN. Without `hops`, ignore hop counts."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 

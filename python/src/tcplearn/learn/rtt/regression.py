@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit baddam2018's linear regression of a ping burst's mean RTT on hops, smallest and largest RTT, and
-TTL."""
+"""Fit baddam2018's regression of a ping burst's mean RTT on hops, smallest and largest RTT, and TTL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

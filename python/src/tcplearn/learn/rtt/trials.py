@@ -61,8 +61,7 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the bootstrap interval of the mean of `what`, a value of each handshake. Destinations are
-        resampled."""
+        """Return the interval of the mean of `what`, a value per handshake, by resampling destinations."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
@@ -163,8 +162,7 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return each predictor's first RTOs: with the number of hops (passive open) and without it (active
-    open)."""
+    """Return each predictor's first RTOs: with hop counts (passive opens) and without (active opens)."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
