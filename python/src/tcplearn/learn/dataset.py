@@ -49,7 +49,7 @@ class Dataset:
         return self.x[:, [self.features.index(name) for name in names]]
 
     def both_causes(self) -> Dataset:
-        """Return the rows of scenarios with both causes. In others, the scenario alone tells the cause."""
+        """Return the rows of scenarios with congestion and random losses. Others reveal the cause."""
         share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 

@@ -11,7 +11,7 @@ BINS = 10
 
 
 def balanced_accuracy(congested: Ints, called: Ints) -> float:
-    """Return the mean of the recalls of both causes, or nan if a cause does not occur."""
+    """Return the mean of the recalls of congestion and random losses, or nan if one does not occur."""
     recalls = [
         float((called[congested == c] == c).mean()) if (congested == c).any() else np.nan for c in (0, 1)
     ]

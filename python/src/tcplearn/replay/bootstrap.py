@@ -66,9 +66,9 @@ def tail_of(blocks: int) -> float:
 
 
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Return the low and high ends of the intervals of all ratios to estimator number `base`, both indexed
-    [estimator, sum]. `cut` is the share of resamples to cut at each end. An end that the resamples `drawn`
-    do not bound is not finite."""
+    """Return the low and high ends of the intervals of each sum divided by that of estimator number
+    `base`, both indexed [estimator, sum]. `cut` is the share of resamples to cut at each end. An end that
+    the resamples `drawn` do not bound is not finite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
     # 0 / 0 may be any ratio, so it counts as 0 for the low end and as infinity for the high end
@@ -90,8 +90,8 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
 
 
 def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Return the low and high ends of the intervals of a flow's ratios to estimator number `base`, and the
-    resamples. `sums` is indexed [block, estimator, sum]."""
+    """Return the low and high ends of the intervals of each sum divided by that of estimator number
+    `base`, and the resamples. `sums` is indexed [block, estimator, sum]."""
     drawn = resampled(sums, rng)
     low, high = intervals(drawn, base, tail_of(len(sums)))
     return low, high, drawn

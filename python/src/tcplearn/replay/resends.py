@@ -87,7 +87,7 @@ class Resends:
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Return percentiles of response times and retransmission rates after the warm-up of `found`."""
+    """Return percentiles of response times and retransmission rates in `found`, without the warm-up."""
     response = np.sort(found["response_us"][WARM_UP:]) / 1000
     needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
     p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert an engine's sums to values of rows: units, ratios, bootstrap intervals and regret."""
+"""Convert sums over flows to the metrics of rows: units, ratios, bootstrap intervals and regret."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Bounds = tuple[Floats, Floats]
 
 
 def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with the ends of each ratio's interval. An end that is not bounded is None."""
+    """Return `rows` with the ends of each ratio's 95 % interval. An end that is not bounded is None."""
     if bounds is None:
         return rows
     out = []

@@ -23,7 +23,7 @@ Waits = Mapping[str, Mapping[str, Interval]]  # of mean RTO / a base timer's, by
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A well-known timer. `ratio` is the mean RTO of the best timer divided by that of this timer."""
+    """Linux's or RFC 6298's timer. `ratio` is the best timer's mean RTO divided by this timer's."""
 
     row: Row
     ratio: float

@@ -119,7 +119,7 @@ class NumbersTrace(SampleTrace):
         return value
 
     def _each_line(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield number and words of each line. A line as long as the file is yielded in parts."""
+        """Yield number and words of each line. A very long line is yielded in parts."""
         data = self._stream.read()
         decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
         rest, line, comment = "", 1, False

@@ -26,8 +26,8 @@ class Compared:
 
 
 def compare(c: Connection, spec: str) -> Compared:
-    """Compare the decisions logged for connection `c` with those of the core's classifier `spec` in fixed
-    point: once from the logged ACKs and changes of state, and once from the logged features."""
+    """Compare the logged decisions of connection `c`'s loss classifier with those of the core's `spec` in
+    fixed point: once from the logged ACKs and changes of state, and once from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check a resend policy's waits in a kernel log: compute them again from the logged events."""
+"""Check a resend policy's waits before retransmissions: compute them again from the events in a kernel
+log."""
 
 from tcplearn import resends
 

@@ -87,7 +87,7 @@ def _terms(number: int, weights: Floats) -> Mapping[str, float]:
 
 
 def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x: Floats, group: Ints) -> bool:
-    """Return whether the mean RTO by `line` is at most that for destinations of which nothing is known."""
+    """Return whether the mean RTO by the linear function `line` is at most that of unknown destinations."""
     weight = 1 / np.bincount(group)[group]
     mean_us = np.average(x @ np.array(list(line.values())), weights=weight)
     return nothing is None or bool(mean_us <= nothing["constant_us"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit quantile regressions with weights >= 0, and raise them to a miss rate on held-out data."""
+"""Fit linear quantile regressions with weights >= 0, scaled to reach a miss rate on held-out data."""
 
 from typing import Any
 
