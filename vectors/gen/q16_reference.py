@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement nunes2014's kernel version of the experts framework (6.1 to 6.3) in truncated, saturated
-Q16.16. e^-z and the powers of the grid are correctly rounded by decimal arithmetic. Double and fixed point
-agree."""
+"""Implement nunes2014's experts framework for the kernel (6.1 to 6.3) in truncated, saturated Q16.16. e^-z
+and the powers of the grid are correctly rounded by decimal arithmetic. Double and fixed point agree."""
 
 import decimal
 from functools import cache

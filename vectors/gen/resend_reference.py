@@ -234,8 +234,7 @@ class Priced(Policy):
         self.episodes = [kept(c, old) for c in earlier.episodes]
 
     def handed_on(self, a, flights):
-        """Return the sum `a` over `flights` flights for the next connection: scaled to 32 flights if there
-        were more, otherwise by 31/32."""
+        """Return the sum `a` for the next connection: scaled to 32 flights if more, otherwise by 31/32."""
         part, whole = (32, flights) if flights > 32 else (31, 32)
         return self.n.scaled(self.n.product(a, part), whole)
 

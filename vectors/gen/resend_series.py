@@ -36,8 +36,8 @@ def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
 
 
 def flights(seed, count, rtt_us, loss):
-    """Yield flights of eight segments, 0.5 to 1.5 RTT apart. With probability `loss`, the timer resends
-    the last segment."""
+    """Yield flights of eight segments, 0.5 to 1.5 RTT apart. The timer resends the share `loss` of last
+    segments."""
     dice = random.Random(seed)
     now, out, events = 10**12, 0, []
     for _ in range(count):

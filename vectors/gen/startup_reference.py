@@ -33,7 +33,6 @@ class Standard(Policy):
 
 
 class Halving(Policy):
-    # rounding down, no repetition
     defaults: ClassVar = {"iw_min": 1, "ssthresh_min": 2, "rounding": 0, "repeat": 1}
 
     def half(self, window, times, least):

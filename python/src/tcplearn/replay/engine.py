@@ -179,8 +179,7 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return each estimator's sums of errors and RTOs over the first half of scored samples and over
-        all."""
+        """Return each estimator's errors and RTOs over the first half of the scored samples, and over all."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)

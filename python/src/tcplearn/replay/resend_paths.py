@@ -101,8 +101,7 @@ def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:
 
 
 def wanted(count: int, seed: int) -> Ints:
-    """Return the start times of requests in us. Pauses are exponential (mean 500 ms), cut to 100 ms to 2
-    s."""
+    """Return start times of requests in us. Pauses are exponential: mean 500 ms, cut to 100 ms to 2 s."""
     pauses = np.clip(np.random.default_rng(100 + seed).exponential(500.0, count), 100, 2000)
     return np.rint(1000 * np.cumsum(pauses)).astype(np.int64)
 

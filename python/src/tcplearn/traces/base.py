@@ -78,14 +78,13 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options for a trace; only for captures: `sender`, `every_ack`, `idle_s`, `events`, `explain`,
-    `windows`."""
+    """Options for a trace. `sender`, `every_ack`, `idle_s`, `events`, `explain`, `windows`: captures only."""
 
     sender: str = "auto"  # near, far, client, server, both, or an address with or without a port
     every_ack: bool = False  # whether to time ACKs that end inside a captured record (offloading)
     idle_s: float = 300.0  # a connection ends if it has no packet for this time
     events: bool = False  # batches have `events`, the input of loss classifiers
-    #: Resend policies. If given, batches have requests and stalls as `explained`, with each policy's waits.
+    #: Resend policies. If given, batches have requests and stalls as `explained`, with forecasts by policy.
     explain: tuple[str, ...] | None = None
     #: (connection, start, end) in us. If given, batches have the `packets` of these connections and times.
     windows: tuple[tuple[int, int, int], ...] = ()

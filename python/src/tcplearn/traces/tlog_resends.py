@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check a resend policy's waits before retransmissions: compute them again from the events in a kernel
-log."""
+"""Check a resend policy's waits before retransmissions: compute them again from a kernel log's events."""
 
 from tcplearn import resends
 

@@ -21,8 +21,7 @@ from tcplearn.output.table import Cell, Table, headed, text
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
-    """Return the coefficients in ms, as baddam2018 prints them. `mape` is a mean absolute error in
-    percent."""
+    """Return the coefficients in ms as baddam2018 prints them. `mape` is a mean absolute error in percent."""
     values = ", ".join(f"{value:.8f}" for value in coefficients.values())
     return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
 
