@@ -79,7 +79,7 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the row indices of each fold. A scenario may be in several folds, as in the papers."""
+    """Yield the row indices of each fold, split at random: a scenario may be in several folds."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])

@@ -111,7 +111,7 @@ class Total:
         self._independent = 0.0
 
     def add(self, drawn: Floats, blocks: int) -> None:
-        drawn = drawn[self._order.permutation(RESAMPLES)]  # else, equal flows would have equal resamples
+        drawn = drawn[self._order.permutation(RESAMPLES)]  # else equal flows would be resampled alike
         self._judged = drawn if self._judged is None else self._judged + drawn
         self._independent += blocks / run_length(blocks)
 

@@ -72,7 +72,7 @@ def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
 
 
 class Flows:
-    """Finds copied flows in a replay as flows end. A flow with few samples takes only some bytes."""
+    """Finds copies among a replay's flows when they end. A flow with few samples takes only some bytes."""
 
     def __init__(self) -> None:
         self._source = 0

@@ -94,7 +94,7 @@ def windows(samples: int, length: int, most: int) -> range:
 
 
 def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
-    """Return the windows of `length` rows that begin at `starts`, each as a flow of its own (0, 1, ...)."""
+    """Return the windows of `length` rows that begin at `starts`, each as a flow numbered 0, 1, ..."""
     at = np.asarray(starts)[:, None] + np.arange(length)
     flow = np.repeat(np.arange(len(starts), dtype=np.uint32), length)
     return schema.taken(rows, at.ravel()) | {"flow": flow}

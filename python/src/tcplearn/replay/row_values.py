@@ -65,7 +65,7 @@ def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
 
 def with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
     """Return `rows` with regret: the mean error divided by that of the best choice in hindsight, such as
-    the best of eight moving averages. `hindsight` has the latter errors in us, by name."""
+    the best of eight moving averages. `hindsight` has these least errors in us, by name."""
     best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
     return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 

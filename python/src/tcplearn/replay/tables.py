@@ -62,7 +62,7 @@ class Shown:
 
 
 def _columns() -> list[Shown]:
-    """Return all columns in the order of `tcplearn.metrics`, but rare ones at the end."""
+    """Return all columns in the order of `tcplearn.metrics`, but with rare ones at the end."""
     known = [m for m in metrics.METRICS if m.heading]
     rare = sorted((m for m in known if m.rare), key=lambda m: -m.rank)
     out = []
@@ -236,7 +236,7 @@ def folded_notes(notes: Sequence[str], width: int) -> list[str]:
 
 
 def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
-    """Return the legend of `columns`. `intervals`: the table has intervals; `standard`: it has RFC 6298."""
+    """Return the legend of a table of `columns` with `intervals`, with RFC 6298's timer (`standard`)."""
     shown = [c for c in columns if c.metric.short and not c.ratio]
     parts = [f"{c.head.replace(chr(10), ' ') or c.name}: {c.metric.short}" for c in shown]
     if len(columns) <= len(FEW_COLUMNS):

@@ -103,12 +103,12 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return how many spurious timeouts a timer may have: those of Linux's, at least 1 per 1,000 samples."""
+    """Return the spurious timeouts a timer may have: as many as Linux's, at least 1 per 1,000 samples."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return how many spurious probes a timer may have: as many as Linux's, plus 1 per 100 samples."""
+    """Return the spurious probes a timer may have: as many as Linux's, plus 1 per 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 

@@ -34,7 +34,7 @@ class CsvTrace(SampleTrace):
         self._first_us: int | None = None
         self._made_us = 0  # time of the last row of a file without times
         self._chunks = self._read_chunks()
-        self._head: tuple[int, list[str], bool] = (0, [], False)  # lines in the chunk of the header, after it
+        self._head: tuple[int, list[str], bool] = (0, [], False)  # the lines after the header in its chunk
         self._header = self._read_header()
         self._plausible = None  # an RTT computed from two times has no unit that could be wrong
         if (rtt := self._header.rtt) is not None:

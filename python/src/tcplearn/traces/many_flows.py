@@ -106,7 +106,7 @@ class ManyFlows:
         return out
 
     def info(self, number: int, title: str) -> FlowInfo:
-        """Return the information on flow `number`; `title` names it if it has no name. Raise KeyError."""
+        """Return the information on flow `number`; `title` names a flow without a name. Raise KeyError."""
         name = self._names[number] if number < len(self._names) else None
         if name is None:
             raise KeyError(number)

@@ -16,7 +16,7 @@ _FALL_SHIFT = 3  # tcp_metrics.c of Linux: a high RTT falls by 1/8 of the differ
 
 @dataclass(slots=True)
 class Place:
-    """The RTTs stored for a destination or a prefix: the last, and a high one that falls slowly."""
+    """The RTTs stored of a destination or prefix: the last, and one that rises at once and falls slowly."""
 
     last_us: int = 0
     high_us: int = 0

@@ -73,7 +73,7 @@ def fit(
 
 
 def _least(number: int, level: float) -> int:
-    """Return how many destinations linear function `number` needs to show a miss rate of 1 - `level`."""
+    """Return how many destinations are needed to train linear function `number` at the quantile `level`."""
     if number == history.NOTHING:
         return 1
     return LEAST_DESTINATIONS if number == history.PLACE else max(LEAST_DESTINATIONS, round(1 / (1 - level)))
