@@ -292,8 +292,7 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return each estimator's interval of its mean RTO divided by a base estimator's, if it is
-        bounded. `bounds` has the ends of the intervals of all ratios to the base."""
+        """Return estimators' bounded intervals of mean RTO over that of the base to which `bounds` refer."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}

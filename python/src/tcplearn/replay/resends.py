@@ -154,8 +154,7 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """Run all policies over one path and loss process. Compare them with stock Linux and the best
-    `rto_min` in hindsight."""
+    """Run all policies over one path and loss process; compare stock Linux and the best `rto_min`."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)

@@ -63,8 +63,8 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return integer keys ordered by (`run`, value), and the sorted values to convert them back, or
-        None if there is a single flow, whose keys are the values."""
+        """Return integer keys ordered by (`run`, value), and the sorted values if the keys have their
+        ranks."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)

@@ -94,8 +94,7 @@ def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x:
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """Return the weights of linear function `number`. Only the one of the destination's own RTTs has
-    enough rows to fit the quantile `level`; the others are fitted at a lower quantile and then raised."""
+    """Return the weights of linear function `number`. With few rows, fit a lower quantile and raise it."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)
