@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """List the test cases: every estimator and preset on every series, and variants with other parameters.
-
-This file has the cases of double_reference.py and fixed_reference.py. Every other file ..._reference.py
-has its own in CASES. Default parameters are those of the papers and RFCs, as the pages in docs/algorithms
-list them.
-"""
+Here are the cases of double_reference.py and fixed_reference.py; other ..._reference.py files have CASES.
+Default parameters are those of the papers and RFCs, as docs/algorithms lists them."""
 
 from importlib import import_module
 from pathlib import Path
@@ -95,8 +92,7 @@ ESTIMATORS = {
     "experts/fitted": (d.Experts, f.Experts, FITTED, [
         ("wan sawtooth", {"loss": 1, "eta": 0.5}),
         ("large", {"fit": 1}),
-        # samples just at the top of the experts' grid
-        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),
+        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # at the top of the experts' grid
         ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
         ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
         ("extremes rising", {"share": 2, "fit": 1}),
@@ -129,8 +125,7 @@ def cases_of(name):
 
 
 def references(name, changed):
-    """Return the reference implementations of estimator `name` in double and in fixed point, with the
-    parameters `changed`. The second is None if fixed point gives the same whole microseconds as double."""
+    """Return the references in double and fixed point, the second None if it gives the same whole us."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

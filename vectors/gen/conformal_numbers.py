@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the arithmetic of `conformal`, a timer with a chosen miss rate, in floats (Double) and in
-integers (Fixed), from docs/algorithms/conformal.md and arithmetic.md."""
+"""Implement the arithmetic of `conformal` (docs/algorithms/conformal.md) in floats and in integers."""
 
 import math
 
@@ -118,8 +117,7 @@ class Fixed:
         return fix.over(exp2_near_16((x >> 16) + (24 << 16)), 1 << 16)
 
     def square(self, x):
-        """Return the square of `x` with the sign of `x`. Before squaring, the magnitude is truncated to 16
-        fractional bits."""
+        """Return `x` squared, with the sign of `x`, after truncating |x| to 16 fractional bits."""
         m = min(abs(x) >> 16, 1 << 28)
         return m * m if x >= 0 else -m * m
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement `conformal`, a timer with a chosen miss rate, from docs/algorithms/conformal.md and
-arithmetic.md. The same code runs in floats and in integers, with the classes of conformal_numbers.py."""
+"""Implement `conformal`, a timer with a chosen miss rate, from docs/algorithms/conformal.md. The same code
+runs in floats and in integers, with the classes of conformal_numbers.py."""
 
 import double_reference as d
 import fixed_reference as fix
@@ -11,8 +11,7 @@ from double_reference import RTT_MAX_US, clamp
 
 
 class Timer:
-    """The width of the interval above a prediction p (parameter `width` = 1). It counts misses, and
-    detects changes of the RTT's level."""
+    """The width of the interval above a prediction if `width` = 1, with detection of level changes."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps
@@ -105,8 +104,7 @@ BINS = 105
 
 
 class Tail:
-    """The width of the interval above a prediction as a quantile of earlier excesses over the prediction,
-    corrected by the number of misses so far."""
+    """The width of the interval above a prediction: a quantile of excesses, corrected for misses so far."""
 
     def __init__(self, a, miss, count, wary, steps):
         self.a, self.counts_misses, self.wary, self.steps = a, count, wary, steps
@@ -228,8 +226,7 @@ class Conformal:
         self.rtt, self.rto = 0 * self.low, min(max(a.us(p["rto_initial_us"]), self.low), self.high)
         self.now = self.sent_before = (self.rtt, self.rto)  # prediction, RTO before limits
         self.turn_us = None
-        # for each sample since the last update of the RTO: its error, and whether it was a miss
-        self.flight = []
+        self.flight = []  # of each sample since the last update of the RTO: its error, whether it was a miss
 
     def update(self, s):
         y = self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))

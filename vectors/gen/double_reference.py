@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the estimators in double precision, each from its paper or RFC and its page in
-docs/algorithms. Durations are in microseconds."""
+"""Implement the estimators in double precision, from papers, RFCs and docs/algorithms. Times are in us."""
 
 import math
 
@@ -83,8 +82,7 @@ class Jacobson:
 
 
 class Linux:
-    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). This class stores the mean deviation,
-    and the core four times the mean deviation."""
+    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). The core stores `mdev` times four."""
 
     def __init__(self, p):
         self.p, self.srtt = p, None
@@ -166,8 +164,7 @@ def e_to_minus(x):
 
 
 class Experts:
-    """The experts framework: nunes2014, Algorithm 1, step by step. Every loss is computed for every
-    expert."""
+    """The experts framework: nunes2014, Algorithm 1. Every loss is computed for every expert."""
 
     UNIT_MAX_US = 2**30
 
@@ -207,8 +204,7 @@ class Experts:
         return self.decays[y]
 
     def shared(self, w, y):
-        """Return the weights after step 4 (sharing), divided by the sum of `w`. docs/algorithms/experts.md
-        describes the three ways of sharing."""
+        """Return the weights after step 4 (sharing: docs/algorithms/experts.md) over the sum of `w`."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/estimator, or with --check compare the existing files.
-
-    python3 vectors/gen/generate.py [--check] [ESTIMATOR ...]
-
-If estimators are named, only their vectors and those of their presets are written or compared. It needs
-Python 3.11 or later and no packages.
-"""
+"""Write vectors/estimator, or with --check compare the existing files."""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -22,8 +16,7 @@ def text_of_series(series):
 
 
 def answers(name, series, changed):
-    """Yield the answers of estimator `name` before the first sample, and after every `series.every`
-    samples."""
+    """Yield the answers of estimator `name` before the first and after every `series.every` samples."""
     double, fixed = references(name, changed)
 
     def answer():

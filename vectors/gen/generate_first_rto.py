@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/first-rto, or with --check compare the existing files.
-
-    python3 vectors/gen/generate_first_rto.py [--check]
-
-The first RTO is computed in plain integers from docs/algorithms/first-rto.md and the files in
-core/models/.
-"""
+"""Write vectors/first-rto, computed in integers, or with --check compare the existing files."""
 
 import json
 import random
@@ -13,8 +7,7 @@ from fractions import Fraction
 
 from vector_files import VECTORS, main, series_text, texts_of
 
-#: The policies with their variants. A variant has the parameters that differ from the policy's model.
-CASES = {
+CASES = {  # variants have the parameters that differ from the policy's model
     "rfc6298": (
         {"place_last": 2.25, "place_high": 0.5, "place_constant_us": 7000},
         {"place": 1, "prefix": 0, "prefix_high": 1.5, "prefix_constant_us": 10_000, "floor_us": 1000},
@@ -72,8 +65,8 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """Return the model `name` of core/models/ with parameters changed, which are named as in
-    first_rto/list.h. The value 0 of a step's parameter turns the step on."""
+    """Return the model `name` of core/models/ with parameters `changed`, named as in first_rto/list.h. A
+    step's parameter 0 turns the step on."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]
@@ -94,8 +87,7 @@ def changed_model(name, changed):
 
 
 def events():
-    """Yield events at a few destinations. Some RTTs are close to the limit from which the SYN-ACK is taken
-    to be lost."""
+    """Yield events at a few destinations. Some RTTs are near the limit that marks a SYN-ACK as lost."""
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0

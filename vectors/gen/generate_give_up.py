@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/give_up.csv, or with --check compare the existing file.
-
-    python3 vectors/gen/generate_give_up.py [--check]
-
-The time after which an unanswered handshake is given up is computed timeout by timeout, as in
-net/ipv4/tcp_timer.c. The shortest first RTO that keeps this time as long as docs/algorithms/first-rto.md
-demands is found by trying all values.
-"""
+"""Write vectors/give_up.csv, or with --check compare the existing file. It has the time after which an
+unanswered handshake is given up, by net/ipv4/tcp_timer.c, and the shortest first RTO that keeps this time
+as long as docs/algorithms/first-rto.md demands, found by trying all values."""
 
 import random
 import sys

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/loss, or with --check compare the existing files.
-
-    python3 vectors/gen/generate_loss.py [--check]
-
-It needs Python 3.11 or later and no packages.
-"""
+"""Write vectors/loss, or with --check compare the existing files."""
 
 from loss_numbers import Float, Whole
 from loss_reference import CLASSIFIERS, Connection
 from loss_series import ALL, Ack
 from vector_files import expected_file, main, series_text, texts_of
 
-#: The classifier under whose name the features are written. They are the same for every classifier.
-FEATURES_OF = "congestion"
+FEATURES_OF = "congestion"  # features are the same for every classifier; they are written under this name
 
 
 def line(event):
@@ -25,8 +19,7 @@ def line(event):
 
 
 def played(events, subject):
-    """Yield the answer of `subject`, a classifier or a computation of features, to each decision among
-    `events`."""
+    """Yield the answer of `subject` (a classifier or the features) to each decision among `events`."""
     for event in events:
         if isinstance(event, Ack):
             getattr(subject, "path", subject).ack(event)

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/resend, or with --check compare the existing files.
-
-    python3 vectors/gen/generate_resend.py [--check]
-
-It needs Python 3.11 or later and no packages.
-"""
+"""Write vectors/resend, or with --check compare the existing files."""
 
 from resend_reference import POLICIES, Floats, Wholes
 from resend_series import SERIES

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/startup, or with --check compare the existing files.
-
-    python3 vectors/gen/generate_startup.py [--check]
-
-It needs Python 3.11 or later and no packages.
-"""
+"""Write vectors/startup, or with --check compare the existing files."""
 
 import random
 
@@ -34,8 +29,7 @@ def windows():
 
 
 def place(loss_share, seed):
-    """Yield connections to one destination during a minute, with a pause. The path loses about
-    `loss_share` of all packets."""
+    """Yield connections to one destination in a minute, with a pause. `loss_share` of packets are lost."""
     dice = random.Random(seed)
     time_us = 0
     for k in range(600):
@@ -49,8 +43,7 @@ def place(loss_share, seed):
 
 
 def extremes():
-    """Yield events that no correct caller reports: constant or decreasing times, more retransmissions than
-    segments, very large counts."""
+    """Yield events that no correct caller reports, such as decreasing times and very large counts."""
     for k in range(60):
         time_us = (0, 10**15, 5, 10**15 + 1, 2 * 10**15)[k % 5]
         yield report(

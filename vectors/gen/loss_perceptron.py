@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the perceptron of the loss classifiers from docs/algorithms/loss/mlp.md, in floats and in
-integers."""
+"""Implement the loss classifiers' perceptron from docs/algorithms/loss/mlp.md, in floats and in integers."""
 
 import json
 import math
@@ -41,8 +40,7 @@ def logistic_whole(x):
 
 
 def perceptron_whole(net, features):
-    """Return the perceptron's output before the last sigmoid. Units and weights have 24 fractional bits,
-    sums have 48."""
+    """Return the output before the last sigmoid. Units and weights have 24 fractional bits, sums have 48."""
 
     def weight(x):
         assert x * 2**24 == int(x * 2**24)

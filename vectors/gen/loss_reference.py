@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the features of a loss and the loss classifiers from docs/algorithms/loss. The same code runs
-in floats and in integers, with the classes of loss_numbers.py (durations in units of 2^-8 us, ratios with
-30 fractional bits)."""
+"""Implement the features of a loss and the loss classifiers from docs/algorithms/loss, in floats and in
+integers, with the classes of loss_numbers.py (durations in 2^-8 us, ratios with 30 fractional bits)."""
 
 from fixed_reference import ONE
 from loss_numbers import Float
@@ -123,8 +122,7 @@ class Connection:
             self.recovery_us, self.since = at.time_us, 0
 
     def features(self, at):
-        """Return the features in the order of core/include/tcplearn/loss/feature_list.h, each limited to
-        its bounds."""
+        """Return the features in the order of feature_list.h of the core, within their bounds."""
         found = self.unclipped(at) if self.rtts else dict.fromkeys(BOUNDS, self.n.number(0))
         if not self.rtts:
             return found
@@ -329,8 +327,7 @@ ADAPTIVE = {
     "fall": 0.5, "rise": 0.125, "soon": 1, "keeps": 3,
 }  # fmt: skip
 SRTT = FEATURES.index("rtt_min_to_srtt")
-# name: (class, default parameters, variants). Each is run on every series.
-CLASSIFIERS = {
+CLASSIFIERS = {  # name: (class, default parameters, variants); each is run on every series
     "congestion": (Always, {"cause": 0}, []),
     "random": (Always, {"cause": 1}, []),
     "oracle": (Oracle, {"otherwise": 0}, [{"otherwise": 1}]),

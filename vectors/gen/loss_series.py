@@ -36,8 +36,8 @@ def recovery(at, *after):
 
 
 def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
-    """Yield the events of a sender whose bottleneck has a queue. The window grows by one segment in each
-    round trip. Both kinds of loss halve it, except in the recoveries whose numbers are in `keeps`."""
+    """Yield the events of a sender whose bottleneck has a queue. The window grows by one segment per round
+    trip, and every loss halves it, except in the recoveries whose numbers are in `keeps`."""
     r = random.Random(seed)
     now, cwnd, ssthresh, seen = 1_000_000, 10, 1 << 31, 0
     for _ in range(rounds):

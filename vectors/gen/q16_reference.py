@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement nunes2014's kernel version of the experts framework (sections 6.1 to 6.3) in Q16.16 numbers,
-with truncation and saturation.
-
-e^-z and the powers of the grid are correctly rounded by decimal arithmetic. The answers are the same in
-both arithmetics.
-"""
+"""Implement nunes2014's experts framework for the kernel (6.1 to 6.3) in truncated, saturated Q16.16. e^-z
+and the powers of the grid are correctly rounded by decimal arithmetic. Double and fixed point agree."""
 
 import decimal
 from functools import cache
@@ -78,8 +74,7 @@ class ExpertsQ16:
         self.rescale()
 
     def rescale(self):
-        """Divide the weights by their sum, truncated, after every `rescale` trials whose weights are not
-        all zero."""
+        """Divide the weights by their sum, truncated, after every `rescale` trials with nonzero weights."""
         self.trials += 1
         if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
             total = sat(sum(self.w))

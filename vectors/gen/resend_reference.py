@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the resend policies of docs/algorithms/resend in floats and in integers. A resend policy
-decides how long TCP waits before it retransmits."""
+"""Implement the resend policies (TCP's wait before a retransmission) of docs/algorithms/resend."""
 
 import math
 from fractions import Fraction
@@ -62,8 +61,7 @@ def wrapped(x):
 
 
 def kept(count, flights):
-    """Return the count with which the next connection to the same destination begins, given the count
-    `count` over `flights` flights of earlier connections."""
+    """Return the `count` over `flights` flights with which the next connection to the destination begins."""
     return count * 32 // flights if flights > 32 else count * 31 // 32
 
 
@@ -236,8 +234,7 @@ class Priced(Policy):
         self.episodes = [kept(c, old) for c in earlier.episodes]
 
     def handed_on(self, a, flights):
-        """Return the sum `a` over `flights` flights scaled for the next connection: to 32 flights, or by
-        31/32 if there were at most 32."""
+        """Return the sum `a` for the next connection: scaled to 32 flights if more, otherwise by 31/32."""
         part, whole = (32, flights) if flights > 32 else (31, 32)
         return self.n.scaled(self.n.product(a, part), whole)
 
@@ -311,8 +308,7 @@ class Priced(Policy):
 
     @staticmethod
     def late_place(us):
-        """Return the index of the histogram bin that contains `us`, and the part of the bin below `us` in
-        units of 1/65,536."""
+        """Return the index of the histogram bin of `us`, and the part of the bin below `us` in 1/65,536."""
         if us < 512:
             return 0, 0
         k = (log2(us) - 9 * 65536) * 2
@@ -365,8 +361,8 @@ class Priced(Policy):
             self.late = [c // 2 for c in self.late]
 
 
-#: Name: (reference, parameters that differ from its defaults, variants). Every policy runs on every series
-#: with its defaults and with each variant.
+#: Name: (reference, parameters that differ from its defaults, variants). Every policy runs on every
+#: series with its defaults and with each variant.
 POLICIES = {
     "stock": (Stock, {}, ({"rto_min_us": 30_000, "probe_min_us": 2000}, {"rto_max_us": 700_000})),
     "floor": (Stock, {"rto_min_us": 5000}, ()),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Generate events for the resend policies: (kind, values). The series determines when timers fire; the
-policies' answers do not."""
+"""Generate events (kind, values) for resend policies. When timers fire does not depend on the policies."""
 
 import random
 
@@ -8,13 +7,10 @@ FIRST, LATER, UNCLEAR = range(3)
 
 
 def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
-    """Yield requests of one segment. A lost segment is retransmitted after twice the RTT, then after 3/2
-    of the previous wait.
-
-    `late` is the share of ACKs that arrive only after the first retransmission. One in four of every
-    `fade`-th request meets a period of up to 8 s in which everything is lost. Without `clear`, ACKs do not
-    show which transmission they answer.
-    """
+    """Yield requests of one segment. A lost segment is resent after 2 RTT, then after 3/2 of the previous
+    wait. `late` is the share of ACKs that arrive only after the first retransmission. At every `fade`-th
+    request, everything is lost for up to 8 s with probability 1/4. Without `clear`, ACKs do not show which
+    transmission they answer."""
     dice = random.Random(seed)
     now = 0
     for k in range(count):
@@ -40,8 +36,8 @@ def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
 
 
 def flights(seed, count, rtt_us, loss):
-    """Yield flights of eight segments, 0.5 to 1.5 RTT apart, with an ACK for each segment. With
-    probability `loss`, the last segment of a flight is retransmitted by the timer."""
+    """Yield flights of eight segments, 0.5 to 1.5 RTT apart. The timer resends the share `loss` of last
+    segments."""
     dice = random.Random(seed)
     now, out, events = 10**12, 0, []
     for _ in range(count):
@@ -65,9 +61,8 @@ def flights(seed, count, rtt_us, loss):
 
 
 def bulk(seed, count, rtt_us):
-    """Yield windows of 2 to 12 segments, in which ACKs and transmissions alternate. Sometimes the path
-    then delivers nothing: the first retransmission is a tail loss probe or a timeout, and each later one
-    follows after twice the time."""
+    """Yield windows of 2 to 12 segments, in which ACKs and transmissions alternate. Some windows end with
+    retransmissions: a tail loss probe or a timeout, then each after twice the previous wait."""
     dice = random.Random(seed)
     now = 10**9
     yield "ack", (now - 1, rtt_us, 0, FIRST)
@@ -93,8 +88,7 @@ def bulk(seed, count, rtt_us):
 
 
 def places(seed, rtt_us, loss, counts):
-    """Yield successive connections to one destination, with `counts` requests each. The first connection
-    has many requests to learn from."""
+    """Yield connections to one destination, with `counts` requests each. The first has many requests."""
     for k, count in enumerate(counts):
         if k:
             yield "next", ()
@@ -115,8 +109,7 @@ def queue(seed, rtt_us):
 
 
 def extremes(seed, count):
-    """Yield events that no correct caller reports: decreasing times, timers and ACKs without segments in
-    flight, very large counts."""
+    """Yield events that no correct caller reports, such as decreasing times and very large counts."""
     dice = random.Random(seed)
     times = (0, 1, -1, 50_000, 10**15, 10**15 + 1, -(2**62), 2**62, 2**63 - 1, -(2**63), 2**32, 2**32 + 1)
     counts = (0, 1, 2, 1000, 2**31, 2**32 - 1)

@@ -108,8 +108,7 @@ def hour():
 
 
 def flights():
-    """Return a series in which eight segments are sent together in each round trip and queue behind one
-    another."""
+    """Return a series in which eight segments per round trip are sent together and queue."""
     r = random.Random(7)
     rows, now = [], 0
     for _ in range(25):

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the startup policies of docs/algorithms/startup in plain integers and fractions. A startup
-policy sets the initial window and ssthresh after a handshake."""
+"""Implement the startup policies (initial window, ssthresh) of docs/algorithms/startup in exact numbers."""
 
 from fractions import Fraction
 from typing import ClassVar
 
 NONE = 2**31 - 1  # as ssthresh: no limit
 CAP = 2**40
-#: 2^16 2^(-k/8) for k = 0 to 7, rounded.
-EIGHTHS = tuple(round(2 ** (16 - Fraction(k, 8))) for k in range(8))
+EIGHTHS = tuple(round(2 ** (16 - Fraction(k, 8))) for k in range(8))  # 2^16 2^(-k/8)
 
 
 class Policy:
@@ -35,7 +33,6 @@ class Standard(Policy):
 
 
 class Halving(Policy):
-    # rounding down, no repetition
     defaults: ClassVar = {"iw_min": 1, "ssthresh_min": 2, "rounding": 0, "repeat": 1}
 
     def half(self, window, times, least):
@@ -128,8 +125,7 @@ def _studied(iw, ssthresh):
     return Standard, {"iw": iw, "ssthresh": ssthresh}, ()
 
 
-#: Name: (class, parameters that differ from its defaults, variants of parameters).
-POLICIES = {
+POLICIES = {  # name: (class, parameters that differ from its defaults, variants of parameters)
     "standard": (Standard, {}, ({"iw": 2, "ssthresh": 5},)),
     "tsl": (
         Halving,

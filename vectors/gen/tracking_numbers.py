@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the arithmetic of the estimator `tracking` in floats and in integers, from
-docs/algorithms/tracking.md and arithmetic.md."""
+"""Implement the arithmetic of `tracking` in floats and integers, from docs/algorithms/tracking.md."""
 
 import fixed_reference as fix
 from double_reference import bounded, clamp, e_to_minus
@@ -9,8 +8,7 @@ COUNT = 12
 
 
 def added(values):
-    """Return the sum of `values` from first to last, as C computes it. Since Python 3.12, sum() of floats
-    compensates for rounding."""
+    """Return the sum of `values` from first to last, as in C. Python's sum() compensates for rounding."""
     total = 0
     for value in values:
         total += value
@@ -49,8 +47,7 @@ class Double:
     def step(self, c, error, distance, s):
         return clamp(c + error / s * (distance / s) / 32, -1, 1)
 
-    # fixed share
-    equal = 1 / COUNT
+    equal = 1 / COUNT  # fixed share
 
     def loss(self, error, scale):
         return error / scale
@@ -81,8 +78,7 @@ class Fixed:
         return fix.over(a, 1 << k)
 
     def mean(self, w, x):
-        """Return the mean of `x` with weights `w`, of which only the 18 leading bits of the largest weight
-        are used."""
+        """Return the mean of `x` with weights `w`, cut to the 18 leading bits of the largest weight."""
         shift = max(0, max(w).bit_length() - 18)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -91,8 +87,7 @@ class Fixed:
         return a >> k
 
     def summed_mean(self, w, x):
-        """Return the mean of `x` with weights `w`, of which only the 20 leading bits of their sum are
-        used."""
+        """Return the mean of `x` with weights `w`, cut to the 20 leading bits of their sum."""
         shift = max(0, sum(w).bit_length() - 20)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))

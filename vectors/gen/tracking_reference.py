@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the estimator `tracking` from docs/algorithms/tracking.md and arithmetic.md. The same code
-runs in floats and in integers, with the classes of tracking_numbers.py."""
+"""Implement the estimator `tracking` from docs/algorithms/tracking.md. The same code runs in floats and in
+integers, with the classes of tracking_numbers.py."""
 
 from defaults import LAST
 from double_reference import RTT_MAX_US, clamp
@@ -16,8 +16,7 @@ def lower_median(values):
 
 
 class Predictors:
-    """The predictors of `tracking`: trackers of the RTT's level, learners of what follows a deviation from
-    it, and the last sample."""
+    """The predictors: trackers of the RTT's level, learners of what follows a deviation, the last sample."""
 
     def __init__(self, a, y, median_start, dead_zone, by_outlier):
         self.a, self.median_start, self.dead_zone, self.by_outlier = a, median_start, dead_zone, by_outlier
@@ -79,8 +78,8 @@ class Predictors:
         self.cell16 = self.cell16 % 4 * 4 + level
 
     def step(self, distance, n, k):
-        """Return the step of a mean that becomes an EWMA with gain 1/2^k after 2^k samples: the `n`-th
-        sample lies `distance` from the mean."""
+        """Return the step of a mean for its `n`-th sample, which lies `distance` away. After 2^k samples,
+        the mean becomes an EWMA with gain 1/2^k."""
         return self.a.half(distance, k) if n >= 1 << k else self.a.div(distance, n)
 
     def track(self, y, deviation):
@@ -131,8 +130,8 @@ class Predictors:
 
 
 class Memory:
-    """The regrets of the predictors, and last that of the corrected mixture. With each sample, a regret
-    loses 1/2^k of itself."""
+    """The regrets of the predictors, and last that of the corrected mixture. A regret is the sum of the
+    mixture's errors minus the predictor's, and loses 1/2^k of itself with each sample."""
 
     def __init__(self, a, k, used, y):
         self.a, self.k, self.used = a, k, used
@@ -199,8 +198,7 @@ class Tracking:
             memory.update(y, x, not self.two)
 
     def towards(self, reach):
-        """Return the distances from the mixture to the last sample, to the slow hub and to the map of 16
-        cells, each limited to `reach`."""
+        """Return the mixture's distances to the last sample, the slow hub and map16, limited to `reach`."""
         return [clamp(self.bank.x[k] - self.base, -reach, reach) for k in (0, 4, 10)]
 
     def learn_correction(self, y):

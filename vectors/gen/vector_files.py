@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write the files of a generator, or with --check compare the existing files. Each kind of algorithm has
-inputs, KIND/series/NAME.csv, and answers, KIND/expected/NAME.csv (README.md)."""
+"""Write or check a generator's files: inputs KIND/series/NAME.csv, answers KIND/expected/NAME.csv."""
 
 import argparse
 import math
@@ -22,9 +21,8 @@ def series_text(events, head=()):
 
 
 def case_text(series, changed, answers):
-    """Return the text of a test case: a line with the series and the parameters that differ from the
-    defaults, and a line for each answer. An answer has the numbers of fixed point, followed by those of
-    double precision if they differ."""
+    """Return the lines of a test case: series and parameters other than the defaults, then the answers. An
+    answer has the numbers of fixed point, then those of double precision if they differ."""
     lines = [",".join(["case", series, *(f"{key}={value}" for key, value in changed.items())])]
     for whole, real in answers:
         numbers = [*map(str, whole), *([] if tuple(whole) == tuple(real) else map(repr, real))]
@@ -33,9 +31,8 @@ def case_text(series, changed, answers):
 
 
 def texts_of(algorithms, series, answers):
-    """Return the expected text of each algorithm, by name. `algorithms` has for each name a class, its
-    default parameters and variants. `answers` computes the answers of a class, with given parameters, to
-    the events of a series."""
+    """Return each algorithm's expected text, by name. `algorithms` maps names to (class, defaults,
+    variants). `answers` computes the answers of a class with parameters to the events of a series."""
     return {
         name: "".join(
             case_text(named, changed, answers(kind, {**defaults, **changed}, events))
@@ -51,8 +48,7 @@ def expected_file(kind, algorithm, folder="expected"):
 
 
 def write_kind(kind, series, expected, check, more=()):
-    """Write or check the texts of `series` (by name), `expected` (by algorithm) and `more` (by path).
-    Return an exit code."""
+    """Write or check the texts of `series`, `expected` and `more` (by path). Return an exit code."""
     texts = {VECTORS / kind / "series" / f"{name}.csv": text for name, text in series.items()}
     texts |= {expected_file(kind, name): text for name, text in expected.items()} | dict(more)
     return write_or_check(check, texts, {path.parent for path in texts})
@@ -64,8 +60,7 @@ def main(doc, kind, series, expected, more=()):
 
 
 def write_or_check(check, texts, folders=()):
-    """Write or check `texts`, by path. Return an exit code, which is 1 if a file differs or is missing, or
-    if one of `folders` has another file."""
+    """Write `texts` by path, or check that `folders` have them and no other file. Return an exit code."""
     if not check:
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,8 +85,7 @@ def _same_line(a, b):
 
 
 def _same_number(a, b):
-    """Return whether two numbers are the same. Numbers with a point or an exponent are doubles, and may
-    differ in the last digit, which depends on libm."""
+    """Return whether `a` and `b` are the same number. Doubles may differ in the last digit, due to libm."""
     if a == b:
         return True
     try:

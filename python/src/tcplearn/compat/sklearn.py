@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from tcplearn import estimators
 
-#: The columns of X, in order. Times are in microseconds.
-COLUMNS = ("time_us", "sent_us", "flight_segments", "ttl")
+COLUMNS = ("time_us", "sent_us", "flight_segments", "ttl")  # columns of X, in order; times in microseconds
 
 
 def _rows(x: ArrayLike) -> list[dict[str, int]]:
@@ -21,12 +20,10 @@ def _rows(x: ArrayLike) -> list[dict[str, int]]:
 
 
 class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn regressor around an RTT estimator. `name` is a spec such as ``"experts:n=50"``.
-
-    X has shape (n, 2 to 4) and the integer columns `COLUMNS`; y has shape (n,) and holds RTTs in us.
-    ``fit`` and ``partial_fit`` learn the rows in order. ``predict`` ignores the values of X: for each row
-    it returns the prediction of the RTT that follows the fitted rows, in us.
-    """
+    """A scikit-learn regressor around the RTT estimator `name`, such as ``"experts:n=50"``. X has shape
+    (n, 2 to 4) and the integer columns `COLUMNS`; y has shape (n,) and holds RTTs in us. ``fit`` and
+    ``partial_fit`` learn the rows in order. ``predict`` learns nothing: for each row it returns the
+    prediction, in us, of the RTT that follows the fitted rows."""
 
     def __init__(self, name: str = "jacobson", arithmetic: str = "double") -> None:
         self.name = name

@@ -18,13 +18,12 @@ from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
 
-#: How many classifiers with a single feature are shown, the best first.
-SINGLES = 5
+SINGLES = 5  # how many classifiers with a single feature are shown, the best first
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return the outcomes of the perceptron, gradient boosting, Veno's rules and the best single features."""
+    """Return the outcomes to show: perceptron, gradient boosting, Veno's rules, the best single features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -32,7 +31,7 @@ def shown(result: Result) -> list[Outcome]:
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
-    """Return a table of the balanced accuracy with interval, recalls, AUC and calibration error."""
+    """Return a table of loss classifiers: balanced accuracy and interval, recalls, AUC, calibration error."""
     out = Table(
         headed(
             "classifier",
@@ -191,7 +190,7 @@ def _resampled(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """Write the model, its card (which states `command`) and its pictures to `folder`. Return the paths."""
+    """Write the model, its card (with the command line `command`) and pictures. Return their paths."""
     make_directory(folder)
     stem = f"loss_{result.options.name}"
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}

@@ -17,14 +17,13 @@ from tcplearn.errors import UserError, printable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: The columns that count dropped packets of the window, if the simulator counted them.
-_DROPS = ("queue_drops", "channel_drops")
+_DROPS = ("queue_drops", "channel_drops")  # packets of the window that the simulator dropped
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A row of features `x` for each loss. `congested` is 1 for a loss by congestion and 0 for a random
-    loss; `group` is the number of the row's scenario (simulated network)."""
+    """A row of features `x` for each loss, with its scenario `group` (a simulated network). `congested` is
+    1 for a loss by congestion and 0 for a random loss."""
 
     features: tuple[str, ...]
     x: Floats
@@ -50,7 +49,7 @@ class Dataset:
         return self.x[:, [self.features.index(name) for name in names]]
 
     def both_causes(self) -> Dataset:
-        """Return the rows of scenarios with both causes. Elsewhere, the scenario alone gives the cause."""
+        """Return the rows of scenarios with congestion and random losses. Others reveal the cause."""
         share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 

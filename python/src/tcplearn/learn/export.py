@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Export core/models/*.json as C headers: loss_*.json to loss/mlp_models.h, rtt_*.json to
-first_rto_models.h.
-
-`python -m tcplearn.learn.export --write` writes the headers; `--check` compares them with the models.
-"""
+"""Export core/models/loss_*.json and rtt_*.json as C headers: loss/mlp_models.h and first_rto_models.h.
+`python -m tcplearn.learn.export --write` writes the headers; `--check` compares them with the models."""
 
 import sys
 from collections.abc import Sequence

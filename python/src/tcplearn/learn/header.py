@@ -11,7 +11,8 @@ def choices(kind: str, prefix: str, names: Sequence[str]) -> str:
 
 
 def chooser(signature: str, prefix: str, function: str, names: Sequence[str]) -> str:
-    """Return a C function that fills `out` by FUNCTION_NAME for `model`; an unknown number is the first."""
+    """Return a C function that fills `out` by calling FUNCTION_NAME for model number `model`. An unknown
+    number selects the first name."""
     lines = "\n".join(
         f"\t{'else ' if k else ''}if (model == {prefix}_{name.upper()})\n\t\t{function}_{name}(out);"
         for k, name in enumerate(names[1:])

@@ -8,8 +8,7 @@ from tcplearn.learn import header as shared
 from tcplearn.learn import model as models
 from tcplearn.learn.model import Model
 
-#: The models. The core's parameter `model` is an index into this list.
-NAMES = ("wide", "hwang2018")
+NAMES = ("wide", "hwang2018")  # the core's parameter `model` is an index into this list
 
 _TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write a perceptron of the core as JSON. Reading checks every range.
-
-A model file has exactly the numbers that the core stores: weights with 24 fractional bits, scales with
-30.
-"""
+"""Read and write a perceptron of the core as JSON. Reading checks every range. As in the core, weights
+have 24 fractional bits and scales 30."""
 
 import json
 import math
@@ -15,19 +12,16 @@ from typing import Any
 from tcplearn import documents
 from tcplearn.errors import UserError, printable
 
-#: Limits that keep the sums in core/include/tcplearn/loss/mlp_fixed.h from overflowing.
-WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64
+WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64  # no sum in mlp_fixed.h overflows
 WEIGHT_BITS, SCALE_BITS = 24, 30
 _KEYS = ("name", "inputs", "mean", "gain", "hidden", "hidden_bias", "output", "output_bias")
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A perceptron with one hidden layer that gives the probability that a loss is due to congestion.
-
-    P(congestion) = s(output . s(hidden . z + hidden_bias) + output_bias), where s(x) = 1 / (1 + e^-x) and
-    z = (feature - mean) gain, limited to [-5, 5].
-    """
+    """A perceptron with one hidden layer: the probability that a loss is due to congestion is s(output .
+    s(hidden . z + hidden_bias) + output_bias), where s(x) = 1 / (1 + e^-x) and z = (feature - mean) gain,
+    limited to [-5, 5]."""
 
     name: str
     inputs: tuple[str, ...]
@@ -51,7 +45,7 @@ def fixed(value: float, bits: int) -> int:
 
 
 class Reader:
-    """Reads a model from the JSON object `document`, which has exactly `keys`. Errors name `where`."""
+    """Reads numbers from the JSON object `document`, which must have `keys`. Errors name the file `where`."""
 
     def __init__(self, where: str, document: object, keys: Sequence[str]) -> None:
         self.where = where
@@ -74,8 +68,7 @@ class Reader:
         return rounded(given, bits)
 
     def float_of(self, what: str, value: object) -> float:
-        """Return `value`, or infinity for a huge integer. Raise UserError, naming `what`, if it is no
-        number."""
+        """Return `value` as a float, infinite if too large. Raise UserError naming `what` if no number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         try:
@@ -92,8 +85,8 @@ class Reader:
 
 
 def from_document(document: object, where: str, features: Sequence[str]) -> Model:
-    """Return the perceptron in `document`, JSON data whose file is called `where`. `features` are the
-    core's feature names. Raise UserError."""
+    """Return the perceptron in `document`, the content of the JSON file `where`. `features` are the names
+    of the core's features. Raise UserError."""
     reader = Reader(where, document, _KEYS)
     name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Train the core's perceptron with scikit-learn, and compute the probabilities that a trained one gives."""
+"""Train the core's perceptron with scikit-learn, and compute the probabilities of a trained one."""
 
 import warnings
 from collections.abc import Sequence
@@ -18,8 +18,7 @@ CLIP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The hyperparameters of the perceptron that classifies losses. The paper hwang2018 does not state
-    them."""
+    """Hyperparameters of the perceptron that classifies losses. The paper (hwang2018) states none."""
 
     inputs: tuple[str, ...]
     hidden: int = 64
@@ -33,8 +32,7 @@ class Choices:
 
 
 def sklearn(module: str) -> Any:
-    """Return the module `module` of scikit-learn, which only training needs. Raise UserError if it is
-    missing."""
+    """Return the module `module` of scikit-learn, which only training needs. Raise UserError without it."""
     import importlib
 
     try:
@@ -44,8 +42,7 @@ def sklearn(module: str) -> Any:
 
 
 def _scales(x: Floats) -> tuple[Floats, Floats]:
-    """Return the mean of each input and its gain (the inverse of the standard deviation), rounded as the
-    core stores them."""
+    """Return each input's mean and gain (1 / standard deviation), rounded as the core stores them."""
     deviation = x.std(0)
     gain = np.where(deviation > 0, 1 / np.maximum(deviation, 1e-12), 1.0)
     bits = models.SCALE_BITS
@@ -59,14 +56,10 @@ def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
 
 
 def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
-    """Train and return a perceptron that classifies losses. `x` has a row of features for each loss;
-    `congested` is 1 for congestion, 0 for random.
-
-    Several networks are trained from different starts and combined: the mean of their outputs before the
-    last sigmoid is a single network with all their hidden units. Each network is trained by Adam on the
-    log loss with tanh units, which learn faster. The model is written with the paper's sigmoids, by tanh a
-    = 2 s(2 a) - 1.
-    """
+    """Train a perceptron that classifies losses. `x` has a row of features for each loss; `congested` is 1
+    for congestion and 0 for random. Adam trains `choices.starts` networks on the log loss. The mean of
+    their outputs before the last sigmoid is a single network with all their hidden units. They have tanh
+    units, which learn faster; tanh a = 2 s(2 a) - 1 converts them to the sigmoids s of `Model`."""
     if choices.hidden % choices.starts:
         raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
     mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))
@@ -94,8 +87,7 @@ def _network(z: Floats, congested: Ints, choices: Choices, seed: int) -> Any:
         n_iter_no_change=choices.epochs,
     )
     with warnings.catch_warnings():
-        # the warning that training stopped at the last epoch, which is intended
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # training stops at the last epoch, which is intended
         return network.fit(z, congested)
 
 
@@ -126,8 +118,7 @@ def _model(
 
 
 def probability(model: Model, x: Floats) -> Floats:
-    """Return the probability that each loss is due to congestion, as the core computes it in double
-    arithmetic. `x` has a row of the model's inputs for each loss."""
+    """Return P(congestion) for each row of `x` (a loss), as the core computes it in double precision."""
     z = scores(x, np.array(model.mean), np.array(model.gain))
     units = logistic(z @ np.array(model.hidden).T + np.array(model.hidden_bias))
     return logistic(units @ np.array(model.output) + model.output_bias)
@@ -139,9 +130,7 @@ def logistic(x: Floats) -> Floats:
     return out
 
 
-#: Features that show the scale of a path (its RTT, its rate) and not its state. A network with these
-#: inputs memorises the scenarios.
-SCALES = (
+SCALES = (  # features of a path's scale (its RTT, its rate), by which a network would memorise scenarios
     "rtt_min_per_packet",
     "rtt_per_packet",
     "ack_interval",
@@ -152,7 +141,6 @@ SCALES = (
     "log_cwnd",
     "past_log_packets",
 )
-#: The inputs that hwang2018 uses.
 PAPER = ("rtt_min_per_packet", "rtt_per_packet")
 
 

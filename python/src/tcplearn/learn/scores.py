@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Score a loss classifier. `congested` is 1 for each loss by congestion and 0 for a random one, `called`
-is the classifier's decision, and a score or probability says how likely congestion is."""
+"""Score a loss classifier. `congested` (the cause) and `called` (the decision) are 1 for a loss by
+congestion and 0 for a random loss. A larger score or probability makes congestion more likely."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ BINS = 10
 
 
 def balanced_accuracy(congested: Ints, called: Ints) -> float:
-    """Return the mean of the recalls of both causes, or nan if a cause does not occur."""
+    """Return the mean of the recalls of congestion and random losses, or nan if one does not occur."""
     recalls = [
         float((called[congested == c] == c).mean()) if (congested == c).any() else np.nan for c in (0, 1)
     ]
@@ -24,8 +24,7 @@ def recall(congested: Ints, called: Ints, cause: int) -> float:
 
 
 def auc(congested: Ints, score: Floats) -> float:
-    """Return the probability that a congestion loss has a larger score than a random loss. A tie counts as
-    one half (Mann and Whitney)."""
+    """Return the probability that a congestion loss has a larger score than a random one; ties count 1/2."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     rank = (np.cumsum(counts) - (counts - 1) / 2)[place]
     ones = int(congested.sum())
@@ -38,8 +37,8 @@ def auc(congested: Ints, score: Floats) -> float:
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
-    """Return the calibration of predicted probabilities of congestion. For each tenth of the range 0 to 1
-    that has losses, it has the mean probability, the share of congestion and the number of losses."""
+    """Return for each tenth of the range 0 to 1 that has losses: the mean predicted probability, the share
+    of congestion, and the number of losses."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
         (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
@@ -49,8 +48,7 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Return the expected calibration error of the predicted probabilities of congestion, over bins of
-    equal width."""
+    """Return the expected calibration error: mean |probability - share of congestion| over bins of losses."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 
@@ -69,8 +67,7 @@ def best_threshold(congested: Ints, score: Floats) -> float:
 
 
 def interval(congested: Ints, called: Ints, group: Ints, seed: int = 1) -> tuple[float, float]:
-    """Return the bootstrap interval of the balanced accuracy of decisions `called`; whole scenarios
-    (`group`) are resampled."""
+    """Return the bootstrap interval of the balanced accuracy. Whole scenarios (`group`) are resampled."""
     of_cause = [congested == c for c in (0, 1)]
     sums = np.array([np.where(of, called == k, 0.0) for k, of in enumerate(of_cause)])
     return bootstrap(group, sums, np.array(of_cause, np.float64), seed)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Split the results of a loss classifier by parameters of the scenarios, such as the queue or the
-bandwidth-delay product."""
+"""Split a loss classifier's results by parameters of the scenarios, such as the queue discipline."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,14 +8,12 @@ import numpy as np
 
 from tcplearn.learn.trials import Outcome
 
-#: The approximate size of a packet on the wire, in bits.
-PACKET_BITS = 12_000
+PACKET_BITS = 12_000  # approximate size of a packet on the wire
 About = Mapping[str, Any]  # a scenario's parameters by dotted keys, such as "topology.queue"
 
 
 def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
-    """Yield the name of each slice of the scenarios (such as all with a certain queue), and the
-    classifier's outcome on it. Yield nothing if the data have no parameters of scenarios."""
+    """Yield the name of each slice of the scenarios (such as "queue: codel") with the outcome on it."""
     about = outcome.data.about
     labels: dict[str, list[str]] = {}
     for scenario in about:
@@ -34,8 +31,7 @@ def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
 
 
 def _labels(s: About) -> Iterator[tuple[str, str]]:
-    """Yield the slices that a scenario belongs to, as pairs (kind, value). A value may begin with a number
-    and "|", by which slices are sorted."""
+    """Yield the slices of a scenario as (kind, value). A prefix "NUMBER|" of a value gives the sort order."""
     queue = s.get("topology.queue")
     if queue:
         yield "queue", str(queue)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Do the work of `tcplearn train loss`: from labelled losses, train a classifier and test it."""
+"""Do the work of `tcplearn train loss`: train a loss classifier on labelled losses and test it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
 
-#: Shares of the scenarios that are used in training, to show the effect of more data.
-SHARES = (0.25, 0.5)
+SHARES = (0.25, 0.5)  # shares of the scenarios used in training, to show the effect of more data
 Say = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     name: str = "wide"
-    # no inputs: all that do not depend on a path's scale
-    choices: Choices = field(default_factory=lambda: Choices(()))
+    choices: Choices = field(default_factory=lambda: Choices(()))  # (): all that do not show a path's scale
     folds: int = trials.FOLDS
     most: int = 120  # most rows of a scenario
     events: int = 0  # losses for training in each resampling, as in hwang2018
@@ -45,8 +43,8 @@ class Result:
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the features named by `words`, which the classifier takes as inputs. By default they are all
-    of `known` that do not depend on a path's scale. Raise UserError for an unknown name."""
+    """Return the features named in `words`, by default all of `known` that do not depend on a path's
+    scale. Raise UserError for an unknown name."""
     for word in words:
         if word not in known:
             raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")
@@ -54,8 +52,8 @@ def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train and test on the losses in the files `paths`, and return the result. `say` is told the
-    progress. Raise UserError if the data do not fit, and FailedError if training gives no valid model."""
+    """Train and test on the losses in the files `paths`. `say` receives the progress. Raise UserError if
+    the data do not fit, and FailedError if training gives no valid model."""
     steps = _Steps(say, options)
     steps.next("reading")
     whole = dataset.read(paths)
@@ -92,7 +90,7 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
 
 
 def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, Outcome]]:
-    """Return the outcomes of five-fold cross-validations in which one hyperparameter at a time is varied."""
+    """Return outcomes of five-fold cross-validations in which one hyperparameter at a time is varied."""
     base = options.choices
     folds = list(trials.by_scenario(data, 5, base.seed))
     out = []

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Test loss classifiers on scenarios that were held out in training. Compared are the perceptron, gradient
-boosting on the same features as the upper limit (the ceiling), Veno's rule, and each single feature with a
-threshold."""
+"""Test loss classifiers on scenarios held out in training: the perceptron, gradient boosting as the upper
+limit (the ceiling), Veno's rule, and each single feature with a threshold."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ from tcplearn.learn.perceptron import Choices
 
 BETAS = (3, 5, 10, 15, 20, 25)
 FOLDS = 10
-#: A Scorer returns scores of rows; a larger score makes congestion more likely. A Learner learns a Scorer
-#: from other rows.
+#: A Scorer gives each row a score, larger if congestion is more likely. A Learner trains a Scorer on rows.
 Scorer = Callable[[Dataset], Floats]
 Learner = Callable[[Dataset], Scorer]
 Progress = Callable[[float, str], None]
@@ -26,12 +24,9 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A loss classifier's scores of all rows (losses), each by a model that was trained without the row's
-    fold.
-
-    `called` are the decisions, with thresholds chosen on the scores of other folds. `calibrated` says
-    whether the score is a probability.
-    """
+    """A loss classifier's scores of all losses, each by a model that was trained without the loss's fold.
+    `called` are the decisions, by thresholds chosen on other folds. `calibrated`: scores are
+    probabilities."""
 
     name: str
     data: Dataset
@@ -56,14 +51,12 @@ class Outcome:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return the recalls of congestion and of random losses if each loss with a score of at least
-        `threshold` is called congestion."""
+        """Return the recalls of congestion and random losses if scores >= `threshold` mean congestion."""
         called = (self.score >= threshold).astype(np.int64)
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def of_both_causes(self) -> Outcome:
-        """Return the outcome on the scenarios in which both causes of losses, congestion and random,
-        occur."""
+        """Return the outcome on the scenarios that have both congestion and random losses."""
         return self.of(np.isin(self.data.group, self.data.both_causes().group))
 
     def of(self, keep: NDArray[np.bool_]) -> Outcome:
@@ -72,8 +65,7 @@ class Outcome:
 
 
 def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the row indices of each fold. A fold consists of whole scenarios, and the sizes of folds
-    differ by at most one scenario."""
+    """Yield the row indices of each fold. A fold has whole scenarios; folds have similar numbers of rows."""
     rows = np.bincount(data.group, minlength=int(data.group.max()) + 1)
     there = np.flatnonzero(rows)
     order = np.random.default_rng(seed).permutation(there)
@@ -87,19 +79,15 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the row indices that each fold holds out. Rows of the same run may be in training and in
-    testing, as in the papers."""
+    """Yield the row indices of each fold, split at random: a scenario may be in several folds."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])
 
 
 def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
-    """Decide which rows (losses) to call congestion: return 1 for congestion, 0 for random.
-
-    The threshold of a fold is the best one for the scores of the other folds (`limits_of`, by default
-    `score`). So neither the fold's own rows nor scores of training rows determine it.
-    """
+    """Return 1 for each row (loss) called congestion, otherwise 0. The threshold of a fold is the best one
+    for the other folds' scores (`limits_of`, by default `score`)."""
     out = np.zeros(len(score), np.int64)
     for held_out in folds:
         rest = np.setdiff1d(np.arange(len(score)), held_out)
@@ -121,9 +109,8 @@ def try_out(
 def try_ours(
     name: str, choices: Choices, data: Dataset, folds: Sequence[Ints]
 ) -> tuple[Outcome, dict[str, float]]:
-    """Test the perceptron by cross-validation over `folds`. Return its outcome (scores and decisions for
-    all rows), and for each feature by how much the balanced accuracy falls when the feature is shuffled
-    within a fold."""
+    """Test the perceptron by cross-validation. Return its outcome, and for each feature by how much the
+    balanced accuracy falls when the feature is shuffled within a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
     shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}
@@ -154,8 +141,7 @@ def ours(choices: Choices) -> Learner:
 
 
 def of_some(choices: Choices, share: float) -> Learner:
-    """Return a learner (a function that trains on a dataset) that trains the perceptron on the share
-    `share` of the scenarios."""
+    """Return a learner that trains the perceptron on the share `share` of the scenarios."""
 
     def learn(data: Dataset) -> Scorer:
         there = np.unique(data.group)
@@ -166,7 +152,7 @@ def of_some(choices: Choices, share: float) -> Learner:
 
 
 def ceiling(seed: int) -> Learner:
-    """Return a learner (a function that trains on a dataset): gradient boosting on all features."""
+    """Return a learner that trains gradient boosting on all features."""
 
     def learn(data: Dataset) -> Scorer:
         trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
@@ -184,8 +170,7 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """Return a learner (a function that trains on a dataset) that uses one feature as the score and learns
-    its sign."""
+    """Return a learner that uses one feature as the score and learns only its sign."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
@@ -201,8 +186,7 @@ def veno(data: Dataset, beta: float) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """The perceptron's accuracies over repeated random splits into training and test: the mean, and the
-    ends of the middle 95 %."""
+    """The perceptron's accuracies over random splits: the mean, and the 2.5 and 97.5 % quantiles."""
 
     training: tuple[float, float, float]
     test: tuple[float, float, float]
@@ -210,8 +194,8 @@ class Resampled:
 
 
 def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
-    """Return the perceptron's accuracies by hwang2018's protocol: train on `events` random losses and test
-    on `tests` others, `times` times."""
+    """Return accuracies by hwang2018's protocol: `times` times, train on `events` random losses and test
+    on `tests` others."""
     found = []
     for k in range(times):
         order = np.random.default_rng(choices.seed + k).permutation(len(data))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run each loss classifier at each fast retransmit of a capture. A loss classifier decides whether the
-loss was due to congestion or random."""
+"""Run each loss classifier (congestion or random loss?) at each fast retransmit of a capture."""
 
 from __future__ import annotations
 
@@ -21,10 +20,8 @@ from tcplearn.replay.truths import Truths
 from tcplearn.traces import TraceOptions, open_trace
 
 DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive", "history")
-#: The number of fast retransmits that the table shows by default.
-SHOWN = 40
-#: The classifiers' input features that the table shows, and their headings.
-TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}
+SHOWN = 40  # fast retransmits that the table shows by default
+TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}  # features shown
 
 _FAST, _TIMEOUT = 1, 2
 _EVENTS = ("kind", "time_us", "rtt_us", "delivered_segments", "duplicate", "flight_segments")
@@ -134,8 +131,7 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """Return a table of how often each classifier decided for each cause, and of how often it was right if
-    the true causes are known."""
+    """Return a table: how often each classifier decided for each cause and, if known, was right."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()
@@ -160,8 +156,7 @@ def summary(causes: Causes) -> Table:
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
-    """Return cells with the recall of congestion, the recall of random, and their mean, from `pairs` of
-    (true cause, decision). The mean is empty unless both causes occur."""
+    """Return the recalls of congestion and random losses and their mean; `pairs` are (cause, decision)."""
     both = truths.recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None
@@ -169,8 +164,7 @@ def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
 
 
 def table(causes: Causes, everything: bool) -> Table:
-    """Return a table of fast retransmits with each classifier's decision: all of them if `everything`,
-    otherwise the first `SHOWN`."""
+    """Return a table of the decisions at all fast retransmits if `everything`, else at the first `SHOWN`."""
     columns = [
         Column("flow", words=True),
         Column("time,\ns"),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find series that occur in several files. A series is the RTT samples of one flow. Each counts once, for
-the first file that has it."""
+"""Find series (RTT samples of one flow) that occur in several files. Each counts once, in the first file."""
 
 from __future__ import annotations
 
@@ -13,40 +12,34 @@ from tcplearn.output.numbers import counted
 from tcplearn.replay.names import Names
 from tcplearn.replay.results import TOO_SHORT
 
-#: The number of copies that a warning names.
-NAMED = 3
+NAMED = 3  # copies that a warning names
 
 
 def key_of(digest: int, samples: int, name: str, title: str, first_us: int) -> str:
-    """Return a key that identifies a series (the RTT samples of one flow). Copies in other files have the
-    same key.
-
-    `digest` is a hash of the samples and of their times since the first sample. Series of fewer than 30
-    samples may agree by chance. Their keys also contain the start time `first_us` and the flow's `name`,
-    unless this name is only the file's `title`.
-    """
+    """Return a key of a series (the RTT samples of one flow) that is the same for its copies in other
+    files. `digest` is a hash of the samples and of their times since the first sample. Series of fewer
+    than 30 samples may agree by chance, so their keys also contain the start time and, unless it is only
+    the file's `title`, the flow's `name`."""
     if samples >= TOO_SHORT:
         return f"{digest:016x}"
     return f"{digest:016x} {first_us} {'' if name == title else name}"
 
 
 class Seen:
-    """The series of the files read so far."""
+    """The series (RTT samples of one flow) of the files read so far."""
 
     def __init__(self) -> None:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """Return file number and name of the series that the series `name` of file number `file` copies,
-        or None if it is no copy. Two equal series of one file are not copies."""
+        """Return file number and name of the first series with `key` if it is in another file, or None."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A series or a whole file (`name`) that is left out, because the series or file `of` has the same
-    samples."""
+    """A series or file `name` that is left out because the series or file `of` has the same samples."""
 
     name: str
     of: str
@@ -59,9 +52,9 @@ class Copied:
 def of_file(
     title: str, names: Sequence[str], firsts: Sequence[tuple[int, str] | None], titles: Sequence[str]
 ) -> list[Copied]:
-    """Return what is left out of the file `title`. `names` are its series, `firsts` the result of
-    `Seen.first` for each, and `titles` the files' names by number. If one other file contains all series,
-    the result is a single entry for the whole file."""
+    """Return the copies among the series `names` of the file `title`, or one entry for the whole file if
+    another file has all of them. `firsts` has the result of `Seen.first` for each series; `titles` has the
+    files' names by number."""
     files = {first[0] if first else None for first in firsts}
     if len(files) == 1 and (file := files.pop()) is not None:
         return [Copied(title, titles[file], len(firsts))]
@@ -69,8 +62,7 @@ def of_file(
 
 
 def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
-    """Return a list with a sentence on `left_out` that names the first `most` copies. The list is empty if
-    nothing is left out."""
+    """Return a list of one sentence on `left_out` that names the first `most` copies, or an empty list."""
     if not left_out:
         return []
     series, others = sum(c.series for c in left_out), len(left_out) - most
@@ -80,15 +72,13 @@ def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
 
 
 class Flows:
-    """Finds copies among the flows of a replay as the flows end. A flow too short to be judged takes only
-    a few bytes of memory."""
+    """Finds copies among a replay's flows when they end. A flow with few samples takes only some bytes."""
 
     def __init__(self) -> None:
         self._source = 0
         self._judged = Seen()
         self._short = Names()
-        # number of copies in this source, by the source of the original
-        self._copies: Counter[str] = Counter()
+        self._copies: Counter[str] = Counter()  # copies in this source, by the original's source
 
     def __copy__(self) -> Flows:
         out = Flows()

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run estimators over the rows of traces, for the verbs replay, suite and study, and return their figures:
-sums of errors and of RTOs.
-
-The core's estimators run in native code. The user's estimators run in Python; the native code measures
-both.
-"""
+"""Run estimators over the rows of traces and return their figures: sums of errors and of RTOs. The core's
+estimators run in native code, the user's in Python. The native code measures both."""
 
 from __future__ import annotations
 
@@ -23,8 +19,7 @@ from tcplearn.traces import Columns, schema
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """The sums over one flow that describe an estimator's RTO: misses, RTO and excess wait. Times are in
-    microseconds."""
+    """Sums over one flow that describe an estimator's RTO: misses, RTO and excess wait. Times are in us."""
 
     timed: int
     misses: int
@@ -46,8 +41,7 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The sums over one flow that describe an estimator's prediction errors and RTO. Times are in
-    microseconds."""
+    """Sums over one flow that describe an estimator's prediction errors and RTO. Times are in us."""
 
     scored: int
     error_us: float
@@ -71,16 +65,14 @@ class Figures:
 class _Users:
     """The user's estimators, which run in Python. Each flow has new instances."""
 
-    #: The columns of a row that an estimator receives.
-    KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)
+    KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)  # what an estimator receives
 
     def __init__(self, specs: Sequence[estimators.Spec], arithmetic: str) -> None:
         self.specs, self.arithmetic = specs, arithmetic
         self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
 
     def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
-        """Return the predictions and the RTOs in force just before each row of `batch`, in µs. Both are
-        flat arrays, indexed row * number of estimators + estimator."""
+        """Return predictions and RTOs in us just before each row of `batch`, flat arrays [row, estimator]."""
         if not self.specs:
             return None, None
         rows = len(batch["time_us"])
@@ -111,8 +103,7 @@ class _Users:
 
 
 class Engine:
-    """Runs estimators over flows, with new instances for each flow. Results are in the order of
-    `self.specs`: the core's estimators, then the user's."""
+    """Runs estimators over flows, with new instances for each flow. Results are in the order of `specs`."""
 
     def __init__(
         self,
@@ -122,8 +113,8 @@ class Engine:
         *,
         sums_only: bool = False,
     ) -> None:
-        """Create the engine for the estimators `specs`. Every RTO is at least `min_rto_us`. With
-        `sums_only`, compute only the figures. Raise UserError if the core refuses a parameter."""
+        """Every RTO is at least `min_rto_us`. With `sums_only`, compute sums of errors and RTOs but no
+        metrics. Raise UserError if the core refuses a parameter."""
         core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
         self.specs = (*core, *users)
         self._users = _Users(users, arithmetic)
@@ -142,8 +133,7 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return the figures (sums of errors and RTOs) of flow number `flow` so far, one for each
-        estimator. The flow must have had a row."""
+        """Return each estimator's sums of errors and RTOs over flow number `flow`, which has had a row."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
@@ -160,8 +150,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Measures the estimators `specs` over complete flows. Each call uses an engine of its own, so threads
-    can share an instance."""
+    """Measures the estimators `specs` over complete flows. Threads can share an instance."""
 
     specs: Sequence[estimators.Spec]
     arithmetic: str = "double"
@@ -171,13 +160,12 @@ class Measure:
         return Engine(self.specs, self.arithmetic, self.min_rto_us, sums_only=sums_only)
 
     def _figures(self, engine: Engine, flow: int) -> list[Figures]:
-        """Return the figures (sums of errors and RTOs) of flow number `flow` in the order of `specs`."""
+        """Return the sums of errors and RTOs over flow number `flow` in the order of `specs`."""
         found = {id(s): f for s, f in zip(engine.specs, engine.figures(flow), strict=True)}
         return [found[id(s)] for s in self.specs]
 
     def timed(self, rows: Columns) -> list[tuple[Figures, Mapping[str, Any]]]:
-        """Return each estimator's figures (sums of errors and RTOs) over the flow in `rows`, and its
-        metrics."""
+        """Return each estimator's sums of errors and RTOs over the flow in `rows`, and its metrics."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)
@@ -191,8 +179,7 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return each estimator's figures (sums of errors and RTOs) over the first half of the scored
-        samples, and over all of them."""
+        """Return each estimator's errors and RTOs over the first half of the scored samples, and over all."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)
@@ -200,8 +187,8 @@ class Measure:
         return list(zip(first, self._figures(engine, flow), strict=True))
 
     def restarts(self, rows: Columns, starts: Sequence[int], length: int) -> list[float]:
-        """Return each estimator's mean |prediction - sample| over windows of `length` samples that begin
-        at `starts`. A new estimator is used for each window. All `rows` are samples."""
+        """Return each estimator's mean |prediction - sample| in us over windows of `length` samples that
+        begin at `starts`. Each window has a new estimator. All `rows` are samples."""
         engine = self._engine()
         engine.feed(windowed(rows, starts, length))
         windows = [self._figures(engine, window) for window in range(len(starts))]

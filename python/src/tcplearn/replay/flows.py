@@ -16,8 +16,7 @@ from tcplearn.traces import Columns, TraceOptions, open_trace, schema
 
 BATCH_ROWS = 65_536
 
-#: A structured array: rows with all their columns.
-Records = npt.NDArray[np.void]
+Records = npt.NDArray[np.void]  # rows with all their columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +30,11 @@ class Flow:
 
 
 class Reader:
-    """An iterator over the flows of a trace whose sender was chosen (option --sender). A flow is one
-    direction of a connection, and is yielded when it is complete."""
+    """Yields each flow (one direction of a connection) from the chosen sender when it is complete."""
 
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
-        """Open the trace at `path`, which messages call `name`. Yield only flows whose names contain
-        `flow`. Raise TraceError."""
+        """Open the trace at `path`, called `name` in messages. Yield only flows with `flow` in their
+        names. Raise TraceError."""
         self._trace = open_trace(path, options=options, name=name)
         self._title = (name or str(path)).rpartition("/")[2]
         self._flow = flow  # only flows whose names contain this text
@@ -71,8 +69,7 @@ class Reader:
 
 
 def _by_flow(batch: Columns) -> Iterator[tuple[int, Records]]:
-    """Yield each flow's number with its rows in `batch` as one structured array. With many flows, one
-    array for each column would take too much memory."""
+    """Yield each flow's number and rows. One structured array takes less memory than one for each column."""
     flow = batch["flow"]
     if not len(flow):
         return
@@ -91,22 +88,19 @@ def samples_only(rows: Columns) -> Columns:
 
 
 def windows(samples: int, length: int, most: int) -> range:
-    """Return the start indices of at most `most` windows of `length` samples, spread evenly over `samples`
-    samples. Windows overlap if the series is short."""
+    """Return the starts of at most `most` evenly spread windows of `length` samples. They may overlap."""
     room = samples - length + 1
     return range(0, room, -(-room // most)) if room > 0 else range(0)
 
 
 def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
-    """Return the windows of `length` rows that begin at `starts`, one after the other. Each window becomes
-    a flow of its own, with number 0, 1, ..."""
+    """Return the windows of `length` rows that begin at `starts`, each as a flow numbered 0, 1, ..."""
     at = np.asarray(starts)[:, None] + np.arange(length)
     flow = np.repeat(np.arange(len(starts), dtype=np.uint32), length)
     return schema.taken(rows, at.ravel()) | {"flow": flow}
 
 
 def middle_of(rows: Columns) -> int:
-    """Return the row index at which the second half of the scored samples begins. The first sample of a
-    flow is not scored."""
+    """Return the row index at which the second half of the scored samples (all but the first) begins."""
     scored = np.flatnonzero(rows["rtt_us"] >= 0)[1:]
     return int(scored[len(scored) // 2]) if len(scored) else len(rows["rtt_us"])

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Count how often each flow name occurs, in a few bytes for each name. There are many names, and nearly
-all occur once."""
+"""Count how often each flow name occurs, in a few bytes for each name. Nearly all names occur once."""
 
 from __future__ import annotations
 
@@ -8,8 +7,7 @@ import numpy as np
 
 
 class Names:
-    """A counter of names that stores only their 64-bit hashes: a sorted array, and a set of the newest
-    hashes."""
+    """A counter of names that stores their 64-bit hashes: a sorted array, and a set of the newest."""
 
     MOST_NEW = 4096
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Replay traces: read RTT samples from traces, feed them to every estimator, and return rows of metrics."""
+"""Replay traces: feed their RTT samples to every estimator, and return rows of metrics."""
 
 from __future__ import annotations
 
@@ -27,20 +27,16 @@ from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Ser
 from tcplearn.replay.row import Row
 from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
 
-#: The number of flows with pictures: the flows with the most samples.
-PICTURED = 8
-#: The number of flows in each file that are too short to be judged and whose rows are kept anyway.
-SHORT_KEPT = 4
-#: The number of senders that the notes on a file name.
-SIDES_NAMED = 3
+PICTURED = 8  # the flows with the most samples have pictures
+SHORT_KEPT = 4  # flows of a file with too few samples to be judged that keep their rows
+SIDES_NAMED = 3  # senders that the notes on a file name
 
 
 Measured = _native.ReplayedFlow | _native.ReplayTotals
 Progress = Callable[[float, str], None]
-#: A function that takes the rows of one flow.
 Sink = Callable[[list[Row]], None]
-#: A function called several times a second while a live capture is read. Its arguments are the trace,
-#: which it may stop, and a function that returns the result so far, or None.
+#: Called several times a second while a live capture is read, with the trace (which may be stopped) and a
+#: function that returns the result so far, or None.
 Watch = Callable[[CaptureTrace, Callable[[], "Replay | None"]], None]
 Source = Path | Interface
 
@@ -60,17 +56,16 @@ class Options:
 
 
 def _host(flow_name: str) -> str:
-    """Return the address of the sender in a flow's name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
+    """Return the sender's address in a flow's name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
 @dataclass
 class Sides:
-    """Counts the flows of a source by their sender, for the notes on which side was replayed."""
+    """Counts a source's flows by sender, for the notes on which sender was replayed."""
 
     source: str
-    # number of flows by (sender's address, why it was chosen)
-    sent: Counter[tuple[str, str]] = field(default_factory=Counter)
+    sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # by (sender, why chosen)
     skipped: int = 0  # flows that the other side sends
 
     def notes(self) -> list[str]:
@@ -87,8 +82,7 @@ class Sides:
 
 
 def made_by(options: Options) -> dict[str, str]:
-    """Return version, commit, seed and options of a replay. Raise UserError for an unknown estimator or a
-    bad parameter."""
+    """Return version, commit, seed and options. Raise UserError for a wrong estimator or parameter."""
     return _made_by(options, _engine(options).labels)
 
 
@@ -128,16 +122,14 @@ class _Run:
         self.part = False
         self.alone: list[verdict.Alone] = []
         self.out = Replay()
-        # a heap ordered by number of samples
-        self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []
+        self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by number of samples
         self._flows = 0
         self._short_kept: Counter[str] = Counter()
         self._names = Names()
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Return a row of metrics for each estimator over `of`, which is a flow or all flows together.
-        `lossy` says whether the trace shows losses."""
+        """Return a row of metrics for each estimator. `lossy` says whether the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
@@ -169,8 +161,7 @@ class _Run:
         self._picture(source, name, flow)
 
     def _numbered(self, source: str, name: str) -> str:
-        """Return `name`, with a number appended if it occurred before. A name occurs again if ports are
-        reused."""
+        """Return `name`, with a number appended if it occurred before (because ports were reused)."""
         again = self._names.times(source, name)
         return name if again == 1 else f"{name} #{again}"
 
@@ -187,8 +178,7 @@ class _Run:
             self.out.unlisted.add(flow.samples)
 
     def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
-        """Return `rows` of a flow that has enough samples to be judged, with regret and bootstrap
-        intervals added."""
+        """Return `rows` of a flow with enough samples to be judged, with regret and intervals added."""
         rows = row_values.with_regret(rows, flow.hindsight())
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
@@ -202,8 +192,7 @@ class _Run:
         return rows
 
     def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
-        """Keep the flow for pictures if it is among the flows with the most samples. Of flows with equally
-        many samples, the first is kept."""
+        """Keep the flow for pictures if it is among the flows with the most samples."""
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
         drawn = series(source, name, self.labels, flow)
@@ -284,7 +273,7 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """Return the result of the replay as if the trace ended now. The trace continues."""
+        """Return the result as if the trace ended now. The trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
@@ -303,9 +292,7 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return for each estimator the interval of its mean RTO divided by that of a base estimator.
-        `bounds` has the low and high ends of all ratios to this base. Estimators whose interval is not
-        bounded are left out."""
+        """Return estimators' bounded intervals of mean RTO over that of the base to which `bounds` refer."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
@@ -350,14 +337,9 @@ def run(
     all_rows: bool = True,
 ) -> Replay:
     """Replay every source in `paths`, files or interfaces. Return rows of metrics for each flow and for
-    all flows together, and the verdict on which timer suits the traffic best. Raise UserError or
-    TraceError with one line that says what to do.
-
-    - `watch` is called while a live capture is read.
-    - `sink` receives the rows of each flow when the flow ends.
-    - Without `all_rows`, the result keeps the rows of only a few of the flows that have too few samples to
-      be judged.
-    """
+    all flows together, and the verdict on which timer suits the traffic best. `watch` is called while a
+    live capture is read, `sink` with each flow's rows when the flow ends. Without `all_rows`, only a few
+    flows with too few samples to be judged keep their rows. Raise UserError or TraceError."""
     this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
         this.add(path, progress, watch)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Use recorded RTTs as a network path for requests of one segment, and simulate losses on the path.
-
-A fade is a period in which the path loses all or most packets.
-"""
+"""Use recorded RTTs as a path for requests of one segment, and simulate losses on the path. In a fade (up
+to some seconds), the path loses all or most packets."""
 
 from __future__ import annotations
 
@@ -19,15 +17,11 @@ from tcplearn.errors import UserError, did_you_mean, printable
 from tcplearn.traces import TraceOptions, open_trace
 
 Ints = NDArray[np.int64]
-#: The number of samples that a flow needs to be used as a path.
-LEAST_SAMPLES = 100
-#: A longer gap between samples is shortened to this, or to twenty median steps if that is more.
-_GAP_US = 2_000_000
-#: If the median step between samples exceeds _COARSE_US, the record is played faster so that it is
-#: _COARSE_STEP_US.
+LEAST_SAMPLES = 100  # samples that a flow needs to be used as a path
+_GAP_US = 2_000_000  # longer gaps between samples are shortened to this, or to twenty median steps if more
+#: A record whose median step exceeds _COARSE_US is played faster: its median step is then _COARSE_STEP_US.
 _COARSE_US, _COARSE_STEP_US = 2_000_000, 500_000
 
-#: The loss processes by name, with their meanings.
 PROCESSES = {
     "none": "nothing is lost",
     "iid0.1": "0.1 % at random",
@@ -66,8 +60,7 @@ class Losses:
 
 
 def processes(text: str) -> tuple[str, ...]:
-    """Return the loss processes named in `text`, separated by commas, or all of them if `text` is empty.
-    Raise UserError."""
+    """Return the loss processes named in `text`, separated by commas; by default all. Raise UserError."""
     names = tuple(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
     for name in names:
         if name not in PROCESSES:
@@ -77,8 +70,7 @@ def processes(text: str) -> tuple[str, ...]:
 
 
 def records(path: Path, options: TraceOptions, flow: str) -> Iterator[Record]:
-    """Yield a record for each flow of the trace at `path` that has enough samples and whose name contains
-    `flow`."""
+    """Yield each flow of the trace with enough samples whose name contains `flow`."""
     source, trace = printable(path), open_trace(path, options=options)
     held: dict[int, list[tuple[Any, Any]]] = {}
     for batch in trace.batches():
@@ -109,8 +101,7 @@ def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:
 
 
 def wanted(count: int, seed: int) -> Ints:
-    """Return the intended start times of `count` requests in µs. The pauses between them are exponential
-    with mean 500 ms, limited to 100 ms to 2 s."""
+    """Return start times of requests in us. Pauses are exponential: mean 500 ms, cut to 100 ms to 2 s."""
     pauses = np.clip(np.random.default_rng(100 + seed).exponential(500.0, count), 100, 2000)
     return np.rint(1000 * np.cumsum(pauses)).astype(np.int64)
 

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Simulate requests of one segment, one at a time, over recorded RTTs under each resend policy. The
-simulation is open loop: the policy does not change the RTTs.
-
-A resend policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux, with
-`rto_min` as its only setting. `linear` does not double the wait at the first six timeouts. `priced` learns
-its first wait by weighing the wait for lost segments against the price of a spurious retransmission;
-`priced/spaced` learns the later waits too instead of doubling them.
-"""
+"""Simulate requests of one segment, one at a time, over recorded RTTs under each resend policy. A resend
+policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux. `linear` does not
+double the wait at the first six timeouts. `priced` learns its first wait by weighing the wait for lost
+segments against the price of a spurious retransmission; `priced/spaced` learns later waits too."""
 
 from __future__ import annotations
 
@@ -26,9 +22,8 @@ from tcplearn.output.table import Cell, Table, headed, milliseconds, ratio, text
 from tcplearn.replay import resend_paths as paths
 from tcplearn.traces import TraceOptions
 
-#: The values of Linux's `rto_min`, in ms, that an administrator might set. Each policy is compared with
-#: the value that is best in hindsight, separately for each cell (a path and a loss process) and each
-#: figure.
+#: Settings of Linux's `rto_min`. In each cell (a path and a loss process), each figure of a policy is
+#: compared with that of the setting that is best in hindsight.
 FLOORS_MS = (1, 5, 10, 20, 50, 100)
 STOCK = "stock"
 Policy = tuple[str, Mapping[str, float]]
@@ -46,11 +41,8 @@ POLICIES: dict[str, Policy] = {
     "priced/spaced": ("priced/spaced", {}),
     "priced/spaced, 300 ms": ("priced/spaced", {"price_us": 300_000.0}),
 }
-#: The number of first requests that are not counted.
-WARM_UP = 100
-#: An `rto_min` setting may have this many more spurious retransmissions in 1,000 requests than the policy
-#: that it is compared with.
-SLACK = 0.5
+WARM_UP = 100  # first requests, which are not counted
+SLACK = 0.5  # spurious retransmissions in 1,000 requests by which a compared `rto_min` may exceed a policy
 TIMES = ("p99_response_ms", "p999_response_ms", "slowest_response_ms")
 NEEDLESS = "needless_resends_permille"
 _REPEATS = (0, 1)  # rto_min settings are chosen on repeat 1; all policies are judged on repeat 0
@@ -95,8 +87,7 @@ class Resends:
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Return the percentiles of response times and the rates of retransmissions, from the arrays `found`
-    that `played` returns. The requests of the warm-up are left out."""
+    """Return percentiles of response times and retransmission rates in `found`, without the warm-up."""
     response = np.sort(found["response_us"][WARM_UP:]) / 1000
     needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
     p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()
@@ -118,7 +109,7 @@ def played(
 ) -> dict[str, Any]:
     """Simulate the requests over the path `record` under `policy` with the loss process `process`. Return
     arrays over the requests: `response_us`, `resends` (retransmissions), `needless` (spurious ones) and
-    `answered` (the number of the transmission that was answered). `repeat` is added to the seed."""
+    `answered` (which transmission was answered, from 0). `repeat` is added to the seed."""
     seed = setup.seed + repeat
     wanted_us = paths.wanted(setup.requests, seed)
     process_us = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
@@ -144,8 +135,7 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Return the results of all resend policies over all flows in `files` that can serve as a path. Raise
-    UserError or TraceError."""
+    """Run all resend policies over all flows that can serve as a path. Raise UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -164,8 +154,7 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """Return the runs of all policies in one cell (a path and a loss process). Each is compared with stock
-    Linux and with the `rto_min` setting that is best in hindsight."""
+    """Run all policies over one path and loss process; compare stock Linux and the best `rto_min`."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
@@ -196,8 +185,8 @@ def mean(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The results of a resend policy over all cells (a path and a loss process): geometric means, and the
-    arithmetic mean of spurious retransmissions in 1,000."""
+    """A resend policy's means over all paths and loss processes: arithmetic for spurious retransmissions,
+    geometric for other figures."""
 
     policy: str
     figures: Mapping[str, float]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The data classes for the result of a replay: rows, time series and distributions for pictures, and the
-verdict."""
+"""The result of a replay: rows, time series and distributions for pictures, and the verdict."""
 
 from __future__ import annotations
 
@@ -17,19 +16,14 @@ from tcplearn.replay.verdict import Verdict
 
 Floats = NDArray[np.float64]
 
-#: Flows with fewer samples are measured but not judged.
-TOO_SHORT = 30
-#: A miss is a sample above the RTO. A miss rate is matched only if at least this many misses were
-#: observed, and judged only if at least this many are expected.
-MISSES_LEAST = 20
-#: A requested miss rate counts as kept if the achieved rate divided by it is within these bounds.
-KEPT = (0.7, 1.3)
+TOO_SHORT = 30  # flows with fewer samples are measured but not judged
+MISSES_LEAST = 20  # observed to match a miss rate, or expected to judge one (a miss: a sample above the RTO)
+KEPT = (0.7, 1.3)  # bounds of achieved / requested miss rate within which a request counts as kept
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A flow as a time series, thinned to at most a few thousand points. Each point stands for `per_point`
-    samples."""
+    """A flow as a time series of at most a few thousand points, each of `per_point` samples."""
 
     source: str
     flow: str
@@ -43,8 +37,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The distribution of |prediction - sample| of one estimator over one flow, or over all flows (flow
-    "total")."""
+    """The distribution of |prediction - sample| of an estimator over one flow, or all flows ("total")."""
 
     source: str
     flow: str
@@ -55,7 +48,7 @@ class Distribution:
 
 @dataclass(slots=True)
 class Unlisted:
-    """A summary of the flows that are too short to be judged and whose rows are not kept."""
+    """A summary of the flows with too few samples to be judged whose rows are not kept."""
 
     flows: int = 0
     samples: int = 0
@@ -75,21 +68,18 @@ class Replay:
     totals: list[Row] = field(default_factory=list)  # over all flows, one for each estimator
     series: list[Series] = field(default_factory=list)  # the flows with the most samples
     distributions: list[Distribution] = field(default_factory=list)
-    # which senders were replayed, and which flows were left out
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # which senders were replayed, and flows left out
     warnings: list[str] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)  # version, commit, command, parameters
     verdict: Verdict | None = None  # which timer is best over all flows
     unlisted: Unlisted = field(default_factory=Unlisted)  # measured flows without rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """Yield a row for each metric of `rows`. The `source` of rows over all flows lists the sources of
-        all flows."""
+        """Yield a row for each metric of `rows`. Rows over all flows list all sources."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict on which timer suits the traffic best. If the replay has none, compute one
-        without intervals."""
+        """Return the replay's verdict on which timer is best or, if it has none, one without intervals."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

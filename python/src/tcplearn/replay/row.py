@@ -9,17 +9,14 @@ from dataclasses import dataclass, replace
 from tcplearn import metrics
 from tcplearn.output.rows import TOTAL, Record, head_of, plain, tidy
 
-#: The columns that are not metrics.
-IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")
-#: The metrics, in their order.
-KEYS = metrics.of_replay()
+IDENTITY = ("source", "flow", "estimator", "arithmetic", "samples", "judged", "note")  # not metrics
+KEYS = metrics.of_replay()  # the metrics, in their order
 _KNOWN = frozenset(KEYS)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The result of one estimator over one flow. `row[key]` is the metric called `key` in
-    `tcplearn.metrics`, or None if it was not measured."""
+    """The metrics of one estimator over one flow, by their keys. `row[key]` is None if not measured."""
 
     source: str
     flow: str

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert the engine's figures to the values of rows: units, ratios to other estimators, bootstrap
-intervals and regret."""
+"""Convert sums over flows to the metrics of rows: units, ratios, bootstrap intervals and regret."""
 
 from __future__ import annotations
 
@@ -24,20 +23,17 @@ def _ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
 
 
-#: For each metric: its key, the counters whose ratio it is, and its name in the engine, whose unit is
-#: microseconds.
+#: Each metric's key, the counters whose ratio it is, and its name in the engine, which counts microseconds.
 _SOURCES = tuple(
     (m.key, m.share_of, f"{metrics.without_unit(m.key)}_us" if m.unit == "ms" else "")
     for m in metrics.METRICS
 )
-#: For each metric that has a ratio to `jacobson` (RFC 6298 without its minimum RTO): its key, and the
-#: ratio's key.
+#: The keys of each metric and of its ratio to `jacobson` (RFC 6298 without its minimum RTO).
 _RATIOS = tuple((m.key, m.ratio_key) for m in metrics.with_ratio())
 
 
 def values_of(measured: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the engine's figures `measured` under the keys of `tcplearn.metrics`. Microseconds become
-    milliseconds."""
+    """Return the engine's values `measured` by metric. Microseconds become milliseconds."""
     out: dict[str, float | None] = {}
     for key, counters, us in _SOURCES:
         if counters:
@@ -53,8 +49,7 @@ Bounds = tuple[Floats, Floats]
 
 
 def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with the low and the high end of each ratio's interval. An end that is not bounded is
-    None."""
+    """Return `rows` with the ends of each ratio's 95 % interval. An end that is not bounded is None."""
     if bounds is None:
         return rows
     out = []
@@ -69,8 +64,8 @@ def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
 
 
 def with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    """Return `rows` with regret: the mean error divided by that of the best in hindsight. `hindsight` has
-    these best errors in µs, under names such as `best_ewma_us`."""
+    """Return `rows` with regret: the mean error divided by that of the best choice in hindsight, such as
+    the best of eight moving averages. `hindsight` has these least errors in us, by name."""
     best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
     return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 

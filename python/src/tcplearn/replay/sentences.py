@@ -10,20 +10,17 @@ from tcplearn.output.numbers import counted, listed, milliseconds, percent
 from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import FEW, LINUX, SAME, STANDARD, Beside, Verdict, probes, spurious
 
-#: If N samples have no event, the rate may still be 3/N (95 % bound). The sentence states this rate if N
-#: is below 3,000.
+#: If N samples have no event, the rate may still be 3/N (95 % bound), which is stated if N is below 3,000.
 _NONE_ALLOWS, _STATED_BELOW = 3, 3000
 
-#: The minimum RTO of RFC 6298, section 2.4, in ms. A timer with a longer mean RTO is of no use, even if it
-#: never fires spuriously.
-_LONG_MS = 1000.0
+_LONG_MS = 1000.0  # minimum RTO of RFC 6298, section 2.4; timers with a longer mean RTO are of no use
 
 _NAMES = {LINUX: "Linux", STANDARD: "RFC 6298"}
 
 
 def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
-    """Return sentences that say which timer suits the traffic best. The first sentence is the answer. With
-    `prediction`, the last one names the best predictor of RTTs."""
+    """Return sentences on which timer suits the traffic best, the answer first. With `prediction`, the
+    last sentence names the best predictor of RTTs."""
     if verdict is None:
         return ["Which timer is best cannot be told: no flow has enough samples."]
     lead = verdict.lead
@@ -117,8 +114,7 @@ def _fired(verdict: Verdict, lead: Row) -> str:
 
 
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
-    """Return a sentence that compares the mean RTO of `lead`, the best timer, with those of the timers in
-    `beside`. It says whether the difference from the first of these may be chance."""
+    """Compare the mean RTO of `lead`, the best timer, with those of the timers in `beside`."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
     out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:
@@ -135,8 +131,7 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Return a sentence on how soon a sender with RACK and tail loss probes notices losses if its timer is
-    `lead`, and how soon the capture's sender did. Return an empty list if there is no loss."""
+    """Say how soon a sender with RACK and tail loss probes notices losses under the timer `lead`."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rack_ms"]
     if not count or after is None or not beside:
         return []
@@ -165,8 +160,7 @@ def _refused(verdict: Verdict) -> list[str]:
 
 
 def _differing(verdict: Verdict, lead: Row) -> list[str]:
-    """Return a sentence that names the flows in which `lead`, the best timer over all flows, is not among
-    the best timers."""
+    """Return a sentence on the flows in which `lead`, the best timer overall, is not among the best."""
     differing = verdict.differing
     if not differing:
         return []
@@ -183,8 +177,7 @@ def _differing(verdict: Verdict, lead: Row) -> list[str]:
 
 
 def _requested(verdict: Verdict) -> list[str]:
-    """Return a sentence for each timer with a requested miss rate, which compares the achieved rate with
-    it."""
+    """Compare the achieved miss rate of each timer with the rate that the user requested."""
     out = []
     for row in verdict.rows:
         requested, before = row["rto_miss_rate_requested"], row["rto_miss_rate_before"]

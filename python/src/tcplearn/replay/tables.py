@@ -20,10 +20,8 @@ from tcplearn.replay.results import Replay, Unlisted
 from tcplearn.replay.row import Row
 from tcplearn.replay.verdict import LINUX_RATIO
 
-#: The most short flows that are listed. If there are more, only their number is shown.
-SHORT_FLOWS_SHOWN = 3
+SHORT_FLOWS_SHOWN = 3  # if there are more flows with too few samples to be judged, they are counted
 
-#: The most notes that are shown. Every flow may have a note.
 NOTES_SHOWN = 6
 
 
@@ -64,8 +62,7 @@ class Shown:
 
 
 def _columns() -> list[Shown]:
-    """Return all columns in the order of `tcplearn.metrics`, with columns that are marked as rare at the
-    end."""
+    """Return all columns in the order of `tcplearn.metrics`, but with rare ones at the end."""
     known = [m for m in metrics.METRICS if m.heading]
     rare = sorted((m for m in known if m.rare), key=lambda m: -m.rank)
     out = []
@@ -80,8 +77,7 @@ COLUMNS = tuple(_columns())
 #: The columns that are shown without --all, the most important first.
 FEW_COLUMNS = (verdict.SPURIOUS, "mean_rto_ms", LINUX_RATIO, "rto_miss_rate", "mean_abs_error_ms")
 
-#: The metric of each ranking; the least value is best. The ranking `timer` has its own rule (verdict.py).
-RANKS = {
+RANKS = {  # the metric of each ranking, the least value is best; `timer` has its own rule (verdict.py)
     "wait": "mean_rto_ms",
     "timeouts": verdict.SPURIOUS,
     "error": "mean_abs_error_ms",
@@ -99,8 +95,7 @@ def by_error(rows: Iterable[Row]) -> list[Row]:
 
 
 def in_order(rows: Sequence[Row], rank: str) -> list[Row]:
-    """Return `rows` in the order of the ranking `rank`. Of equal rows, the one with the shorter mean RTO
-    comes first."""
+    """Return `rows` in the order of the ranking `rank`; equal rows in the order of mean RTO."""
     return verdict.ranked(rows) if rank == "timer" else by(RANKS[rank], by("mean_rto_ms", rows))
 
 
@@ -157,7 +152,7 @@ def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") ->
 
 
 def measured(rows: Iterable[Row]) -> list[Shown]:
-    """Return all columns, without those that are marked as rare and would be empty for `rows`."""
+    """Return all columns, but not rare ones that would be empty for `rows`."""
     rows = list(rows)
     several = len({r.estimator for r in rows}) > 1
     return [
@@ -169,9 +164,9 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """Return the six columns that are shown by default. If Linux's timer was not compared, the ratio of
-    mean RTOs is to `jacobson`. With `requested` (the user requested a miss rate), the miss rate is that of
-    the RTO just before a sample, to which a request refers."""
+    """Return the columns that are shown by default. Without Linux's timer, ratios of mean RTOs are to
+    `jacobson` (RFC 6298 without its minimum). If the user requested a miss rate (`requested`), misses are
+    counted with the RTO just before each sample."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:
@@ -183,8 +178,7 @@ def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
 
 
 def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
-    """Return the heading of a table of `rows`. `flows` is the number of flows in the totals, and `short`
-    the number of these flows that are too short to be judged alone."""
+    """Return the heading of a table. `short` of its `flows` flows have too few samples to be judged alone."""
     first = rows[0]
     text = Text(printable(first.flow) if first.flow != TOTAL else "all flows together", style="bold")
     if (file := Path(first.source).name) not in ("", first.flow) and first.flow != TOTAL:
@@ -201,7 +195,7 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
-    """Return lines on the flows that are too short to be judged. If there are only a few, they are named."""
+    """Return lines on the flows that have too few samples to be judged; a few are named."""
     if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(
@@ -242,8 +236,7 @@ def folded_notes(notes: Sequence[str], width: int) -> list[str]:
 
 
 def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
-    """Return the legend of `columns`. `intervals` says whether intervals are shown, `standard` whether the
-    timer of RFC 6298 is in the table."""
+    """Return the legend of a table of `columns` with `intervals`, with RFC 6298's timer (`standard`)."""
     shown = [c for c in columns if c.metric.short and not c.ratio]
     parts = [f"{c.head.replace(chr(10), ' ') or c.name}: {c.metric.short}" for c in shown]
     if len(columns) <= len(FEW_COLUMNS):
@@ -258,8 +251,7 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
 
 
 def pooled(replay: Replay) -> bool:
-    """Return whether every flow is too short to be judged alone but all flows together have enough
-    samples."""
+    """Return whether all flows together have enough samples to be judged, but no single flow has."""
     return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
 
 
@@ -273,15 +265,10 @@ def document(
     rank: str = "timer",
     reported: bool = False,
 ) -> RenderableType:
-    """Return what `tcplearn replay` prints: sentences on which estimators suit the traffic best, the
-    tables, and the command to run next.
-
-    - `quiet`: only tables.
-    - `total`: with a table over all flows.
-    - `everything`: all columns, and a table for each flow.
-    - `rank`: the order of rows, a key of `RANKS` or "timer".
-    - `reported`: a report is written too.
-    """
+    """Return what `tcplearn replay` prints: sentences on which estimators suit the traffic best, tables,
+    and the command to run next. `quiet`: only tables. `total`: a table over all flows too. `everything`:
+    all columns, and a table for each flow. `rank`: the order of rows, a key of `RANKS` or "timer".
+    `reported`: a report is written too."""
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]

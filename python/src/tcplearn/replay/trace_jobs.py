@@ -34,8 +34,7 @@ class Where:
 
 @cache
 def identity(room: str) -> str:
-    """Return a hash of all code that the result of a job depends on: the core, the readers of traces, the
-    replay, and the package `room` (such as "suite")."""
+    """Return a hash of the code that jobs depend on: core, trace readers, replay, and the package `room`."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())
@@ -47,8 +46,7 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Return the hashes of the code of the user's own estimators among the specs `texts`, or None if the
-    code of one cannot be read."""
+    """Return hashes of the code of the user's estimators among `texts` (specs); None if one is unreadable."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
@@ -65,8 +63,7 @@ class Seen:
 
     @staticmethod
     def of(path: Path, shown: str = "") -> Seen:
-        """Return the state of the file at `path`, which messages call `shown`. Raise TraceError or
-        OSError."""
+        """Return the file's digest, size and time; messages call it `shown`. Raise TraceError or OSError."""
         shown = shown or str(path)
         if not path.is_file():
             raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")
@@ -90,11 +87,10 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raise TraceError if the file differs from `file`, the state that the job's key was made from, on
-    entry or on exit."""
+    """Raise TraceError on entry or exit if the file differs from `file`, its state when the job was made."""
     path = Path(file.path)
     before = _state(path)
-    # a copy on another machine has another modification time, so its digest is compared
+    # a copy on another computer has another modification time, so its digest is compared
     changed = before != (file.bytes, file.modified_ns) and _digest(path) != file.sha256
     if not changed:
         yield
@@ -104,7 +100,7 @@ def _unchanged(file: Seen) -> Iterator[None]:
 
 
 def problem(shown: object, error: Exception) -> str:
-    """Return the line that reports the file `shown`, which cannot be read because of `error`."""
+    """Return the line that says that the file `shown` cannot be read because of `error`."""
     if isinstance(error, OSError):
         return printable(f"{shown}: {error.strerror or error}")
     return printable(error)
@@ -134,9 +130,8 @@ def job(
 
 
 def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
-    """Return the result of `work`, inside a job. Return {"problem": line} if the file cannot be read, and
-    {"refused": line} if an estimator failed. Raise FailedError if this machine has other code than the
-    machine that made the job."""
+    """Return the result of `work`, {"problem": line} for an unreadable file, or {"refused": line} for a
+    failed estimator. Raise FailedError if the job was made on a computer with other code."""
     ours = identity(document["room"]), users_code(document["estimators"])
     if ours != (document["identity"], document["users_code"]):
         raise FailedError(
@@ -158,9 +153,7 @@ def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
 
 
 class Results(Store):
-    """A store of results by the keys of their jobs. It leaves out three kinds of result: of files that
-    cannot be read, because that may change; of user code that cannot be hashed; and results for which the
-    disk has no space."""
+    """A store of results by job key. Results of unreadable files or unhashable user code are not stored."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._is_open = folder, False
@@ -170,8 +163,7 @@ class Results(Store):
             self._is_open = True
 
     def put(self, job: Job, result: Json) -> Json:
-        """Store `result`. Raise UserError if an estimator failed, and FailedError if a worker does not
-        have the file."""
+        """Store `result`. Raise UserError if an estimator failed, FailedError if a worker lacks the file."""
         (document,) = job.arguments
         if "refused" in result:
             raise UserError(result["refused"])

@@ -12,13 +12,12 @@ import numpy as np
 from tcplearn import losses, tabular
 from tcplearn.errors import UserError, printable
 
-#: A fast retransmit belongs to the row of the table that is nearest in time, at most this many µs away.
-NEAR_US = 5000
+NEAR_US = 5000  # a fast retransmit belongs to the nearest row of the table, at most this far away
 
 
 @dataclass(frozen=True, slots=True)
 class Truths:
-    """The rows of the table by flow, in order of time. The flow is "" if the table has no flow names."""
+    """The rows of a table of true causes, by flow ("" if the table has none) and in order of time."""
 
     times_us: dict[str, list[int]]
     causes: dict[str, list[str]]
@@ -36,8 +35,8 @@ class Truths:
 
 
 def read(path: Path) -> Truths:
-    """Return the true causes in the CSV or Parquet file `path`. Its columns are time_us, truth and, if
-    there are several flows, flow. Raise UserError."""
+    """Return the causes in a CSV or Parquet file with columns time_us, truth and, for several flows, flow.
+    Raise UserError."""
     import polars as pl
 
     where = printable(path)
@@ -60,7 +59,7 @@ def read(path: Path) -> Truths:
 
 
 def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
-    """Return the recall of congestion and the recall of random, from `pairs` of (true cause, decision)."""
+    """Return the recalls of congestion and of random losses, from `pairs` of (true cause, decision)."""
     found = []
     for cause in (losses.CONGESTION, losses.RANDOM):
         of_cause = [called == truth for truth, called in pairs if truth == cause]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Decide which timer would have served the traffic best. `docs/metrics.md`, section "Which RTO", states
-the rule."""
+"""Decide which timer would have served the traffic best, by the rule in `docs/metrics.md` ("Which RTO")."""
 
 from __future__ import annotations
 
@@ -9,33 +8,22 @@ from dataclasses import dataclass, replace
 
 from tcplearn.replay.row import Row
 
-#: The names of the timer that most hosts run, and of the standard's timer.
 LINUX, STANDARD = "linux", "jacobson/rfc6298"
-#: The key of a mean RTO divided by that of Linux's timer. The keys of its interval begin with it.
-LINUX_RATIO = f"mean_rto_{LINUX}_ratio"
-#: The metrics that count spurious timeouts and spurious tail loss probes. The sender is taken to have tail
-#: loss probes and RACK (RFC 8985).
-SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"
-#: A timer may have as many spurious timeouts as Linux's, or one for each 1,000 samples (rounded up) if
-#: that is more. It may have as many spurious probes as Linux's, plus one for each 100 samples (rounded
-#: up).
+LINUX_RATIO = f"mean_rto_{LINUX}_ratio"  # its interval's keys begin with it
+SPURIOUS, PROBES = "spurious_timeouts_tlp", "spurious_probes"  # of a sender with RACK (RFC 8985)
+#: A timer may have as many spurious timeouts as Linux's, or one for each 1,000 samples if that is more,
+#: and as many spurious probes as Linux's plus one for each 100 samples. Quotients are rounded up.
 SAMPLES_PER_TIMEOUT, SAMPLES_PER_PROBE = 1000, 100
-#: Fewer samples do not show a rate of spurious timeouts. If 300 samples have none, the rate may still be
-#: one in 100 (95 % bound).
-FEW = 300
-#: Mean RTOs with a smaller relative difference count as equal.
-SAME = 0.05
+FEW = 300  # fewer samples decide nothing: 300 without an event allow a rate of 1 % (95 % bound)
+SAME = 0.05  # mean RTOs with a smaller relative difference count as equal
 
-#: The 95 % interval of the ratio of two mean RTOs.
-Interval = tuple[float, float]
-#: Intervals by base and estimator: of the estimator's mean RTO divided by the base's.
-Waits = Mapping[str, Mapping[str, Interval]]
+Interval = tuple[float, float]  # the 95 % interval of the ratio of two mean RTOs
+Waits = Mapping[str, Mapping[str, Interval]]  # of mean RTO / a base timer's, by base and by timer
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A well-known timer with which the best timer is compared. `ratio` is the best timer's mean RTO
-    divided by this timer's."""
+    """Linux's or RFC 6298's timer. `ratio` is the best timer's mean RTO divided by this timer's."""
 
     row: Row
     ratio: float
@@ -70,8 +58,7 @@ class Alone:
 class Verdict:
     rows: tuple[Row, ...]  # all timers compared, over all flows, the best first
     flows: int
-    # the best timer, and timers whose mean RTO differs from its by at most 5 % or chance
-    equal: tuple[Row, ...]
+    equal: tuple[Row, ...]  # the best timer, and those whose mean RTO differs by less than 5 % or by chance
     beside: tuple[Beside, ...]  # the timers of Linux and RFC 6298, compared with `lead`
     refused: Row | None  # a timer with a shorter RTO but too many spurious timeouts or probes
     allowed: int  # spurious timeouts that a timer may have
@@ -86,8 +73,8 @@ class Verdict:
 
     @property
     def differing(self) -> list[Alone]:
-        """The flows in which the overall best timer `lead` is not among the best timers. Flows in which it
-        has too many spurious timeouts come first."""
+        """The flows in which `lead`, the best timer overall, is not among the best; first those in which
+        it has too many spurious timeouts."""
         name = self.lead.estimator if self.lead else ""
         differing = [a for a in self.alone if name and name not in a.best]
         return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
@@ -99,8 +86,8 @@ class Verdict:
 
     @property
     def lead(self) -> Row | None:
-        """The timer whose figures are reported as the best. If Linux's is among the best timers, it is
-        Linux's; otherwise it is the one with the fewest spurious timeouts."""
+        """The timer reported as best: Linux's if it is among the best timers, otherwise the one of them
+        with the fewest spurious timeouts."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 
@@ -116,14 +103,12 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return how many spurious timeouts a timer may have: as many as Linux's timer, or one for each 1,000
-    samples (rounded up) if that is more."""
+    """Return the spurious timeouts a timer may have: as many as Linux's, at least 1 per 1,000 samples."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return how many spurious tail loss probes a timer may have: as many as Linux's timer, plus one for
-    each 100 samples (rounded up)."""
+    """Return the spurious probes a timer may have: as many as Linux's, plus 1 per 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 
@@ -141,8 +126,8 @@ def _fitting(rows: Sequence[Row]) -> Callable[[Row], bool]:
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
-    """Return `rows` in the order of the verdict. Timers with an allowed number of spurious timeouts and
-    probes come first, ordered by mean RTO. The others follow, ordered by number of spurious timeouts."""
+    """Return `rows`, the best timer first. Timers with an allowed number of spurious timeouts and probes
+    are ordered by mean RTO; the others follow, ordered by number of spurious timeouts."""
     fits = _fitting(rows)
 
     def key(row: Row) -> tuple[bool, int, float]:
@@ -157,9 +142,8 @@ def _equal(ratio: float, interval: Interval | None) -> bool:
 
 
 def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
-    """Return the verdict on which timer suits the traffic best. `rows` has the metrics of each timer over
-    all `flows` flows, and `waits` the intervals of the ratios of mean RTOs. Return None if no timer was
-    measured."""
+    """Return the verdict on which timer suits the traffic best, or None if none was measured. `rows` has
+    each timer's metrics over all `flows` flows, `waits` the intervals of the ratios of mean RTOs."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order:
         return None
@@ -181,9 +165,8 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
 
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
-    """Return the verdict on which timer suits a single flow best. `rows` has the metrics of each timer
-    over the flow; `waits` returns the intervals of the ratios to a given base. Return None if the flow has
-    too few samples."""
+    """Return the verdict on which timer suits one flow best, or None if the flow has too few samples.
+    `waits` returns the intervals of the ratios to a given base timer."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order or order[0].samples < FEW:
         return None

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read traces of round-trip times into the same columns, whatever their format: captures, CSV and flent
-files, kernel logs and others."""
+"""Read traces of round-trip times in any known format (captures, CSV, flent, kernel logs, ...) as columns."""
 
 import contextlib
 import os
@@ -47,16 +46,14 @@ PCAP_MAGIC = (
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",  # pcapng
 )
-#: The first bytes of a file from which its format is identified: at most this many.
-_HEAD_BYTES = 4096
+_HEAD_BYTES = 4096  # first bytes of a file by which its format is identified
 _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 
 
 def open_trace(
     path: str | os.PathLike[str] | Interface, *, options: TraceOptions | None = None, name: str = ""
 ) -> Trace:
-    """Open the trace at `path`; its content determines its format. `name` is the trace's name in messages.
-    Raise TraceError."""
+    """Open the trace at `path`, called `name` in messages. Its content gives its format. Raise TraceError."""
     options = options or TraceOptions()
     if options.unit not in ("", "s", "ms", "us", "ns"):
         raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
@@ -71,8 +68,7 @@ def open_trace(
 
 
 def _of_pipe(path: Path, options: TraceOptions) -> Trace:
-    """Open the pipe `path`. A capture is read as it arrives. Any other format is first copied to a
-    temporary file, because its reader starts twice."""
+    """Open the pipe `path`. A capture is read as it arrives; other formats need a temporary copy."""
     import tempfile
 
     from . import piped
@@ -89,7 +85,7 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
             return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
         if head.startswith(b"\0"):  # such as /dev/zero, which has no end
             raise TraceError(f"{name}: {NO_TRACE}")
-        # the file never has a name, so it disappears however the process ends
+        # the temporary file never has a name, so it disappears however the process ends
         copy = stack.enter_context(tempfile.TemporaryFile(prefix="tcplearn-"))
         piped.copy(source, copy, name, head)
         return _open(TraceFile(Path(f"/proc/self/fd/{copy.fileno()}"), name), options)

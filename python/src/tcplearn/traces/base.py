@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The interface of every trace: it yields batches of columns, and information on the flows that the rows
-belong to."""
+"""The interface of every trace: batches of columns, and information on the flows that rows belong to."""
 
 from __future__ import annotations
 
@@ -36,11 +35,9 @@ __all__ = [
 ]
 
 NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
-#: Beginnings of warnings that say where reading ended. Those of captures come from `Reader::finish` in
-#: reader.cpp.
+#: Beginnings of warnings that say where reading ended. Those of captures come from reader.cpp.
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
-#: The end of such a warning if the last data were left out.
-_LAST_IN_PART = "the last one, is cut: left out"
+_LAST_IN_PART = "the last one, is cut: left out"  # the end of a warning that the last data were left out
 #: The beginning of zstd data: a frame, or a skippable frame, which pzstd writes first.
 _ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
@@ -51,7 +48,7 @@ def read_in_part(warning: str) -> bool:
 
 
 class Reason:
-    """The reasons why a row (an ACK) has no RTT sample. They are the values of the column `no_sample`."""
+    """The values of the column `no_sample`: why a row (an ACK) has no RTT sample."""
 
     NONE = 0
     RETRANSMITTED = 1
@@ -81,32 +78,22 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options for reading a trace. Only captures use `sender`, `every_ack`, `idle_s`, `events`, `explain`
-    and `windows`."""
+    """Options for a trace. `sender`, `every_ack`, `idle_s`, `events`, `explain`, `windows`: captures only."""
 
-    #: Which sender's flows are `chosen`: auto, near, far, client, server, both, or an address with or
-    #: without a port.
-    sender: str = "auto"
-    #: Whether ACKs that end inside a captured record are timed too. Offloading makes one record of several
-    #: segments.
-    every_ack: bool = False
-    #: A connection ends if it has no packet for this time.
-    idle_s: float = 300.0
-    #: Whether batches have `events`, the input of loss classifiers.
-    events: bool = False
-    #: If given, batches have requests and stalls as `explained`, with a forecast for each of these resend
-    #: policies.
+    sender: str = "auto"  # near, far, client, server, both, or an address with or without a port
+    every_ack: bool = False  # whether to time ACKs that end inside a captured record (offloading)
+    idle_s: float = 300.0  # a connection ends if it has no packet for this time
+    events: bool = False  # batches have `events`, the input of loss classifiers
+    #: Resend policies. If given, batches have requests and stalls as `explained`, with forecasts by policy.
     explain: tuple[str, ...] | None = None
-    #: If given, batches have `packets`: those of each (connection, start time in us, end time in us).
+    #: (connection, start, end) in us. If given, batches have the `packets` of these connections and times.
     windows: tuple[tuple[int, int, int], ...] = ()
-    #: The unit of bare numbers: s, ms, us or ns. Empty: milliseconds, if the format allows it.
-    unit: str = ""
+    unit: str = ""  # of bare numbers: s, ms, us or ns; empty: milliseconds, if the format allows it
 
 
 @dataclass(frozen=True)
 class TraceFile:
-    """The path of a trace, and its name in messages. The two differ if the path is that of a copy, or not
-    valid text."""
+    """A trace's path, and its name in messages, which is another one for a temporary copy."""
 
     path: Path
     name: str
@@ -136,15 +123,13 @@ class Interface:
 
 
 def shown(value: object, most: int = 40) -> str:
-    """Return `value`, which comes from a file, as one printable line of at most `most` characters, for a
-    message."""
+    """Return `value`, from a file, as one printable line of at most `most` characters, for a message."""
     text = value if isinstance(value, str) else repr(value)
     return printable(text[:most])
 
 
 def number(text: str) -> float:
-    """Return the number in `text`. Raise ValueError. Unlike Python's float() it refuses `1_0` and digits
-    that are not ASCII."""
+    """Return the number in `text`. Unlike float(), raise ValueError for `1_0` and non-ASCII digits."""
     if "_" in text or not text.isascii():
         raise ValueError("not a number")
     return float(text)
@@ -159,33 +144,27 @@ class Trace(Protocol):
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out or assumed. The list is complete after the last
-        batch."""
+        """A message for everything left out or assumed. The list is complete after the last batch."""
 
     @property
     def progress(self) -> float:
         """The share of the file that has been read, 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the rows of the trace in batches of about `max_rows` rows, with smaller ones at the end.
-        Raise TraceError."""
+        """Yield the rows in batches of about `max_rows` rows, the last ones smaller. Raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on flow number `flow_id`. It is final once a batch has listed the flow in
-        `ended`."""
+        """Return the information on flow `flow_id`. It is final once a batch lists the flow in `ended`."""
 
     def release(self, flow_id: int) -> None:
         """Free the state of flow number `flow_id`, which has ended."""
 
 
 class ByteStream:
-    """The bytes of a file, decompressed (gzip, zstd) while they are read. The stream ends at the first
-    damage."""
+    """The decompressed bytes (gzip, zstd) of a file. The stream ends at the first damage."""
 
     CHUNK_BYTES = 1 << 18
-    #: The approximate number of decompressed bytes that a read returns. gzip can expand data a
-    #: thousandfold, zstd more.
-    MOST_BYTES = 1 << 20
+    MOST_BYTES = 1 << 20  # decompressed bytes of a read, approximately; gzip can expand data a thousandfold
 
     def __init__(self, file: TraceFile) -> None:
         try:
@@ -193,8 +172,7 @@ class ByteStream:
             self._size = os.fstat(self._file.fileno()).st_size
         except OSError as error:
             raise TraceError(f"{file}: cannot be opened: {error.strerror}") from None
-        #: The reason why the data end early, or "".
-        self.damage = ""
+        self.damage = ""  # why the data end early, or ""
         self._pending = self._read_file()
         self._gzip = self._pending.startswith(b"\x1f\x8b")
         self._inflater = zlib.decompressobj(wbits=31)
@@ -278,8 +256,7 @@ class ByteStream:
             return self._inflater.decompress(raw, self.MOST_BYTES)
         except zlib.error:
             pass
-        # zlib returns nothing for a chunk that has an error, so the bytes before the error are
-        # decompressed one by one
+        # zlib returns nothing for a chunk with an error: the bytes before the error are decompressed singly
         self.damage = "the gzip data is damaged"
         good = bytearray()
         try:

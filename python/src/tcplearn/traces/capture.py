@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read packet captures (pcap and pcapng, plain or gzipped) with native code, from a file, a pipe or an
-interface."""
+"""Read packet captures (pcap, pcapng, plain or gzipped) from a file, a pipe or an interface."""
 
 from __future__ import annotations
 
@@ -29,8 +28,7 @@ class CaptureTrace:
 
     @staticmethod
     def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
-        """Return the trace of a pipe, which is read as it is written. The trace owns the file descriptor
-        `descriptor`. `head` are the bytes that have already been read."""
+        """Return a growing pipe's trace. The trace owns `descriptor`; `head` are the bytes already read."""
         return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
 
     @staticmethod
@@ -63,8 +61,7 @@ class CaptureTrace:
         return float(self._reader.progress())
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield batches of about `max_rows` rows. Some are empty, so that a progress bar can move over
-        packets that give no rows."""
+        """Yield batches of about `max_rows` rows. Some are empty, so that a progress bar can move."""
         while (batch := self._reader.next(max_rows)) is not None:
             yield batch
 

@@ -16,12 +16,9 @@ from .samples import SampleTrace, slices
 from .schema import COLUMNS, Columns, empty_batch
 
 _MOST_US = 1 << 62
-#: The size of a chunk. Its rows are held as text while they are parsed.
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20  # size of a chunk, whose rows are held as text while they are parsed
 _MOST_LINE_BYTES = 1 << 22
-#: The most flows that end with one batch at the end of the file. The consumer holds the results of a
-#: batch's flows in memory.
-_ENDED = 1 << 16
+_ENDED = 1 << 16  # most flows that end with one batch, because all their results are in memory at once
 
 
 class CsvTrace(SampleTrace):
@@ -48,8 +45,7 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield for each chunk the number of earlier lines, its lines, and whether its last line may be
-        incomplete."""
+        """Yield each chunk: the number of earlier lines, its lines, and whether the last may be cut."""
         rest = b""
         line = 0
         while True:
@@ -223,8 +219,7 @@ class CsvTrace(SampleTrace):
             sent_us = self._microseconds(table, header.sent)
         if header.rtt is not None:
             rtt_us = self._microseconds(table, header.rtt)
-            # A round trip may be shorter than half a microsecond; it counts as 1 us.
-            positive = table[:, header.rtt] > 0
+            positive = table[:, header.rtt] > 0  # a round trip below half a microsecond counts as 1 us
             rtt_us = np.where(positive, np.maximum(rtt_us, 1), rtt_us)
         else:
             assert time_us is not None and sent_us is not None  # parse_header guarantees this

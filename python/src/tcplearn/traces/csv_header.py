@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the header line of a CSV file with RTT samples. It gives the meaning and the unit of each column."""
+"""Parse the header line of a CSV file with RTT samples. It gives the meaning and unit of each column."""
 
 import csv
 import re
@@ -32,8 +32,7 @@ _PLAIN = {
     "flight_segments": "flight_segments",
     "acked_bytes": "acked_bytes",
 }
-#: The most unused columns that a warning names.
-_NAMED = 10
+_NAMED = 10  # unused columns that a warning names
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
 _ALLOWED = {
     "rtt": "rtt_s, rtt_ms, rtt_us or rtt_ns",
@@ -45,7 +44,7 @@ _ALLOWED = {
 @dataclass
 class Header:
     """The columns of a CSV file with RTT samples. `used` has the positions of the numeric columns in a
-    line, and `names` their names. `time`, `sent`, `rtt`, `resent` and `extras` are indices into `used`."""
+    line. `time`, `sent`, `rtt`, `resent` and `extras` are indices into `used`."""
 
     delimiter: str
     width: int
@@ -78,9 +77,8 @@ def _is_number(text: str) -> bool:
 
 
 def parse_header(where: str, line: str, unit: str = "") -> Header:
-    """Parse `line`, the header of a CSV file with RTT samples. `where` is its place in messages, and
-    `unit` is the unit of columns whose names have none. Raise TraceError, whose message lists the known
-    names."""
+    """Parse the header `line`. Messages name the file as `where`; columns without a unit in their names
+    have `unit`. Raise TraceError, whose message lists the known names."""
     delimiter = max(",", "\t", ";", key=line.count)
     try:
         titles = [title.lower() for title in split_fields(line, delimiter)]

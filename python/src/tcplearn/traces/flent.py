@@ -12,8 +12,7 @@ from .json_text import loads
 from .samples import SampleFlow, SampleTrace
 from .schema import Columns
 
-#: The largest file. It is read as a whole, as flent does: a file has a few hundred values for each minute.
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 26  # largest file, which is read as a whole: it has a few hundred values for each minute
 _TCP_RTT = "::tcp_rtt"
 
 
@@ -54,8 +53,7 @@ class FlentTrace(SampleTrace):
         raw = self._data.get("raw_values")
         if isinstance(raw, dict) and raw:
             return raw
-        # Version 1 stored the raw values with the metadata of the series.
-        metadata = self._data.get("metadata")
+        metadata = self._data.get("metadata")  # version 1 has the raw values here
         series = metadata.get("SERIES_META") if isinstance(metadata, dict) else None
         if not isinstance(series, dict):
             return {}
@@ -66,8 +64,7 @@ class FlentTrace(SampleTrace):
         }
 
     def _series(self) -> Iterator[tuple[str, list[tuple[Any, Any]], bool]]:
-        """Yield for each series its name, its points (time in s, RTT in ms), and whether the times are
-        absolute."""
+        """Yield each series: name, points (time in s, RTT in ms), and whether the times are absolute."""
         raw = self._raw_values()
         x_values = self._data.get("x_values")
         for name, values in self._data["results"].items():
@@ -115,8 +112,7 @@ class FlentTrace(SampleTrace):
             raise TraceError(f"{self._file}: a flent file without a ping or TCP RTT series that holds values")
         if any(name.endswith(_TCP_RTT) for name, *_ in series):
             self._warnings.append("TCP RTT series are smoothed RTTs of the kernel, not single samples")
-        # Raw values have absolute times; computed values have times since the test began. Times are
-        # counted from the earliest value of each kind.
+        # Raw values have absolute times, computed values times since the test began.
         origin = {
             kind: min((min(times) for _, times, _, absolute in series if absolute == kind), default=0.0)
             for kind in (True, False)

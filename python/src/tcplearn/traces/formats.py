@@ -15,14 +15,12 @@ from .ss import SsTrace, looks_like_ss
 from .tlog import TlogTrace
 from .tlog_records import MAGIC as _TLOG_MAGIC
 
-#: A line of ping with a time before it, such as "[1700000000.5] 64 bytes from ...", which begins like
-#: JSON.
+#: A line of ping after a time, such as "[1700000000.5] 64 bytes from ...", which begins like JSON.
 _STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 
 
 def open_other(file: TraceFile, head: bytes, options: TraceOptions) -> Trace:
-    """Open `file`, a trace that is not a packet capture, with the reader for its format. `head` is the
-    beginning of its decompressed content. Raise TraceError."""
+    """Open `file`, no capture, with the reader for its decompressed beginning `head`. Raise TraceError."""
     if head.startswith(_TLOG_MAGIC):
         return TlogTrace(file)
     text = head.removeprefix(b"\xef\xbb\xbf")

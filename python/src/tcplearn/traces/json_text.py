@@ -5,10 +5,8 @@ from typing import Any
 
 from tcplearn.documents import json_value
 
-#: The most memory in bytes that the values of one text may take.
-MOST_BYTES = 1 << 31
-#: Approximate sizes in memory, in bytes, of an object, of an array, and of a value in either.
-_OBJECT, _ARRAY, _VALUE = 250, 80, 60
+MOST_BYTES = 1 << 31  # most memory that the values of one text may take
+_OBJECT, _ARRAY, _VALUE = 250, 80, 60  # approximate bytes of an object, an array, a value in either
 
 
 class TooLargeError(ValueError):

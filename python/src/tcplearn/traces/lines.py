@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from .base import ByteStream, TraceError, TraceFile
 
-#: The longest accepted line in characters, far longer than any line of ping or ss.
-MOST_LINE = 1 << 16
+MOST_LINE = 1 << 16  # longest accepted line in characters, far longer than any line of ping or ss
 _DAY_US = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STAMP = re.compile(
@@ -25,14 +24,12 @@ _STAMP = re.compile(
 
 
 def encoding_of(head: bytes) -> str:
-    """Return UTF-16 if `head` begins with its byte order mark (as files written by PowerShell's `>` do),
-    otherwise UTF-8."""
+    """Return UTF-16 if `head` begins with its byte order mark (PowerShell's `>`), otherwise UTF-8."""
     return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
 
 
 def text_lines(stream: ByteStream, file: TraceFile) -> Iterator[tuple[int, str]]:
-    """Yield the number and the text of each line that is not empty. Raise TraceError if a line is too
-    long."""
+    """Yield number and text of each line that is not empty. Raise TraceError if a line is too long."""
     data = stream.read()
     decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
     rest, number = "", 0
@@ -69,8 +66,7 @@ class Clock:
         self._last_of_day_us: int | None = None
 
     def split(self, line: str) -> tuple[int | None, str]:
-        """Return the time at the beginning of `line` in us, or None if there is none, and the rest of the
-        line."""
+        """Return the time at the beginning of `line` in us, or None, and the rest of the line."""
         found = _STAMP.match(line)
         if not found:
             return None, line

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Derive the columns of a batch from plain samples (time of arrival and RTT) of many flows. Each flow
-takes only a few hundred bytes of memory."""
+"""Derive the columns of a batch from RTT samples of many flows, in a few hundred bytes for each flow."""
 
 from __future__ import annotations
 
@@ -19,9 +18,7 @@ from .schema import Columns, filled
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-#: The most arrival times that a flow keeps in order to count its segments in flight. More samples are
-#: never in flight at once.
-MOST_ARRIVALS = 1 << 16
+MOST_ARRIVALS = 1 << 16  # most arrival times that a flow keeps, to count its segments in flight
 _MOST_NAME = 200
 _COUNTS = ("acks", "samples", "retransmitted", "first_us", "last_us")
 _STATE = np.dtype([(name, np.int64) for name in (*_COUNTS, "head_us", "given", "given_us")])
@@ -66,9 +63,8 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return for each of `values` an integer key whose order is that of (`run`, value). If the keys
-        are made from ranks, return also the sorted values, which are needed to convert keys back;
-        otherwise None."""
+        """Return integer keys ordered by (`run`, value), and the sorted values if the keys have their
+        ranks."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
@@ -82,15 +78,13 @@ class _Runs:
 
 
 class ManyFlows:
-    """The running states of many flows of RTT samples. A flow's number is its place in the order in which
-    flow names first appeared."""
+    """The states of many flows of RTT samples. Flows are numbered in the order of their first rows."""
 
     def __init__(self, capacity: int = 16) -> None:
         self._numbers: dict[str, int] = {}
         self._names: list[str | None] = []  # None if the flow was released
         self._state = np.zeros(capacity, _STATE)
-        # a bytes object takes less memory than an array
-        self._arrivals: list[bytes] = []  # the last arrival times of each flow, in us
+        self._arrivals: list[bytes] = []  # the last arrival times in us of each flow; smaller than arrays
         self._waiting: list[bytes] = []  # rows that later rows may overtake, of type `_ROW`
 
     def __len__(self) -> int:
@@ -112,8 +106,7 @@ class ManyFlows:
         return out
 
     def info(self, number: int, title: str) -> FlowInfo:
-        """Return the information on flow `number` in the form that a capture gives. `title` names a flow
-        without a name. Raise KeyError."""
+        """Return the information on flow `number`; `title` names a flow without a name. Raise KeyError."""
         name = self._names[number] if number < len(self._names) else None
         if name is None:
             raise KeyError(number)
@@ -126,7 +119,7 @@ class ManyFlows:
         self._arrivals[number] = self._waiting[number] = b""
 
     def steps(self, ids: Int64s, given_us: Int64s) -> Int64s:
-        """Return the difference of each time to the previous time in its flow. Rows are sorted by flow."""
+        """Return each time's difference to the previous time in its flow. Rows are sorted by flow."""
         runs = _Runs.of(ids)
         state = self._state[runs.flows]
         before = np.roll(given_us, 1)
@@ -137,8 +130,8 @@ class ManyFlows:
         return steps
 
     def columns(self, ids: Int64s, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns of a batch from RTT samples that are sorted by flow, and by arrival within a
-        flow. The value of `rtt_us` in a `resent` row is not used."""
+        """Return the columns of a batch of RTT samples sorted by flow, then by arrival. A `resent` row
+        (retransmission) has no sample: its `rtt_us` is ignored."""
         runs = _Runs.of(ids)
         starts, last, state = runs.starts, runs.ends - 1, self._state[runs.flows]
         known = state["acks"] > 0
@@ -147,8 +140,7 @@ class ManyFlows:
         before = np.roll(time_us, 1)
         before[starts] = np.where(known, state["last_us"], sent_us[starts])
 
-        # Rows may arrive in another order than they were sent. The sending time of the oldest segment in
-        # flight never decreases.
+        # Samples may arrive in another order than their segments were sent; head_us must not decrease.
         head_us = np.where(sample, sent_us, np.iinfo(np.int64).min)
         begun_us = np.where(sample[starts], sent_us[starts], before[starts])
         head_us[starts] = np.where(known, np.maximum(head_us[starts], state["head_us"]), begun_us)
@@ -162,9 +154,8 @@ class ManyFlows:
         state["samples"] += np.add.reduceat(sample, starts, dtype=np.int64)
         state["retransmitted"] += np.add.reduceat(resent, starts, dtype=np.int64)
         self._state[runs.flows] = state
-        # RFC 6298, (5.1) and (5.3): the timer starts when a segment is sent with nothing in flight, and
-        # otherwise at the last ACK. A row without a sample does not show when its segment was sent, so the
-        # previous ACK counts.
+        # RFC 6298, (5.1) and (5.3): the timer starts when a segment is sent with nothing in flight,
+        # otherwise at the last ACK. Without a sample, the sending time is unknown: the last ACK counts.
         armed_us = np.where(sample, np.maximum(before, sent_us), before)
         return filled(
             {
@@ -181,8 +172,7 @@ class ManyFlows:
         )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Return for each row the number of samples of its flow that arrived after the row's segment was
-        sent, including the row itself. This is the number of segments in flight."""
+        """Return each row's segments in flight: the samples that arrived after its segment was sent."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])
         run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))
@@ -207,15 +197,14 @@ class ManyFlows:
         bounds: npt.NDArray[np.intp],
         most: int,
     ) -> None:
-        """Store the last `most` values of each flow in `where`. `values` are sorted by flow, with the
-        boundaries `bounds`."""
+        """Store the last `most` values of each flow. `values` are sorted by flow, with edges `bounds`."""
         size, data, edges = values.itemsize, values.tobytes(), bounds.tolist()
         for flow, start, end in zip(flows.tolist(), edges[:-1], edges[1:], strict=True):
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """Take rows that are sorted by flow, and by sending time within a flow. Return the rows that are
-        ready, sorted by arrival, or None. A row is held back while a later row may still arrive before it."""
+        """Take rows sorted by flow, then by sending time. Return those before which no later row can
+        arrive, sorted by arrival, or None. The others are held back."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)

@@ -17,9 +17,7 @@ from .readings import Reading, ReadingsTrace
 from .schema import Columns
 
 _MARKS = re.compile(rb'"(TCPInfo|RawIDM|Snapshots|ServerMeasurements|ConnectionInfo)"\s*:')
-#: The most bytes of a line, or of a file that is a single JSON value. An ndt7 test has some 100 KB, and
-#: the snapshots of an hour some 30 MB.
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 26  # most bytes of a line or of one JSON value; an hour of snapshots has some 30 MB
 _INFO = 2  # index of INET_DIAG_INFO in the attributes (linux/inet_diag.h)
 #: Offsets in struct tcp_info (linux/tcp.h), in bytes.
 _OFFSETS = {"RTT": 68, "RTTVar": 72, "TotalRetrans": 100, "Unacked": 24, "BytesAcked": 120, "SegsIn": 140}
@@ -60,8 +58,7 @@ class MlabTrace(ReadingsTrace):
         yield from self._rows(max_rows)
 
     def _records(self) -> Iterator[tuple[int, Any]]:
-        """Yield the number and the JSON value of each line. If the whole file is one JSON value, yield it
-        alone."""
+        """Yield number and JSON value of each line, or the only value of a file that is one JSON value."""
         rest, number = b"", 0
         while True:
             data = self._stream.read()
@@ -174,8 +171,7 @@ def _bytes(value: object) -> bytes:
 
 
 def _unpacked(value: object) -> dict[str, Any]:
-    """Return the used fields of the struct tcp_info in `value`. The struct of an older kernel lacks the
-    last fields."""
+    """Return the used fields of the struct tcp_info in `value`. Older kernels lack the last fields."""
     raw = _bytes(value)
     fields = {}
     for name, offset in _OFFSETS.items():

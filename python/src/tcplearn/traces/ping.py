@@ -13,9 +13,7 @@ from .samples import SampleFlow, SampleTrace, slices
 from .schema import Columns, empty_batch
 
 _UNITS_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "\N{MICRO SIGN}s": 1.0, "usec": 1.0}
-#: In any language, the RTT is the only number in a line that has a unit of time: "time=12.3 ms",
-#: "Zeit<1ms", "12,3 мс".
-_RTT = re.compile(
+_RTT = re.compile(  # in any language, the only number with a unit of time: "time=12.3 ms", "Zeit<1ms"
     r"([=<])\s?(\d{1,12}(?:[.,]\d{1,9})?)\s?(ms|usec|us|\N{MICRO SIGN}s|s|мсек|мс|毫秒)(?![\w/])",
     re.IGNORECASE,
 )
@@ -37,8 +35,7 @@ _NO_ANSWER = re.compile(
     r"|zeit.berschreitung|nicht erreichbar|d.lai d.attente|agotado|scaduta|esgotado|превышен",
     re.IGNORECASE,
 )
-#: The most replies that are kept in memory until the time between requests is known.
-_MOST_HELD = 500_000
+_MOST_HELD = 500_000  # most replies kept in memory until the time between requests is known
 _STEP_US = 1_000_000  # the default interval of all ping programs
 _TURN = 1 << 16  # sequence numbers have 16 bits
 
@@ -70,8 +67,8 @@ class _Target:
         self.itemized = False  # whether each reply has a line of its own
 
     def numbered(self, sequence: int | None) -> int:
-        """Return a request's number since the start, from its 16-bit sequence number, which wraps around.
-        Requests without a sequence number are counted."""
+        """Return a request's number since the start. 16-bit sequence numbers wrap around; requests without
+        a sequence number are counted."""
         if sequence is None:
             full = 0 if self.last is None else self.last + 1
         else:
@@ -107,8 +104,7 @@ class PingTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out or assumed. The list is complete after the last
-        batch."""
+        """A message for everything left out or assumed. The list is complete after the last batch."""
         lines = list(self._warnings)
         if self._steps_us:
             step = ", ".join(f"{step / 1e6:g}" for step in sorted(self._steps_us)[:3])
@@ -181,8 +177,7 @@ class PingTrace(SampleTrace):
             self._without += 1
 
     def _all_of(self, target: _Target, rtts_ms: list[str]) -> None:
-        """Take the round trips in fping's line with all of them. Without fping's option -q this line
-        repeats the lines of single replies, and is ignored."""
+        """Take fping's summary line, unless the same round trips had lines of their own (no option -q)."""
         if not target.itemized:
             for rtt_ms in rtts_ms:
                 self._reply(target, None, None, None if rtt_ms == "-" else float(rtt_ms) * 1000, 0)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Copy a pipe to a file if its format cannot be read as it arrives, within limits on its size and on the
-free disk space."""
+"""Copy a pipe to a file, within limits on its size and on the free disk space."""
 
 import errno
 import shutil
@@ -9,16 +8,14 @@ from typing import BinaryIO
 
 from .base import TraceError
 
-#: The largest copy in bytes, enough for some 30 million samples as text. On many machines the temporary
-#: folder is in memory.
-MOST_BYTES = 1 << 30
+MOST_BYTES = 1 << 30  # 30 million samples as text; the temporary folder may be in memory
 _CHUNK_BYTES = 1 << 20
 _SAVE = "save it to a file, and name that"
 
 
 def copy(source: BinaryIO, out: BinaryIO, name: str, head: bytes = b"") -> None:
-    """Copy `head` and the rest of the pipe `source` to `out`, a temporary file that the caller removes.
-    `name` is the pipe's name in messages. Raise TraceError if the pipe has too many bytes."""
+    """Copy `head` and the rest of the pipe `source` to the temporary file `out`. Raise TraceError, which
+    names the pipe `name`, if it has too many bytes."""
     folder = tempfile.gettempdir()
     copied, data = 0, head or source.read(_CHUNK_BYTES)
     while data:

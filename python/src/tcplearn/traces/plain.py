@@ -20,12 +20,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 #: Words that programs write for a round trip that was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
-#: If this many numbers never decrease, a warning asks whether they are times: round trips do decrease
-#: sometimes.
-_MANY = 50
-#: If at least _CERTAIN numbers never decrease and grow more than _GROWN-fold, they are times, such as
-#: those of a link trace.
-_CERTAIN, _GROWN = 1000, 10
+_MANY = 50  # if so many numbers never decrease, a warning asks whether they are times
+_CERTAIN, _GROWN = 1000, 10  # _CERTAIN numbers that never decrease and grow over _GROWN-fold are times
 _MOST_US = 1 << 61
 
 
@@ -57,8 +53,7 @@ class NumbersTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out or assumed. The list is complete after the last
-        batch."""
+        """A message for everything left out or assumed. The list is complete after the last batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
         if not self._falls and self._flow.samples >= _MANY:
             lines.append("the numbers never fall: are they times, and no round trips?")
@@ -124,8 +119,7 @@ class NumbersTrace(SampleTrace):
         return value
 
     def _each_line(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number and the words of each line. A line may be as long as the file, and is then
-        yielded in parts."""
+        """Yield number and words of each line. A very long line is yielded in parts."""
         data = self._stream.read()
         decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
         rest, line, comment = "", 1, False

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check whether numbers look like round-trip times in the unit that was given, or are probably in another
-unit."""
+"""Check whether numbers look like round-trip times in the given unit, or rather in another unit."""
 
 import numpy as np
 import numpy.typing as npt
 
-#: The median round trip of a network is within these bounds.
-_LEAST_US, _MOST_US = 50, 60_000_000
-#: The number of first samples whose median is checked.
-_LOOKED_AT = 10_000
+_LEAST_US, _MOST_US = 50, 60_000_000  # bounds of a network's median round trip
+_LOOKED_AT = 10_000  # first samples whose median is checked
 _LARGER = {"ms": "s", "s": "s"}
 _SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}
 

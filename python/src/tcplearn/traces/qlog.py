@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read QUIC logs in qlog, as any kind of JSON, from draft-00 on (draft-ietf-quic-qlog-main-schema and
-draft-ietf-quic-qlog-quic-events)."""
+"""Read QUIC logs in qlog (draft-ietf-quic-qlog-main-schema, -quic-events, from draft-00), as any JSON."""
 
 from __future__ import annotations
 
@@ -30,9 +29,7 @@ _MOST_BYTES = 1 << 28  # of a single JSON document, which is held in memory
 _MOST_RECORD_BYTES = 1 << 24
 _MOST_CUT_BYTES = 1 << 20  # more than the bytes of an event
 _MOST_US = 1 << 61
-#: Loggers with several threads reorder events within this time. A larger step back means that the clock
-#: changed.
-_MOST_BACK_US = 1000
+_MOST_BACK_US = 1000  # loggers' threads reorder events by less; after larger steps back, the clock changed
 
 _SEPARATOR = b"\x1e"  # RFC 7464
 _BETWEEN = b" \t\r\n" + _SEPARATOR
@@ -44,8 +41,7 @@ _SPACES = {"initial": 0, "handshake": 1} | dict.fromkeys(
     ("", "0rtt", "1rtt", "zerortt", "onertt", "short", "application_data"), 2
 )
 _ACK = {"ack", "ack_ecn", "ack_receive_timestamps"}
-# Frames that do not elicit an ACK (RFC 9002, section 2). The last two are the names that picoquic and
-# mvfst give the application's CONNECTION_CLOSE.
+# Frames that do not elicit an ACK (RFC 9002, section 2); the last two are picoquic's and mvfst's names.
 _NOT_ELICITING = {*_ACK, "padding", "connection_close", "application_close", "connection_close_app_err"}
 _NAMES = (*(name for name in schema.COLUMNS if name != "ttl"), "ack_delay_us")
 
@@ -162,8 +158,7 @@ class _Log:
         if not ranges:
             self._owner.left_out["ranges"] += 1
             return
-        # Loggers omit a delay of zero.
-        delay = finite(frame.get("ack_delay")) or 0.0
+        delay = finite(frame.get("ack_delay")) or 0.0  # omitted if 0
         delay_us = round(min(max(delay, 0.0) * self._to_us, _MOST_US))
         connection.acknowledged(now_us, space, ranges, delay_us)
 
@@ -178,8 +173,7 @@ class _Log:
 
 
 class QlogTrace:
-    """A trace that reads a qlog. Each connection that an endpoint logged is a flow, whose sender is the
-    endpoint."""
+    """A trace that reads a qlog. Each logged connection is a flow; its sender is the logging endpoint."""
 
     kind = "qlog"
 
@@ -196,8 +190,7 @@ class QlogTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out or assumed. The list is complete after the last
-        batch."""
+        """A message for everything left out or assumed. The list is complete after the last batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
@@ -239,8 +232,7 @@ class QlogTrace:
         return flow
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the RTT samples in batches of at most `max_rows` rows. A connection ends where its trace
-        in the file ends."""
+        """Yield the RTT samples in batches. A connection ends where its trace in the file ends."""
         log: _Log | None = None
         for where, record in self._records():
             if isinstance(record, _Log):
@@ -262,8 +254,7 @@ class QlogTrace:
             raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
-        """Yield full batches from `rows`. If `ended` is given, yield all rows; the connections in `ended`
-        end with them."""
+        """Yield full batches of `rows`. With `ended`, yield all rows, and list these connections as ended."""
         count = len(self.rows) if ended is not None else len(self.rows) // max_rows * max_rows
         rows = self.rows[:count]
         del self.rows[:count]

@@ -11,8 +11,7 @@ MOST_NUMBER = (1 << 62) - 1  # RFC 9000, 12.3
 
 
 def whole_events(text: bytes) -> int:
-    """Return the offset in `text`, a qlog that is one JSON document, at which the last complete event
-    ends. Return 0 if no event is complete."""
+    """Return where in `text`, one JSON document, the last complete event ends, or 0 if there is none."""
     stack, good = bytearray(), 0
     for found in re.finditer(rb'"[^"\\]*(?:\\.[^"\\]*)*\\?(?:"|\Z)|[\[\]{}]', text, re.DOTALL):
         token = found.group()
@@ -32,8 +31,7 @@ def as_object(value: object) -> dict[str, Any]:
 
 
 def finite(value: object) -> float | None:
-    """Return `value` as a float if it is a finite number, otherwise None. mvfst writes numbers as strings,
-    which are accepted."""
+    """Return `value` as a finite float, or None. Strings, which mvfst writes, are accepted."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -44,8 +42,7 @@ def finite(value: object) -> float | None:
 
 
 def whole(value: object, most: int) -> int | None:
-    """Return `value` as an int if it is an integer from 0 to `most`, otherwise None. Strings (draft-01)
-    are accepted."""
+    """Return `value` as an int from 0 to `most`, or None. Strings (draft-01) are accepted."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
@@ -56,8 +53,7 @@ def whole(value: object, most: int) -> int | None:
 
 
 def acked_ranges(given: object) -> list[tuple[int, int]]:
-    """Return the pairs (low, high) of an ACK frame's `acked_ranges`, or an empty list if any of them is
-    invalid."""
+    """Return an ACK frame's `acked_ranges` as pairs (low, high), or [] if any range is invalid."""
     ranges = []
     for pair in given if isinstance(given, list) else ():
         if not isinstance(pair, list) or len(pair) not in (1, 2):

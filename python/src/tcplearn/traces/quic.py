@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turn the events of a QUIC connection, as one endpoint logged them, into rows: packets sent, ACK frames
-received, losses."""
+"""Turn one endpoint's log of a QUIC connection (packets sent, ACK frames received, losses) into rows."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
@@ -9,7 +8,7 @@ from typing import TypeAlias
 from .base import Reason
 from .many_flows import info_of
 
-#: The most packets that a packet number space keeps: above, and below, the largest acknowledged packet.
+#: Most packets kept in a packet number space above, and below, the largest acknowledged packet number.
 _MOST_AHEAD = 1 << 17
 _MOST_BEHIND = 1 << 10
 _MOST_WAITING = 1 << 16
@@ -23,13 +22,11 @@ LEFT_OUT = {
 }
 
 
-#: A row: values by column. Columns that QUIC does not have are missing.
-Row: TypeAlias = dict[str, int]
+Row: TypeAlias = dict[str, int]  # values by column; columns that QUIC does not have are missing
 
 
 class _Packet:
-    """A packet that was sent. `out` is true while the packet is in flight: it elicits an ACK, and is
-    neither acknowledged nor lost."""
+    """A packet that was sent. `out`: it elicits an ACK, and is neither acknowledged nor lost."""
 
     __slots__ = ("eliciting", "lost", "order", "out", "sent_us", "size")
 
@@ -74,8 +71,7 @@ class Connection:
         self.ack_frames = 0
         self._side, self._left_out, self._rows = side, left_out, rows
         self._spaces = (_Space(), _Space(), _Space())
-        # ack-eliciting packets in the order of sending; the first is in flight
-        self._order: deque[_Packet] = deque()
+        self._order: deque[_Packet] = deque()  # ack-eliciting packets as sent; the first is in flight
         self._sent = 0
         self._out = self._out_bytes = 0
         self._armed_us: int | None = None
@@ -126,8 +122,7 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Take an ACK frame that acknowledges the packet numbers in `ranges`. It gives a row if it newly
-        acknowledges an ack-eliciting packet."""
+        """Take an ACK frame, which gives a row if it newly acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -139,7 +134,7 @@ class Connection:
         eliciting = [packet for _, packet in newly if packet.eliciting]
         if eliciting:
             # RFC 9002, section 5.1: an RTT sample needs that the largest acknowledged packet is newly
-            # acknowledged, and that at least one newly acknowledged packet is ack-eliciting.
+            # acknowledged, and that a newly acknowledged packet is ack-eliciting.
             timed = next((packet for number, packet in newly if number == largest), None)
             self._row(now_us, timed, reason, eliciting, delay_us)
         behind = bisect_right(of.numbers, of.largest_acked)
@@ -183,8 +178,7 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Treat the oldest packets in flight as lost if they are older than 2 RTT and three later packets
-        were acknowledged. The log may lack loss events."""
+        """Declare packets lost after 2 RTT and three acknowledged later packets: logs may lack losses."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -202,8 +196,7 @@ class Connection:
             self._settle()
 
     def _lose(self, packet: _Packet) -> None:
-        # The packet stays in its space, because its ACK may still arrive and give a sample.
-        self._remove(packet)
+        self._remove(packet)  # it stays in its space: its ACK may still arrive and give a sample
         packet.lost = True
         self.info["retransmitted_packets"] += 1
 
@@ -239,8 +232,7 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Release the rows for which it is known whether the oldest packet in flight was lost. With
-        `final`, release all rows."""
+        """Release rows once it is known whether their oldest packet in flight was lost; with `final`, all."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

@@ -18,10 +18,8 @@ class Reading:
     """The state of a connection at one time."""
 
     srtt_us: int
-    #: Values that change when data is acknowledged.
-    state: tuple[float, ...]
-    #: Segments retransmitted since the connection began.
-    retransmits: int = 0
+    state: tuple[float, ...]  # values that change when data is acknowledged
+    retransmits: int = 0  # segments retransmitted since the connection began
 
 
 @dataclass
@@ -39,8 +37,7 @@ class _Connection:
 
 
 class ReadingsTrace(SampleTrace):
-    """The base class of traces of readings. Each connection is a flow, and each reading that differs from
-    the previous one is a sample."""
+    """The base of traces of readings. A connection is a flow; a reading unlike the last one is a sample."""
 
     def __init__(self, file: TraceFile) -> None:
         super().__init__(file)
@@ -53,8 +50,7 @@ class ReadingsTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out or assumed. The list is complete after the last
-        batch."""
+        """A message for everything left out or assumed. The list is complete after the last batch."""
         lines = [
             "round trips are smoothed RTTs of the kernel (SRTT), read at intervals, not single samples: "
             "spikes are missing, so spurious timeouts are undercounted",

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Base classes for traces of samples (time of arrival and RTT) without packets, which become flows and
-batches of rows."""
+"""Base classes for traces of samples (time of arrival and RTT) without packets."""
 
 from collections.abc import Iterator
 
@@ -22,15 +21,14 @@ class SampleFlow:
         self._flows.numbered([""])
 
     def info(self) -> FlowInfo:
-        """Return the information on the flow in the form that a capture gives. Such a flow is its own
-        peer."""
+        """Return the information on the flow as a capture gives it. The flow is its own `peer`."""
         info = self._flows.info(0, self.name)
         info["id"] = info["peer"] = self.id
         return info
 
     def columns(self, time_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns:
-        """Return the columns of a batch from RTT samples in order of arrival. The value of `rtt_us` in a
-        `resent` row is not used."""
+        """Return the columns of a batch of RTT samples in order of arrival. A `resent` row
+        (retransmission) has no sample: its `rtt_us` is ignored."""
         out = self._flows.columns(np.zeros(len(time_us), np.int64), time_us, rtt_us, resent)
         out["flow"] += np.uint32(self.id)
         self.samples += int(np.count_nonzero(~resent))

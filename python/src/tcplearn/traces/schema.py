@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The columns of a batch, which has one row for each ACK that acknowledges new data.
-
-native/columns.h lists the columns with their meanings. Every batch has all of `COLUMNS`. A trace with more
-information adds columns of `OPTIONAL`, and a table `losses`. `ended` lists the flows that end with the
-batch.
-"""
+"""The columns of a batch, which has one row for each ACK that acknowledges new data. native/columns.h
+gives their meanings. Every batch has all of `COLUMNS`. Some traces add columns of `OPTIONAL` and a table
+`losses`. `ended` lists the flows that end with the batch."""
 
 from __future__ import annotations
 
@@ -27,25 +24,17 @@ def _types(*tables: str) -> dict[str, type[np.generic]]:
     return {c["name"]: np.dtype(c["type"]).type for c in _ALL if c["table"] in tables}
 
 
-#: The columns of every batch, with their types. Times are in microseconds since the trace's first packet
-#: or row.
-COLUMNS = _types("required", "filled")
-#: Columns that only some traces have.
+COLUMNS = _types("required", "filled")  # of every batch; times in us since the first packet or row
 OPTIONAL = _types("optional")
 #: The values of columns that a trace does not know. A column without a default must be given.
 DEFAULTS: dict[str, int] = {c["name"]: c["default"] for c in _ALL if c["table"] in ("filled", "optional")}
-#: The columns of `losses`, which has a row for each lost segment, and of the rows that withdraw a loss.
-LOSSES, WITHDRAWN = _types("loss"), _types("withdrawn")
+LOSSES, WITHDRAWN = _types("loss"), _types("withdrawn")  # tables of lost segments, and of losses taken back
 MEANINGS: dict[str, str] = {c["name"]: c["meaning"] for c in _ALL if c["table"] not in ("loss", "withdrawn")}
 
 
 def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
-    """Return all columns: those in `given`, converted to their types, and the missing ones with their
-    defaults.
-
-    Raise ValueError if a column is unknown, differs in length, or is missing and has no default. This is a
-    bug in the reader of a format.
-    """
+    """Return all columns: those in `given`, converted to their types, and defaults for the others. Raise
+    ValueError if a column is unknown, differs in length, or is missing without a default."""
     types = COLUMNS | {name: kind for name, kind in OPTIONAL.items() if name in given}
     if unknown := given.keys() - types.keys():
         raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
@@ -64,8 +53,7 @@ def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
 
 
 def batch(given: Mapping[str, npt.ArrayLike], ended: Sequence[int] = ()) -> Columns:
-    """Return a complete batch: the columns in `given` with defaults for missing ones, and the list of
-    flows that have `ended` with it."""
+    """Return a complete batch: the columns in `given`, defaults for others, and the `ended` flows."""
     return filled(given) | {"ended": np.array(ended, np.uint32)}
 
 
@@ -80,6 +68,5 @@ def taken(rows: Columns, at: npt.NDArray[np.intp]) -> Columns:
 
 
 def joined(pieces: Sequence[Columns]) -> Columns:
-    """Return the rows of all batches `pieces` as one batch, one after the other. All pieces have the same
-    columns."""
+    """Return the rows of all batches `pieces`, which have the same columns, as one batch."""
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}

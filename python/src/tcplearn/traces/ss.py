@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read repeated output of `ss -ti`, recorded with `while sleep 0.1; do date +%s.%N; ss -tinO; done >
-FILE`."""
+"""Read repeated output of `ss -ti`: `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
 
 import re
 from collections.abc import Iterator
@@ -19,8 +18,7 @@ _TITLE = re.compile(r"^\s*(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q")
 _COUNTED = re.compile(r"(?:^|\s)(bytes_acked|delivered|lastsnd|lastrcv|lastack):(\d{1,18})(?=\s|$)")
 _RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d{1,18})(?=\s|$)")
 _AGES = ("lastsnd", "lastrcv", "lastack")
-#: The assumed time between two listings if nothing in the file shows it.
-_STEP_US = 100_000
+_STEP_US = 100_000  # assumed time between two listings if the file shows none
 
 
 def looks_like_ss(text: str) -> bool:
@@ -80,8 +78,7 @@ class SsTrace(ReadingsTrace):
             if time_us is not None:
                 stamp_us = time_us
             socket = _SOCKET.match(line.lstrip())
-            # the next listing begins with a connection that was already listed, a heading, or a time alone
-            # on a line
+            # the next listing begins with a connection listed before, a heading, or a time alone on a line
             again = socket is not None and f"{socket[1]} > {socket[2]}" in listing.readings
             if again or _TITLE.match(line) or (time_us is not None and not line.strip()):
                 if listing.readings:
@@ -118,9 +115,7 @@ class SsTrace(ReadingsTrace):
             self._timed += 1
             self._now_us = listing.time_us
         elif self._listings > 1:
-            # an age (lastsnd, lastrcv, lastack) grows by the time that passed, unless a packet resets it
-            # to zero
-            grown = (
+            grown = (  # ages grow by the time that passed, unless a packet resets them
                 now - before
                 for name, ages in listing.ages_us.items()
                 for now, before in zip(ages, self._ages_us.get(name, ages), strict=True)

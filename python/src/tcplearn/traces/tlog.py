@@ -31,20 +31,14 @@ from .tlog_records import (
 )
 
 _HEADER_BYTES = np.dtype(HEADER).itemsize
-#: In the first version of the format, the open record ended with `rto_q8`. Fields that a record lacks are
-#: 0.
-_FIRST_OPEN_BYTES = 128
+_FIRST_OPEN_BYTES = 128  # of the first version's record of an opened connection, up to `rto_q8`
 _LEAST_BYTES = {kind: dtype.itemsize for kind, dtype in KINDS.items()} | {OPEN: _FIRST_OPEN_BYTES}
 
-#: The number of bytes that are split into records at once.
-_CHUNK_BYTES = 1 << 22
-#: The largest accepted time in us. No machine runs for as long.
-_MOST_US = 1 << 60
+_CHUNK_BYTES = 1 << 22  # bytes that are split into records at once
+_MOST_US = 1 << 60  # largest accepted time; no computer runs for as long
 _MOST_COUNT = (1 << 32) - 1
-#: The most open connections that are followed at once.
-_MOST_OPEN = 1 << 16
-#: The most connections for which a warning names the number of lost records.
-_NAMED = 20
+_MOST_OPEN = 1 << 16  # most open connections that are followed at once
+_NAMED = 20  # connections for which a warning names the number of lost records
 
 Records = npt.NDArray[np.void]
 
@@ -70,8 +64,7 @@ class Connection:
 
     @property
     def spec(self) -> str:
-        """The estimator as written in the sysctl, such as "conformal:miss=0.001". Older logs have only the
-        name."""
+        """The estimator as written in the sysctl, such as "conformal:miss=0.001"; in older logs, its name."""
         spec = self.open["spec"].decode("ascii", "replace") if self.open is not None else ""
         return spec or self.estimator
 
@@ -111,8 +104,7 @@ class _Cutter:
         self.records = 0
 
     def take(self, data: bytes, *, final: bool = False) -> dict[int, Records]:
-        """Return the records of the log that end in `data`, by kind of record. With `final`, no more data
-        follows."""
+        """Return the records that end in `data`, by kind of record. With `final`, no more data follows."""
         data = self._rest + data
         offsets: dict[int, list[int]] = {kind: [] for kind in KINDS}
         at, end = 0, len(data)
@@ -139,8 +131,8 @@ class _Cutter:
 
 
 def parse(data: bytes, where: str = "log") -> Log:
-    """Return the log in `data`. Damaged parts are skipped and named in the log's `warnings`; `where` names
-    the log in messages. Raise TraceError if there is no record."""
+    """Return the log in `data`, called `where` in messages. Damaged parts are skipped and named in the
+    log's `warnings`. Raise TraceError if there is no record."""
     log = Log()
     cutter = _Cutter()
     starts = range(0, max(len(data), 1), _CHUNK_BYTES)
@@ -211,8 +203,7 @@ class TlogTrace(SampleTrace):
         self._alive: dict[int, _Alive] = {}
         self._made = 0
         self._origin_us: int | None = None
-        # errors that concern the whole file are raised before the first row
-        self._first = self._cut()
+        self._first = self._cut()  # raises errors of the whole file before the first row
 
     @property
     def warnings(self) -> list[str]:
@@ -230,7 +221,7 @@ class TlogTrace(SampleTrace):
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
 
     def _cut(self) -> dict[int, Records] | None:
-        """Return the next records of the log, by kind of record. Return None at the end of the file."""
+        """Return the next records of the log, by kind of record, or None at the end of the file."""
         while not self._stream_ended:
             parts: list[bytes] = []
             size = 0
@@ -246,8 +237,7 @@ class TlogTrace(SampleTrace):
         return None
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the ACKs of the connections in each part of the file, connection by connection, in batches
-        of at most `max_rows` rows."""
+        """Yield the ACKs of each part of the file, one connection after another, in batches."""
         tables = self._first
         while tables is not None:
             following = self._cut()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compare the loss classifier's decisions in a kernel log with those of the core for the log's other
-records. A loss classifier decides whether a loss was due to congestion or random."""
+"""Recompute the loss classifier's decisions (congestion or random loss?) in a kernel log with the core."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,9 +26,8 @@ class Compared:
 
 
 def compare(c: Connection, spec: str) -> Compared:
-    """Compare the logged decisions on the losses of connection `c` with the decisions of the core's
-    classifier `spec` in fixed-point arithmetic. Each decision is computed twice: from the logged ACKs and
-    changes of state, and from the logged features."""
+    """Compare the logged decisions of connection `c`'s loss classifier with those of the core's `spec` in
+    fixed point: once from the logged ACKs and changes of state, and once from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
@@ -65,12 +63,9 @@ def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
 
 
 def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
-    """Pass a logged change of state to the classifier. At the beginning of a recovery, the segments in
-    flight are taken from `decided`, the record of the decision.
-
-    A recovery without a decision, for example after ECN, has no such record. After one, a classifier that
-    computes features again, such as `history`, may differ from the kernel.
-    """
+    """Pass a logged change of state to the classifier. Only `decided`, the decision that began the
+    recovery, has the segments in flight. After a recovery without one (ECN), `history` may differ from the
+    kernel."""
     at = (record["time_us"], record["cwnd"], record["change"], record["cause"])
     if record["change"] == _BEGUN and decided.get("record") == record["record"] - 1:
         core.change(*at, decided["flight_segments"], decided["ssthresh"])
@@ -89,7 +84,6 @@ def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, i
 
 
 def _judged(core: _native.LossClassifier, at: Mapping[str, Any]) -> int:
-    """Return the core's probability of congestion from the logged features and the classifier's present
-    state, as Q30."""
+    """Return the core's probability of congestion, as Q30, from the logged features."""
     (congestion,) = core.judge(np.array([at["features_q30"]]) / _ONE_Q30)
     return int(congestion * _ONE_Q30)

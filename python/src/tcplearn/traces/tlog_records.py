@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The records of the kernel module's log, as linux/module/log_format.h defines them.
-
-Fields that end in _us are in microseconds, _q8 in 2^-8 microseconds, and _q30 in units of 2^-30.
-"""
+"""The records of the kernel module's log, as linux/module/log_format.h defines them. Fields that end in
+_us are in microseconds, _q8 in 2^-8 microseconds, and _q30 in units of 2^-30."""
 
 import numpy as np
 
 MAGIC = b"TLG1"
 OPEN, ACK, CLOSE, STARTUP = 1, 2, 3, 5
 LOSS, LOSS_CHANGE, RESEND = 8, 9, 10
-#: In `flags` of an open record: the timer counts from the sending of the oldest segment in flight.
-FROM_HEAD = 1
-#: In `flags` of an ACK record: a loss classifier has observed the ACK; the ACK was a duplicate.
-OBSERVED, DUPLICATE = 2, 4
+FROM_HEAD = 1  # open record: the timer counts from the sending of the oldest segment in flight
+OBSERVED, DUPLICATE = 2, 4  # ACK record: a loss classifier has observed the ACK; the ACK was a duplicate
 AF_INET6 = 10
 
 HEADER = [("magic", "S4"), ("size", "<u2"), ("type", "u1"), ("flags", "u1"), ("time_us", "<i8")]
@@ -109,8 +105,7 @@ RESEND_RECORD = np.dtype(
         ("reserved", "V5"),
     ]
 )
-#: The values of `event` in resend records.
-SENT, TIMER, ACKED = range(3)
+SENT, TIMER, ACKED = range(3)  # values of `event` in resend records
 KINDS = {
     OPEN: OPEN_RECORD,
     ACK: ACK_RECORD,

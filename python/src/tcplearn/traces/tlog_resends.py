@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compute the waits of a resend policy again from the events in a kernel log, and compare them with the
-logged waits."""
+"""Check a resend policy's waits before retransmissions: compute them again from a kernel log's events."""
 
 from tcplearn import resends
 
@@ -9,8 +8,8 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Return in how many events of connection `c` the log differs from the core's policy `spec` in
-    fixed-point arithmetic. Compared are the wait, and whether a tail loss probe ends it."""
+    """Return in how many events of connection `c` the logged wait, or whether a tail loss probe ends it,
+    differs from the core's policy `spec` in fixed point."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

@@ -3,11 +3,8 @@
 
 import zstandard
 
-#: The largest window in bytes, the default limit of the zstd program (--long=27).
-MOST_WINDOW_BYTES = 1 << 27
-#: The number of compressed bytes that are decompressed at once. A block of 128 KB takes at least 4 bytes,
-#: so the result has at most 4 MB.
-_PIECE_BYTES = 128
+MOST_WINDOW_BYTES = 1 << 27  # largest window, the default limit of the zstd program (--long=27)
+_PIECE_BYTES = 128  # compressed bytes in one step: up to 4 MB of content, as 4 bytes may give 128 KB
 
 
 class Unzstd:
@@ -16,14 +13,12 @@ class Unzstd:
     def __init__(self) -> None:
         self._decoder = zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW_BYTES)
         self._frame = self._decoder.decompressobj()
-        #: Whether a frame has begun and not ended.
         self.inside = False
-        #: A description of the data's damage, or "".
         self.damage = ""
 
     def unpack(self, raw: bytes, enough_bytes: int) -> tuple[bytes, int]:
         """Return decompressed bytes, and how many bytes of `raw` were used. The result may exceed
-        `enough_bytes` by the content of one piece of `_PIECE_BYTES`."""
+        `enough_bytes` by the content of `_PIECE_BYTES` compressed bytes."""
         data, used = bytearray(), 0
         while used < len(raw) and len(data) < enough_bytes and not self.damage:
             piece = raw[used : used + _PIECE_BYTES]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write the card of a first-RTO model: its data, the paper's figures, and its results on held-out
-destinations."""
+"""Write the card of a first-RTO model: data, the paper's figures, results on held-out destinations."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,8 +21,7 @@ from tcplearn.output.table import Cell, Table, headed, text
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
-    """Return the coefficients as the paper prints them: b0, hops, min, max and ttl, in ms. `mape` is the
-    mean absolute percentage error."""
+    """Return the coefficients in ms as baddam2018 prints them. `mape` is a mean absolute error in percent."""
     values = ", ".join(f"{value:.8f}" for value in coefficients.values())
     return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
 
@@ -37,7 +35,7 @@ def bursts_table(result: Result) -> Table:
 
 
 def _errors(out: Table, guesses: Sequence[Guess]) -> Table:
-    """Add a row with the prediction errors of each of `guesses` to the table `out`, and return the table."""
+    """Add a row with the prediction errors of each of `guesses` to `out`, and return `out`."""
     for guess in guesses:
         low, high = guess.interval(trials.percentage_errors)
         interval = text(f"{low:.2f} to {high:.2f}")
@@ -70,8 +68,8 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables of predicted RTTs and of first RTOs, each for known and for new destinations. If no
-    destination was seen twice, the tables of known destinations are left out."""
+    """Return tables of predicted RTTs and first RTOs: for new destinations and, if there are any, for
+    destinations of which an earlier RTT is known."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"

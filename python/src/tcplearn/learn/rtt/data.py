@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read rows of `tcplearn collect` as a table for the regression, and as handshakes in order of time."""
+"""Read rows of `tcplearn collect`: a table for the regression, and handshakes in order of time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.learn.dataset import Floats, Ints
 
 REQUIRED = ("address", "hops", "ttl", "rtt_min_us", "rtt_avg_us", "rtt_max_us")
-#: The largest RTT, an hour, as for the samples of a trace. RTTs are above 0.
-RTT_MAX_US = 3_600_000_000
+RTT_MAX_US = 3_600_000_000  # an hour; RTTs are above 0
 _MOST = {
     "hops": 255,
     "ttl": 255,
@@ -26,15 +25,13 @@ _MOST = {
     "rtt_avg_us": RTT_MAX_US,
     "rtt_max_us": RTT_MAX_US,
 }
-#: Prefix lengths for IPv4 and IPv6. Addresses with the same prefix usually have the same route.
-PREFIX_BITS = {4: 24, 6: 48}
+PREFIX_BITS = {4: 24, 6: 48}  # by IP version; addresses with the same prefix usually share a route
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows for the regression, one for each measurement of a host that answered. `hops` and `ttl` may
-    be UNKNOWN."""
+    """A row for each measurement of a host that answered. `hops` and `ttl` may be UNKNOWN."""
 
     destinations: tuple[str, ...]
     destination: Ints
@@ -69,8 +66,7 @@ class Handshakes:
 
 
 def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
-    """Return the table and the handshakes of the rows in the files `paths`. Raise UserError with a
-    one-line message if their data do not fit."""
+    """Return the table and the handshakes in the files `paths`. Raise UserError if data do not fit."""
     frame = pl.concat([_frame(path) for path in paths])
     kept = frame.filter(pl.col("rtt_avg_us").is_not_null())
     where = " ".join(printable(path) for path in paths)
@@ -98,8 +94,7 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Return the handshakes. Every ping of a measurement counts as a handshake; pings are spaced evenly
-    between its start and its end. A measurement without single RTTs gives one handshake with the mean RTT."""
+    """Return a handshake for each ping, or one with the mean RTT if a measurement has no single RTTs."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT
@@ -155,8 +150,7 @@ def _frame(path: Path) -> pl.DataFrame:
 
 
 def _check(frame: pl.DataFrame, name: str, most: int, where: str) -> None:
-    """Raise UserError if the column `name` has a value that is not a number up to `most`. A value may be
-    missing if a host did not answer or its hops are unknown."""
+    """Raise UserError if the column `name` has a value that is neither missing nor a number up to `most`."""
     if frame[name].null_count() == len(frame):  # an empty column may have any type
         return
     if not frame[name].dtype.is_numeric():

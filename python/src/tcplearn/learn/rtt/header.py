@@ -7,8 +7,7 @@ from tcplearn.learn import header as shared
 from tcplearn.learn.model import fixed
 from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
 
-#: The models in the order of enum tl_first_rto_choice.
-NAMES = ("rfc6298", "emulated")
+NAMES = ("rfc6298", "emulated")  # in the order of enum tl_first_rto_choice
 
 _TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
@@ -19,13 +18,11 @@ _TOP = """\
 #include "first_rto.h"
 """
 _SHIPPED = "tl_first_rto_shipped(uint32_t model, struct tl_first_rto_model *out)"
-#: The terms in the order of the arguments of tl_first_rto_set().
-_TERMS = ("constant_us", "last", "high", "hop_us")
+_TERMS = ("constant_us", "last", "high", "hop_us")  # in the order of tl_first_rto_set()'s arguments
 
 
 def header(models: Sequence[Model]) -> str:
-    """Return the C header with the first-RTO models `models`. In the core, an unknown model number selects
-    the first one."""
+    """Return the C header with the first-RTO models `models`."""
     names = [m.name for m in models]
     return (
         _TOP

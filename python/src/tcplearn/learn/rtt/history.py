@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Track what is known of a destination before a handshake: RTTs of earlier handshakes with the destination
-and with its prefix (/24 or /48). The core stores the same values (core/include/tcplearn/first_rto.h)."""
+"""Track the RTTs known of a destination and of its prefix (/24 or /48) before each handshake."""
 
 from dataclasses import dataclass
 
@@ -9,19 +8,15 @@ import numpy as np
 from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Handshakes
 
-#: The kinds of knowledge, the best first: earlier RTTs of the destination, earlier RTTs of its prefix, the
-#: number of hops, nothing.
+#: What is known, the best first: RTTs of the destination, RTTs of its prefix, the number of hops, nothing.
 PLACE, PREFIX, HOPS, NOTHING = range(4)
 KNOWN = ("place", "prefix", "hops", "nothing")
-#: Linux raises the stored RTT of a destination at once to a higher sample, and lowers it by an eighth of
-#: the difference to a lower one (tcp_metrics.c).
-_FALL_SHIFT = 3
+_FALL_SHIFT = 3  # tcp_metrics.c of Linux: a high RTT falls by 1/8 of the difference to a lower sample
 
 
 @dataclass(slots=True)
 class Place:
-    """The stored RTTs of a destination or of a prefix, in integer microseconds: the last RTT, a high RTT
-    that falls slowly, and the time of the last handshake."""
+    """The RTTs stored of a destination or prefix: the last, and one that rises at once and falls slowly."""
 
     last_us: int = 0
     high_us: int = 0
@@ -37,8 +32,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the destination just before each handshake; 0 means nothing. A prefix's RTTs
-    include those of its other destinations."""
+    """What is known of the destination before each handshake. 0 means that no RTT is known. The RTTs of a
+    prefix include those of its other destinations."""
 
     place_last_us: Floats
     place_high_us: Floats
@@ -49,15 +44,13 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Return for each handshake the best kind of knowledge that it has, an index into KNOWN. Without
-        `hops`, the number of hops does not count, as for an active open."""
+        """Return each handshake's best knowledge, an index into KNOWN. Without `hops`, ignore hop counts."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 
 
 def replay(rows: Handshakes, max_age_us: int) -> Known:
-    """Return what is known of the destination before each of the handshakes `rows`, which are in order of
-    time. RTTs older than `max_age_us` are not used."""
+    """Return what is known before each handshake. RTTs older than `max_age_us` are not used."""
     places: dict[int, Place] = {}
     prefixes: dict[int, Place] = {}
     found = np.zeros((5, len(rows)))

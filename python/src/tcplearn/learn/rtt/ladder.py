@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Train the model of a first RTO. It has a linear function, called a step, for each kind of knowledge, and
-the best available kind decides: earlier RTTs of the destination, earlier RTTs of its prefix (/24 or /48),
-the number of hops, nothing."""
+"""Train the model of a first RTO. The model has a linear function, called a step, for each kind of
+knowledge: earlier RTTs of the destination, those of its prefix (/24 or /48), the number of hops, nothing.
+The best kind that is available decides."""
 
 from collections.abc import Mapping
 
@@ -14,15 +14,12 @@ from tcplearn.learn.rtt.data import Handshakes
 from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import Model
 
-#: A step (the function for a kind of knowledge) that would be learned from fewer destinations is left out.
-#: The next best step then decides.
-LEAST_DESTINATIONS = 8
+LEAST_DESTINATIONS = 8  # a step trained on fewer is left out, and the next best step decides
 FIRST_LEVEL = 0.9
 
 
 def inputs(known: Known, step: int) -> Floats:
-    """Return the inputs (such as the last RTT) of a step, which is the model's linear function for one
-    kind of knowledge. `step` is its number; there is a column for each term."""
+    """Return the inputs (such as the last RTT) of linear function number `step`, a column for each."""
     ones = np.ones(len(known.hops))
     columns = {
         history.PLACE: [ones, known.place_last_us, known.place_high_us],
@@ -34,9 +31,7 @@ def inputs(known: Known, step: int) -> Floats:
 
 
 def _rows_of(known: Known, rows: Handshakes, step: int) -> Ints:
-    """Return the indices of the handshakes from which a step is trained, the linear function for one kind
-    of knowledge. They are the handshakes to which the step applies, or the first handshakes with
-    destinations."""
+    """Return the indices of the handshakes on which linear function number `step` is trained."""
     best = known.best()
     if step == history.PLACE:
         return np.flatnonzero(best == history.PLACE)
@@ -59,9 +54,9 @@ def fit(
     *,
     margin: bool = True,
 ) -> Model:
-    """Train and return the model. It learns from the handshakes of the destinations `train`; `known` is
-    what is known before each of `rows`. Without `margin`, the model predicts the quantile `level` of the
-    RTT, and is not a timer."""
+    """Train the model on the handshakes with the destinations `train`. `known` is what is known before
+    each of `rows`. Without `margin`, the model predicts the quantile `level` of the RTT and is not a
+    timer."""
     steps: dict[str, Mapping[str, float] | None] = dict.fromkeys(history.KNOWN)
     chosen = np.isin(rows.destination, train)
     for number in (history.NOTHING, history.HOPS, history.PREFIX, history.PLACE):
@@ -78,9 +73,7 @@ def fit(
 
 
 def _least(number: int, level: float) -> int:
-    """Return the number of destinations that are needed to train a step, the linear function for one kind
-    of knowledge. With one handshake for each destination, a miss rate cannot be measured with fewer
-    destinations than its inverse."""
+    """Return how many destinations are needed to train linear function `number` at the quantile `level`."""
     if number == history.NOTHING:
         return 1
     return LEAST_DESTINATIONS if number == history.PLACE else max(LEAST_DESTINATIONS, round(1 / (1 - level)))
@@ -94,17 +87,14 @@ def _terms(number: int, weights: Floats) -> Mapping[str, float]:
 
 
 def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x: Floats, group: Ints) -> bool:
-    """Return whether the RTO by the linear function `line` is on average, over destinations, at most as
-    long as the constant RTO that is used if nothing is known."""
+    """Return whether the mean RTO by the linear function `line` is at most that of unknown destinations."""
     weight = 1 / np.bincount(group)[group]
     mean_us = np.average(x @ np.array(list(line.values())), weights=weight)
     return nothing is None or bool(mean_us <= nothing["constant_us"])
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """Return the weights of step number `number`, the linear function for one kind of knowledge. The
-    destination's own history has many rows for each destination, and is fitted at the quantile `level`.
-    The other steps have one row for each, so they are fitted at a lower quantile and then raised."""
+    """Return the weights of linear function `number`. With few rows, fit a lower quantile and raise it."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)
@@ -112,9 +102,8 @@ def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed:
 
 
 def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return the model's prediction for each handshake in us, without the lower and upper limit. If
-    nothing is known, it is the upper limit or a constant. Without `hops`, the number of hops is not used,
-    as for an active open."""
+    """Return the model's RTOs in us before it limits them to floor_us and cap_us. Without `hops`, the
+    number of hops is ignored, as for an active open."""
     out = np.full(len(known.hops), float(model.cap_us))
     applies = {
         "nothing": np.ones(len(out), bool),
@@ -133,6 +122,6 @@ def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
 
 
 def rto_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return the first RTO for each handshake in us, within the model's lower and upper limit."""
+    """Return the first RTO for each handshake in us, from floor_us to cap_us."""
     out: Floats = np.clip(predicted_us(model, known, hops=hops), model.floor_us, model.cap_us)
     return out

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write a model of the first RTO as JSON. Every range is checked on reading, and a written file
-reads as the same model.
-
-In the file and in the core, weights have 16 fractional bits and times are whole microseconds.
-"""
+"""Read and write a model of the first RTO as JSON. Reading checks every range. As in the core, weights
+have 16 fractional bits and times are whole microseconds."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,12 +13,10 @@ from tcplearn.learn.model import Reader, document_text, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0
-#: RFC 6298, section 2.1: the RTO is one second until there is a sample. The model may only shorten it.
-CAP_US = 1_000_000
+CAP_US = 1_000_000  # RFC 6298, section 2.1: the RTO before the first sample; models only shorten it
 TIME_MAX_US, AGE_MAX_US = 60_000_000, 365 * 86_400_000_000
 _HOP_MAX_US = 1_000_000
-#: The terms of each step, with their largest values. Terms are weights of RTTs, or times in microseconds.
-STEPS: dict[str, dict[str, float]] = {
+STEPS: dict[str, dict[str, float]] = {  # largest terms: weights of RTTs, or times in us
     "place": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
     "prefix": {"constant_us": TIME_MAX_US, "last": WEIGHT_MAX, "high": WEIGHT_MAX},
     "hops": {"constant_us": TIME_MAX_US, "hop_us": _HOP_MAX_US},
@@ -32,13 +27,10 @@ _KEYS = ("name", "steps", "floor_us", "cap_us", "max_age_us")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the first RTO. It has a linear function, called a step, for each kind of knowledge: the
-    destination's earlier RTTs, those of its prefix, the number of hops, nothing. The first step that
-    applies decides; a step that is None never applies.
-
-    RTO = constant_us + last * (the last RTT) + high * (the high RTT), or constant_us + hop_us * hops,
-    within floor_us and cap_us.
-    """
+    """A model of the first RTO. It has a linear function, called a step, for each kind of knowledge:
+    earlier RTTs of the destination, those of its prefix, the number of hops, nothing. The first step that
+    applies decides; a step that is None never applies. RTO = constant_us + last * (the last RTT) + high *
+    (the high RTT), or constant_us + hop_us * hops, within floor_us and cap_us."""
 
     name: str
     steps: Mapping[str, Mapping[str, float] | None]
@@ -49,8 +41,7 @@ class Model:
 
 
 def step(name: str, values: Mapping[str, float]) -> dict[str, float]:
-    """Return `values`, the terms of the step `name` (a linear function of the first-RTO model), rounded as
-    the core stores them."""
+    """Return the terms `values` of the linear function (step) `name`, rounded as the core stores them."""
     return {
         term: float(round(values[term])) if term.endswith("_us") else rounded(values[term], WEIGHT_BITS)
         for term in STEPS[name]
@@ -79,8 +70,7 @@ class _Reader(Reader):
 
 
 def from_document(document: object, where: str) -> Model:
-    """Return the first-RTO model in `document`, the content of a JSON file. Raise UserError with a
-    one-line message."""
+    """Return the first-RTO model in `document`, JSON data whose file is called `where`. Raise UserError."""
     reader = _Reader(where, document, _KEYS)
     name = reader.document["name"]
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
@@ -105,5 +95,5 @@ def read(path: Path) -> Model:
 
 
 def text(model: Model) -> str:
-    """Return the JSON text of the first-RTO model `model`, with one line for each of its linear functions."""
+    """Return the JSON text of `model`, with one line for each linear function."""
     return document_text(asdict(model), "steps")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit baddam2018's regression: the mean RTT of a burst by ordinary least squares on hops, the burst's
-smallest and largest RTT, and TTL."""
+"""Fit baddam2018's regression of a ping burst's mean RTT on hops, smallest and largest RTT, and TTL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +11,12 @@ from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.rtt.data import UNKNOWN, Table
 from tcplearn.learn.rtt.trials import Guess
 
-#: The published coefficients b0, hops, min, max and ttl for each congestion control, in ms, and the mean
-#: absolute percentage error.
-PUBLISHED = {
+PUBLISHED = {  # by congestion control: b0, hops, min, max and ttl in ms, and mean absolute error in %
     "cubic": ((-0.52218434, 0.01509783, 0.58899585, 0.41376639, 0.00157301), 3.71825),
     "reno": ((0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428), 4.6725),
     "vegas": ((-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231), 2.8785),
 }
-#: The largest coefficient that the core's estimator `linreg` accepts.
-COEFFICIENT_MAX = 64.0
+COEFFICIENT_MAX = 64.0  # the core's estimator `linreg` accepts no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +48,7 @@ def _inputs(table: Table) -> Floats:
 
 
 def check(table: Table) -> bool:
-    """Return whether TTL gives information beyond hops. Raise UserError if the coefficients cannot be
-    determined."""
+    """Return whether TTL adds information to hops. Raise UserError if hops and RTTs depend on each other."""
     if len(table) < 6:
         raise UserError(f"{len(table)} rows have hops, TTL and an RTT; the regression needs 6 or more")
     if np.ptp(table.hops) == 0:
@@ -66,8 +61,7 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Return the fitted coefficients of the regression. If all hosts start at the same TTL, TTL only
-    repeats the hops, and its coefficient is 0."""
+    """Return the fitted coefficients. That of TTL is 0 if all hosts start at the same TTL."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]
@@ -80,8 +74,7 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Return the mean RTTs predicted for held-out destinations: by the fitted regression, by the published
-    coefficients, and by rules that need no training."""
+    """Predict held-out destinations' mean RTTs: by fitted and published coefficients, and by simple rules."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)

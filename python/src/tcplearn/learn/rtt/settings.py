@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pack a model of the first RTO as bytes for the BPF program: `struct settings` of
-linux/bpf/first_rto.bpf.c."""
+"""Pack a first-RTO model as bytes of `struct settings` in linux/bpf/first_rto.bpf.c."""
 
 import struct
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Do the work of `tcplearn train rtt`: from rows of hosts, fit the regression, train a model of the first
-RTO, and test both."""
+"""Do the work of `tcplearn train rtt`: fit the RTT regression, train a first-RTO model, and test both."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -47,13 +46,12 @@ class Result:
     model: Model
 
     def of_first(self) -> Ints:
-        """Return the indices of the handshakes with a destination of which no earlier RTT is known."""
+        """Return the indices of the handshakes with destinations of which no earlier RTT is known."""
         return np.flatnonzero(self.known.place_last_us == 0)
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train and test on the rows of measured hosts in the files `paths`, and return the result. `say` is
-    told the progress. Raise UserError if the data do not fit."""
+    """Train and test on measured hosts in the files `paths`. `say` gets the progress. Raise UserError."""
 
     def step(share: float, what: str) -> None:
         if say:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Predict RTTs and first RTOs of destinations that were held out in training. Compared are this project's
-model (`ladder`), a large model as the upper limit (`boosting`), and predictors that do not learn."""
+"""Predict RTTs and first RTOs of destinations held out in training: by this project's model (`ladder`), a
+large model as the upper limit (`boosting`), and predictors that do not learn."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import CAP_US, Model
 from tcplearn.learn.scores import bootstrap
 
-#: The minimum in tcp_init_metrics() of Linux, which computes an RTO from the stored RTT of a destination.
-_METRICS_MIN_US = 200_000
+_METRICS_MIN_US = 200_000  # least RTO from a stored RTT, tcp_init_metrics() of Linux
 _DAY_US = 86_400_000_000
 
 Flags = NDArray[np.bool_]
@@ -34,8 +33,7 @@ def mape(actual: Floats, predicted: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A predicted value for each handshake, by a model that was not trained on the handshake's
-    destination."""
+    """A prediction for each handshake, by a model trained without the handshake's destination."""
 
     name: str
     actual_us: Floats
@@ -55,8 +53,7 @@ class Guess:
 
     @property
     def miss_rate(self) -> float:
-        """The share of handshakes that took longer than this RTO. Each of them has a spurious SYN
-        retransmission."""
+        """The share of handshakes that took longer than this RTO and so had a spurious SYN retransmission."""
         return float(np.mean(self.actual_us > self.value_us))
 
     @property
@@ -64,8 +61,7 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the bootstrap interval, over destinations, of the mean of `what`, a figure of each
-        handshake."""
+        """Return the interval of the mean of `what`, a value per handshake, by resampling destinations."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
@@ -79,7 +75,7 @@ def misses(guess: Guess) -> Floats:
 
 
 def folds_of(destinations: int, count: int, seed: int) -> list[Ints]:
-    """Return for each of `count` folds of a cross-validation the destinations that it holds out."""
+    """Return the held-out destinations of each of `count` folds of a cross-validation."""
     order = np.random.default_rng(seed).permutation(destinations)
     return [np.sort(order[k::count]) for k in range(count)]
 
@@ -108,8 +104,7 @@ def _constant(rows: Handshakes, level: float) -> Learner:
 
 
 def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner:
-    """Return a learner (a function that trains on destinations): gradient boosting of the logarithm of the
-    RTT on everything that is known, including the hour of the day."""
+    """Return a learner: gradient boosting of the RTT's logarithm on all that is known before a handshake."""
     day = 2 * np.pi * (rows.time_us % _DAY_US) / _DAY_US
     history = (
         known.place_last_us,
@@ -141,15 +136,14 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Return the RTO that Linux computes from the cached RTT. Linux uses it only after the handshake;
-    before, it uses 1 s."""
+    """Return the RTO that Linux computes from a destination's stored RTT. It applies after the handshake."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield the RTTs that each predictor predicts for the handshakes `rows`. Without an earlier RTT of the
-    destination, predictors that do not learn use the median."""
+    """Yield each predictor's RTTs for `rows`. Without an earlier RTT of the destination, predictors that
+    do not learn use the median RTT of other destinations."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
@@ -168,8 +162,7 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return the first RTOs that each predictor sets: with the number of hops, as for passive opens, and
-    without it, as for active opens."""
+    """Return each predictor's first RTOs: with hop counts (passive opens) and without (active opens)."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
