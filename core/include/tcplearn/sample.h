@@ -26,8 +26,8 @@ TL_FN int64_t tl_clamp_us(int64_t us, int64_t low_us, int64_t high_us)
 	return us < low_us ? low_us : us > high_us ? high_us : us;
 }
 
-/* Which samples an estimator uses, and with what clock: every ACK; one sample per RTT; or one per RTT,
- * counted in ticks of a coarse clock. */
+/* Which samples an estimator uses: every ACK; one per RTT; or one per RTT, with the RTT counted in ticks
+ * of a coarse clock. */
 enum tl_sampling { TL_EVERY_ACK = 0, TL_ONE_PER_RTT = 1, TL_COUNTED = 2 };
 
 /* Returns the RTT in clock ticks as a 4.4BSD TCP counts it: one, plus one for each tick of a free-running
@@ -69,7 +69,7 @@ TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, 
 	return rtt_us;
 }
 
-/* Before the first sample any segment may be timed, so the limit begins at the lowest time. */
+/* Starts with next_sent_us before any time, so that every segment may be timed. */
 TL_FN void tl_sampler_init(struct tl_sampler *s)
 {
 	s->next_sent_us = -(((int64_t)1) << 62);

@@ -11,12 +11,12 @@ typedef uint32_t tl_weight_fix;
 typedef uint64_t tl_weight_sum_fix;
 typedef uint64_t tl_weight_ratio_fix; /* a factor of a weight */
 typedef uint64_t tl_loss_fix;
-typedef uint64_t tl_rate_fix; /* a learning rate in the form that decay() needs */
+typedef uint64_t tl_rate_fix; /* a learning rate as tl_decay_fix() takes it */
 
-/* Returns 2^-x for the argument x + 33; argument and result have 30 fractional bits, the result is
- * truncated. The error is at most 2^-29, and the function never rises. Method: 2^-(j/256) from a table,
- * and the remaining r < 2^-8 by the parabola a ((c - r)^2 + k), whose factor a is in the table. The
- * offset 33 is the shift that a product of this size needs. Range: x < 31. */
+/* Returns 2^(33 - x), truncated; x and the result have 30 fractional bits. The error is at most 2^-29,
+ * and a larger x never gives a larger result. Method: 2^-(j/256) from a table, and for the remaining
+ * r < 2^-8 the parabola a ((c - r)^2 + k), whose factor a is in the table. Because of the 33, one shift
+ * by the whole part of x also removes the extra 33 bits of the product. Range: 33 <= x < 64. */
 TL_FN uint64_t tl_fix_exp2_neg33(uint64_t x_q30)
 {
 	const uint64_t c_q30 = 1550899691u, k_q60 = 2399654099552362303u;
@@ -86,8 +86,7 @@ TL_FN tl_weight_ratio_fix tl_weight_keep_fix(int64_t alpha, tl_weight_sum_fix su
 	return (uint64_t)(((int64_t)1 << 30) - alpha) * ((uint64_t)1 << 30) / sum;
 }
 
-/* Returns alpha / n, truncated: the part that each of `n` weights is given. Range: 0 <= alpha <= 2^30, n
- * > 0. */
+/* Returns alpha / n, truncated, the part that each of `n` weights gets. Range: 0 <= alpha <= 2^30, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 {
 	TL_RANGE(alpha >= 0 && tl_fix_within(alpha, 30), alpha);

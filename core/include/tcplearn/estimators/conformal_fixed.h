@@ -8,7 +8,7 @@
 
 typedef int64_t tl_level_fix; /* a logarithm to base 2, or a sum of misses */
 
-/* Returns n / d as a level, rounded towards zero. Range: |n| <= 2^30, d > 0. */
+/* Returns n / d as a level (32 fractional bits), rounded towards zero. Range: |n| <= 2^30, d > 0. */
 TL_FN tl_level_fix tl_level_of_fix(int64_t n, int64_t d)
 {
 	TL_RANGE(tl_fix_within(n, 30), n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `experts`: Algorithm 1 of nunes2014. Each trial is one RTT sample; the prediction is the
  * weighted mean of experts, each a fixed RTT. Parameters and grid are in experts_grid.h, the steps of a
- * trial in experts_steps.h. This file is included twice, for double precision and for fixed point. */
+ * trial in experts_steps.h. Included twice: for double precision and for fixed point. */
 
 #include "experts_grid.h"
 #include "experts_steps.h"

@@ -5,7 +5,7 @@
  * section 6 does not state whether the kernel had it.
  *
  * Both arithmetics use the same integers. Grid and weights are stored after the state: reserve
- * TL(experts_q16_bytes)(params). This file is included twice, for double precision and for fixed point. */
+ * TL(experts_q16_bytes)(params). Included twice: for double precision and for fixed point. */
 
 #include "experts_q16_arithmetic.h"
 
@@ -33,7 +33,7 @@ struct TL(experts_q16) {
 	tl_q16 last;   /* last sample in ticks */
 	uint32_t samples;
 	uint32_t trials; /* trials since the last rescaling */
-			 /* x[n], then w[n] */
+			 /* then the arrays x[n] and w[n] */
 };
 
 TL_FN uint32_t TL(experts_q16_bytes)(const struct TL(experts_q16_params) *p)
@@ -67,8 +67,8 @@ TL_FN void TL(experts_q16_4ms_rescaled)(struct TL(experts_q16_params) *p)
 	p->rescale = 1;
 }
 
-/* Step 1: returns the weighted mean of the experts. The sum of the weights is not 0. No weight is above
- * 1, so only the sums can exceed Q16.16. */
+/* Step 1: returns the weighted mean of the experts. At least one weight is above 0 and none is above 1;
+ * the sums may exceed Q16.16. */
 TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s), *w = x + TL(experts_q16_count)(s);
@@ -106,9 +106,9 @@ TL_FN void TL(experts_q16_init)(struct TL(experts_q16) *s, const struct TL(exper
 }
 
 /* Sets new weights when all are zero. Section 6.2: "a uniform distribution whose mean matches the most
- * recently measured RTT". Here these are equal weights on a run of experts, from the lowest upward or
- * from the highest downward, whose mean is nearest to `y`: the longest such run, and of equally near ones
- * the first. */
+ * recently measured RTT". Here these are equal weights on consecutive experts, which include the lowest
+ * or the highest one, with the mean nearest to `y`. Of equally near choices, those with the lowest expert
+ * come first, then the longer ones. */
 TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s);
@@ -116,8 +116,8 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, n = TL(experts_q16_count)(s), from = 0, to = 1;
 	uint64_t sum = x[0], mean = x[0];
 
-	/* x rises, so the means of the runs [0, i) rise too: the nearest is the last below y or the first
-	 * above y */
+	/* x rises, so the mean of [0, i) rises with i: the nearest is the last below y or the first above
+	 * y */
 	for (i = 1; i < n && mean < y; i++) {
 		uint64_t below = mean;
 		sum += x[i];
@@ -129,7 +129,7 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		sum += x[i];
 		to = i + 1;
 	}
-	/* the means of [i, n) rise too, and continue from the end of the means of [0, i) */
+	/* the mean of [i, n) rises with i from that of [0, n) */
 	if (to == n && mean < y) {
 		uint64_t below = mean;
 		for (i = 1; i < n && mean < y; i++) {
@@ -144,9 +144,9 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		w[i] = i >= from && i < to ? TL_Q16_ONE / (to - from) : 0;
 }
 
-/* Divides the weights by their sum. Section 3.2 says "we periodically rescale the weights", but not when
- * and to which sum. Here they then sum to 1 except for rounding: no weight is above the sum, which is not
- * 0. */
+/* Every `rescale` trials, divides the weights by their sum. Section 3.2 says "we periodically rescale the
+ * weights", but neither when nor to which sum; here to 1, except for rounding. `sum` is not 0, and no
+ * weight is above it. */
 TL_FN void TL(experts_q16_rescale)(struct TL(experts_q16) *s, uint64_t sum)
 {
 	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);

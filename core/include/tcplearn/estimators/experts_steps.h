@@ -164,7 +164,7 @@ TL_FN TL(weight_dot) TL(experts_dot)(const TL(weight) *w, const TL(tick) *x, uin
 }
 
 /* Step 4 with fixed share. Returns the prediction of the next trial (step 1) in units, computed in the
- * same pass. Here and below, w' is 0 from the expert `reach` on. */
+ * same pass. From the expert `reach` on, w' is 0, as in the next two functions. */
 TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) total)
 {
 	const TL(tick) *x = TL(experts_grid)(s);
@@ -194,9 +194,8 @@ TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL
 }
 
 /* Step 4 with variable share (Herbster and Warmuth 1998): an expert with a larger loss gives away more.
- * The pool is the sum of (1 - e^(-alpha L)) w', so an expert without loss keeps its whole weight. With
- * variable share and past share no weight falls below 2^-30, because fixed point could not raise it
- * again. */
+ * The pool is the sum of (1 - e^(-alpha L)) w', so an expert without loss keeps its whole weight. The
+ * pool can be 0; a weight that rounds to 0 would then stay 0, so every weight is kept at 2^-30 or more. */
 TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum, TL(tick) y)
 {
 	const struct TL(experts_params) *p = &s->params;
@@ -222,8 +221,9 @@ TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(
 	}
 }
 
-/* Step 4 with mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share alpha goes
- * to the experts in proportion to the mean of all their earlier weights before step 4. */
+/* Step 4 with mixing past posteriors (Bousquet and Warmuth 2002) and a uniform past: each expert keeps
+ * 1 - alpha of its weight and gets alpha times the mean of its weights before step 4 in all earlier
+ * trials. Every weight is kept at 2^-30 or more. */
 TL_FN void TL(experts_share_past)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum)
 {
 	TL(weight) *w = TL(experts_weights)(s);

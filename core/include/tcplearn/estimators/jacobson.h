@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `jacobson`: SRTT, RTTVAR and RTO by RFC 6298, without the floor of one second unless a
- * preset sets it. A preset has nunes2014's equations 1 to 3. This file is included twice, for double
- * precision and for fixed point. */
+ * preset sets it. A preset has nunes2014's equations 1 to 3. Included twice: for double precision and for
+ * fixed point. */
 
 #define TL_JACOBSON_PARAMS(X) \
 	X(ratio, alpha, TL_RATIO(1, 8), 0, 1, "gain of SRTT") \

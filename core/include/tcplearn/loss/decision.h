@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The output of a loss classifier: the probability that congestion caused the loss, and the cause that
- * follows from the classifier's threshold. This file is included twice, for double precision and for
- * fixed point. */
+ * follows from the classifier's threshold. Included twice: for double precision and for fixed point. */
 
 struct TL(loss_decision) {
 	ratio_t congestion; /* probability, in [0, 1] */

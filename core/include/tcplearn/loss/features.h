@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Computes the features of feature_list.h at a fast retransmit. Before the first RTT sample, and only
- * then, all features are 0. This file is included twice, for double precision and for fixed point. */
+ * then, all features are 0. Included twice: for double precision and for fixed point. */
 
 #define TL_LOSS_CLIP(name, low, high, text) \
 	f[TL_LOSS_F_##name] = f[TL_LOSS_F_##name] > ratio_from_whole(high)  ? ratio_from_whole(high) \

@@ -2,7 +2,7 @@
 /* The loss classifier `mlp`: a neural network (perceptron) with one hidden layer and sigmoids, as in
  * ML-TCP (hwang2018). Its inputs are z-scores of the features in docs/algorithms/loss/features.md; its
  * output is the probability that congestion caused the loss. The trained weights come from core/models/.
- * This file is included twice, for double precision and for fixed point. */
+ * Included twice: for double precision and for fixed point. */
 
 #include "mlp_double.h"
 #include "mlp_fixed.h"

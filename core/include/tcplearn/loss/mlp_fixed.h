@@ -28,8 +28,8 @@ TL_FN tl_mlp_sum_fix tl_mlp_bias_fix(int32_t w_q24)
 	return (int64_t)w_q24 * ((int64_t)1 << 24);
 }
 
-/* Returns weight * x with 48 fractional bits. Range: |w| <= 64, |x| <= 5, so that the sum of 64 products
- * and a bias is below 2^62. */
+/* Returns weight * x with 48 fractional bits. Range: |w| <= 64, |x| <= 5. A hidden unit has at most 32
+ * inputs, and the output unit at most 64 inputs of at most 1, so their sums stay below 2^62. */
 TL_FN tl_mlp_sum_fix tl_mlp_weigh_fix(int32_t w_q24, tl_mlp_value_fix x)
 {
 	TL_RANGE(tl_fix_within(w_q24, 30), w_q24);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What a loss classifier remembers of its connection: the quantities from which features.h computes the
- * features. The state of every classifier begins with it. This file is included twice, for double
- * precision and for fixed point. */
+ * features. The state of every classifier begins with it. Included twice: for double precision and for
+ * fixed point. */
 
 struct TL(loss_path) {
 	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrival times of ACKs */
 	int64_t round_us, recovery_us; /* start times of the round trip and of the last recovery */
 	num_t rtt, rtt_min, rtt_max, srtt, rttvar;
-	/* largest RTT since the last recovery began; and between the two recoveries before */
+	/* largest RTT since the last recovery began; and from the recovery before to the last */
 	num_t recent_max, previous_max;
 	num_t round_mean, previous_mean;
-	/* between ACKs: last, means, mean deviations */
+	/* interval between ACKs: the last, means, mean deviations */
 	num_t interval, interval_fast, interval_slow, jitter_fast, jitter_slow;
 	num_t packet_time, packet_time_least; /* duration of a round trip / packets delivered in it */
-	num_t past_rtt;                       /* means over earlier recoveries */
+	num_t past_rtt;                       /* these three are means over earlier recoveries */
 	ratio_t past_veno, past_log_packets;
 	uint32_t rtts, acks, round_rtts, round_packets, packets_since, recoveries;
 	uint32_t duplicates; /* duplicate ACKs in a row */

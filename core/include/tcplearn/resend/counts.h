@@ -147,7 +147,7 @@ TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t u
 {
 	uint32_t into, i, bin = tl_resend_episode_bin(us, &into);
 
-	out->beyond = out->all = 3277; /* 0.05 */
+	out->beyond = out->all = 3277; /* prior count of episodes longer than all bins, 0.05 */
 	for (i = 0; i < TL_RESEND_EPISODE_BINS; i++) {
 		const uint32_t count = c->episode[i] + TL_RESEND_PRIOR_EPISODE;
 

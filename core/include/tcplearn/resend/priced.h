@@ -3,8 +3,7 @@
  * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
  * retransmissions. The first wait is never longer than that of `stock`, the Linux rule. Later waits
  * double (RFC 6298, 5.5) unless learned spacing is requested. Equations:
- * docs/algorithms/resend/priced.md. This file is included twice, for double precision and for fixed
- * point. */
+ * docs/algorithms/resend/priced.md. Included twice: for double precision and for fixed point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
 	X(us, price, 100000, 0, 4294967296, \
@@ -93,7 +92,7 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 }
 
 /* Takes over what an earlier connection has learned, including its average of losses. The RTT (which the
- * handshake has measured), the budget and a hold are not taken over. */
+ * handshake has measured), the budget and `hold_us` are not taken over. */
 TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
 {
 	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
@@ -134,7 +133,7 @@ TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 }
 
 /* Returns whether first waits must be those of `stock` (the Linux rule) and later ones double. This is so
- * if the budget is spent, or if the path loses more than random loss would explain. */
+ * if the budget of retransmissions is spent, or if the path loses more than random loss explains. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
 	return s->tokens < ratio_from_whole(1) ||
@@ -236,12 +235,13 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)
 		TL(resend_priced_refill)(s, ratio_from_whole(1));
-	/* Without timestamps, a wait below the RTT would never get a sample that corrects it. */
+	/* Without timestamps, waits below the RTT would never give an unambiguous sample. */
 	if (!in->clear)
 		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
 }
 
-/* Returns the time after the only retransmission within which an ACK cannot answer it: half of SRTT. */
+/* Returns the time after a flight's only retransmission in which an ACK cannot answer that
+ * retransmission: half of SRTT. */
 TL_FN int64_t TL(resend_priced_early_us)(const struct TL(resend_priced) *s)
 {
 	return num_to_us(s->rtt.srtt) >> 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The resend policy `stock`, the rule of the Linux kernel: first a tail loss probe (RFC 8985, section 7),
  * then the RTO of its estimator. The RTO doubles at each expiry (RFC 6298, 5.5), or stays constant for
- * the first expiries (thin linear timeouts). This file is included twice, for double precision and for
- * fixed point. */
+ * the first expiries (thin linear timeouts). Included twice: for double precision and for fixed point. */
 
 #define TL_RESEND_STOCK_PARAMS(X) \
 	X(us, rto_min, 200000, 1, 4294967296, \
