@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sets the first RTO of every connection of a cgroup, active and passive. This is a sock_ops program for
- * an unmodified kernel with BTF, 6.1 or later. Each handshake without retransmission is history of its
- * destination; one with retransmissions lowers the trust in that history. The hop count is not known
- * here. The configured numbers of retries still bound a handshake (give_up.h). */
+ * an unmodified kernel with BTF, 6.1 or later. A handshake without retransmission adds its RTT to the
+ * history of its destination; one with retransmissions makes the next first RTO longer (first_rto.h). The
+ * hop count is not known. A handshake is still given up about when the configured number of retries says
+ * (give_up.h). */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -166,8 +167,8 @@ static __always_inline uint32_t ticks_of(const struct settings *s, int64_t us)
 }
 
 /* Returns the first RTO of the accepting end in ticks, an eighth longer than that of the opening end.
- * After a lost SYN-ACK both ends would retransmit; with this RTO the client's SYN comes first, and its
- * answer restarts the accepting end's timer. */
+ * After a lost SYN-ACK both ends would retransmit; with this RTO the client's SYN comes first, and the
+ * answer to that SYN restarts the accepting end's timer. */
 static __always_inline uint32_t accepting_ticks(const struct settings *s, const struct handshakes *h,
 						const struct address *at, int64_t now_us)
 {
@@ -255,9 +256,9 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, const struct se
 	of->first.low = of->first.high = plan.first_ticks;
 }
 
-/* Runs when the SYN is answered or given up: restores the number of retries. TCP_SYNCNT cannot be unset,
- * so if the application had not set it, it keeps the sysctl's value; a later connect() does not take that
- * value for the application's. */
+/* Runs when the SYN is answered or given up: restores the number of retries. TCP_SYNCNT cannot be unset:
+ * if the application had not set it, it keeps the sysctl's value, and `ours` shows a later connect() that
+ * the value is not the application's. */
 static __always_inline void after_connect(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;

@@ -48,9 +48,9 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 		tl_connection_handshake(sk, c);
 }
 
-/* Begins a connection. Its state is allocated only when it first sends data: a passive connection has no
- * cgroup to charge before, and many connections never send any. Without any setting in the namespace
- * there is no state, and this congestion control does exactly what its base does. */
+/* Begins a connection. Its state is allocated only when it first sends data: an accepted connection has
+ * no cgroup to charge before then, and many connections never send any. Without any setting in the
+ * namespace there is no state, and this congestion control does exactly what its base does. */
 static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	const bool any = tl_settings_any(sock_net(sk));

@@ -175,7 +175,7 @@ static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 
 		tl_resend_handshake(sk, c, rtt_us);
 	if (c->estimator) {
 		/* The RTO of the first flight stays the kernel's: SYNs are small and are answered at
-		 * once, and an RTT from the destination cache may be in it. */
+		 * once, and the kernel's RTO may contain an RTT from its destination cache. */
 		tl_update(sk, c, rtt_us, sample.pkts_acked);
 	} else {
 		c->answer.rtt_q8 = (s64)rtt_us << 8;
@@ -199,7 +199,7 @@ void tl_connection_handshake(struct sock *sk, struct tl_connection *c)
 /* Returns the sample that tcp_rtt_estimator received. The kernel passes the sample of the first
  * acknowledged segment to its estimator, but that of the last one to the congestion control. The
  * estimator's sample m follows exactly from srtt' = srtt - (srtt >> 3) + m, and at the first sample from
- * m << 3. As srtt stays above 0, only m = 0 (a path below 1 us) could differ, by 1. */
+ * m << 3. Only m = 0 (a path below 1 us) can be off, by 1, because the kernel keeps srtt above 0. */
 static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 {
 	u32 before = c->srtt_before, after = tcp_sk(sk)->srtt_us;
@@ -208,7 +208,8 @@ static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 		return (s32)(after - before + (before >> 3));
 	if (c->fast_open && sk->sk_state != TCP_SYN_RECV) {
 		/* Data went out before the handshake's last ACK, whose sample no operation sees. srtt'
-		 * contains both samples: 7 h + m. The sample of the congestion control is taken as m. */
+		 * contains the handshake's sample h and this ACK's sample m: 7 h + m. The congestion
+		 * control's sample is taken as m. */
 		c->fast_open = false;
 		tl_handshake(sk, c, max_t(s32, (s32)(after - last_us) / 7, 1));
 		return last_us;

@@ -91,8 +91,8 @@ static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 }
 
 /* Returns whether the kernel sends tail loss probes, by the conditions of tcp_schedule_loss_probe: SACK
- * and the sysctl. Its third condition, the state, is ignored: while losses are repaired, the kernel's RTO
- * is wanted. */
+ * and the sysctl. Its condition on the connection's state is left out: during loss recovery, the kernel's
+ * RTO should apply. */
 static bool tl_kernel_probes(const struct sock *sk)
 {
 	u8 early_retrans = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_early_retrans);
@@ -100,11 +100,11 @@ static bool tl_kernel_probes(const struct sock *sk)
 	return tcp_is_sack(tcp_sk(sk)) && (early_retrans == 3 || early_retrans == 4);
 }
 
-/* Returns the first wait as an RTO in jiffies. It is at most the kernel's own RTO, which counts from the
- * oldest segment (sent `age_us` ago), and at least the wait by a configured rto_min. Returns the kernel's
- * own RTO if the kernel's probe comes first; it then applies only in loss recovery, when no probe is
- * sent. The same holds for many segments in flight without probes, because the policy's wait is then that
- * of a probe. */
+/* Returns the first wait as an RTO in jiffies, which counts from the oldest segment (sent `age_us` ago):
+ * at most the kernel's own RTO, and at least SRTT plus a configured rto_min. If the kernel's tail loss
+ * probe comes first, returns the kernel's own RTO, which then applies only in loss recovery, when no
+ * probe is sent. With TL_MANY segments in flight the same is returned without probes too, because the
+ * policy's wait is then meant for a probe. */
 static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
 			u32 out_segments, u32 age_us)
 {
@@ -184,8 +184,8 @@ void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 	tl_count(resend_timeouts);
 	tl_write(sk, c, 2 * half);
 	inet_csk(sk)->icsk_rto = half;
-	/* Spaced retransmissions exceed the count that the kernel assumes where it shifts an RTO by it
-	 * (ICMP: RFC 6069). */
+	/* With learned spacing there can be more retransmissions than the kernel expects where it shifts
+	 * an RTO by icsk_backoff (on ICMP errors, RFC 6069). */
 	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
 }
 
@@ -202,7 +202,7 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_resend_event in = { .time_us = tp->tcp_mstamp };
-	/* if nothing is in flight, one segment will leave, because this is its event */
+	/* if nothing is in flight, at least one segment leaves: the caller announces it */
 	u32 leaving = max(tl_about_to_leave(sk), tp->packets_out ? 0u : 1u), i;
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;

@@ -109,8 +109,8 @@ static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl
 	}
 }
 
-/* Linux answers a repeated SYN with the timestamp of the SYN that it has, so the echo shows which SYN
- * arrived first. The kernel has cleared undo_marker if it was the first one. */
+/* A Linux server answers a repeated SYN with the timestamp of the SYN that arrived first, so the echo
+ * shows which one that was. This end's kernel clears undo_marker if it was the first SYN. */
 static void tl_startup_active(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->resends = tp->total_retrans;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Controls the value of icsk_rto over time. The kernel uses icsk_rto not only for the timer, but also for
- * the restart of an idle window, its decay while the application limits the rate, delayed ACKs,
- * FIN-WAIT-2 and TIME-WAIT (docs/kernel.md lists all uses). So icsk_rto has the kernel's own value while
- * nothing is in flight, and the estimator's value from the first segment sent until the last is
- * acknowledged. */
+/* Controls the value of icsk_rto over time. The kernel uses icsk_rto not only for the timer, but also to
+ * reduce cwnd after idle time and while the application limits the rate, for delayed ACKs, FIN-WAIT-2 and
+ * TIME-WAIT (docs/kernel.md lists all uses). So icsk_rto has the kernel's own value while nothing is in
+ * flight, and the estimator's value from the first segment sent until the last is acknowledged. */
 #include "timer.h"
 
 /* Called when a segment is about to leave while nothing is in flight. The kernel will arm the timer for
@@ -32,10 +31,10 @@ void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 		tl_withdraw(sk, c);
 }
 
-/* Changes snd_cwnd_stamp for a while. tcp_cwnd_validate will compare the window's age with icsk_rto,
- * which has the estimator's value by then, to shrink the window. The stamp is changed so that this
- * comparison gives the same result as with the kernel's RTO. The true stamp is restored at the next
- * opportunity, unless the kernel has set a new one. */
+/* Changes snd_cwnd_stamp for a while. tcp_cwnd_validate shrinks the window if its age exceeds icsk_rto,
+ * which has the estimator's value by then. With the changed stamp, the comparison gives the same result
+ * as with the kernel's RTO. The true stamp is restored at the next opportunity, unless the kernel has set
+ * a new one. */
 void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);

@@ -70,7 +70,8 @@ static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 		return;
 	head = c->estimator->timer_from_head ? tcp_rtx_queue_head(sk) : NULL;
 	if (head) {
-		/* the kernel counts from the ACK, so subtract the age; settle() restores the whole RTO */
+		/* the kernel counts from the ACK, so the segment's age is subtracted; tl_timer_settle()
+		 * restores the whole RTO */
 		u32 age = usecs_to_jiffies(tcp_stamp_us_delta(tcp_sk(sk)->tcp_mstamp, tcp_skb_timestamp_us(head)));
 
 		c->armed_rto = c->rto > age + TL_JIFFIES_MIN ? c->rto - age : TL_JIFFIES_MIN;
