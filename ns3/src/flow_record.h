@@ -85,7 +85,7 @@ struct FlowRecord {
   void resent_after_fade(ns3::Time faded_until, ns3::Time last_sent, ns3::Time now);
 
   Moments error_us, raw_error_us, at_send_error_us;  // |prediction - sample|
-  // if ticks are counted: errors against the count, and against the count minus one
+  // if RTTs are counted in ticks: errors against the count, and against the count minus one
   Moments count_error_us, passed_error_us;
   Moments first_error_us;  // error of the first sample
   Moments bias_us;         // prediction - sample

@@ -152,7 +152,8 @@ double HopChannel::jitter(double jitter_ms) {
   return jitter_ms * (d_.distribution == "pareto" ? pareto_quantile(chance) : normal_quantile(chance));
 }
 
-// Returns when a packet arrives: not before the current slot. If the current slot is over, draws a new one.
+// Returns when a packet arrives if packets arrive together in slots (slot_ms): not before the current
+// slot. If the current slot is over, draws a new one.
 Time HopChannel::in_slot(Time arrives) {
   if (slot_ < arrives) {
     const auto [least, most] = *d_.slot_ms;

@@ -71,7 +71,7 @@ struct Path {
 };
 
 struct Cloudbox {  // a bottleneck between two clouds, with a separate path for each connection: delaybox.h
-  std::uint32_t pairs;  // pairs of nodes; only affects how many connections a node's list has
+  std::uint32_t pairs;  // pairs of nodes; only the length of a node's list of connections depends on it
   double edge_mbps, rate_mbps, delay_ms;
   std::uint32_t queue_packets;
   Range server_mbps;    // access rate at the server's side of a connection

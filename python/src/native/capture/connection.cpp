@@ -10,8 +10,8 @@
 namespace tcplearn {
 namespace {
 
-// Two times (us) identify the nearer side only if one is clearly shorter; otherwise the next kind of
-// evidence decides.
+// Of two times, one shows which side is nearer to the capture point only if the other is more than this
+// many times as long. Otherwise the next kind of evidence decides.
 constexpr std::int64_t kClearly = 2;
 // The largest time between the copies of a packet on two interfaces of a host.
 constexpr std::int64_t kCopyUs = 1000;
@@ -93,7 +93,8 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (!packet.has(kSyn) || packet.has(kRst)) return false;
   const SendSide& send = sides_[side_of(packet)].send;
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
-  // A SYN-ACK whose number was never acknowledged may change (SYN cookies); SendSide then starts again.
+  // A SYN-ACK that was never acknowledged may get another sequence number (SYN cookies); SendSide then
+  // starts again.
   if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
 }

@@ -119,7 +119,8 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   limit_memory();
 }
 
-// Data refused by a zero window is sent again as new data, and no timer ran for it: forget the probe.
+// Forgets a probe of a zero window: the receiver refused its byte, which is sent again as new data, and
+// no retransmission timer ran for it.
 void SendSide::drop_window_probe(std::int64_t start, std::int64_t end) {
   if (segments_held() == 0 || !segments_.back().window_probe) return;
   const Segment& probe = segments_.back();
@@ -153,7 +154,7 @@ void SendSide::split(std::size_t index, std::int64_t at) {
 }
 
 // Records a retransmission of [start, end), which is below nxt_: marks the parts that were sent before,
-// and stores the other parts as late arrivals.
+// and stores the parts that the capture lacks as late arrivals.
 void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& sent, bool repair) {
   bool any_resent = false;
   std::size_t index = first_ending_after(start);
@@ -227,8 +228,8 @@ NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Pack
     }
     if (matches != 1) return NoSample::kRetransmitted;
   }
-  // An earlier segment that was captured later held this ACK back, so the ACK answers that segment. This
-  // is not so if the ACK echoes an older timestamp; the retransmission was then spurious.
+  // An earlier segment that was captured later held this ACK back, so the ACK answers that segment. If
+  // the ACK echoes an older timestamp, it does not, and the retransmission was spurious.
   for (std::size_t i = head_; i < newest; ++i) {
     const Segment& below = segments_[i];
     const Transmission& latest = below.latest();
@@ -336,7 +337,8 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
   const std::int64_t in_flight = std::max(nxt_, ack) - una_;
-  // Without data known to be in flight no timer is known to run, and the interval has length 0.
+  // Without data known to be in flight no timer is known to run; its interval then starts now and has
+  // length 0.
   const bool known = segments_held() > 0;
   out.time_us.push_back(now_us);
   out.sent_us.push_back(sampled ? timed.sent_us : -1);

@@ -20,8 +20,8 @@ void Deliveries::add(std::int64_t now_us, std::int64_t sent_us, std::int64_t end
     if (sent_us < newest.sent_us || (sent_us == newest.sent_us && end <= newest.end)) return;
   }
   rtt_us_ = rtt;
-  // RFC 8985, 6.2, step 4: without reordering, the window is 0 in recovery or with DupThresh segments
-  // SACKed
+  // RFC 8985, 6.2, step 4: without reordering, RACK's reordering window is 0 in recovery or with
+  // DupThresh segments SACKed
   const std::int64_t window = no_window && !reordering_ ? 0 : min_rtt_us_ / 4;
   log_.push_back({now_us, sent_us, end, window});
 }
@@ -66,7 +66,8 @@ Repair LossTracker::on_repair(std::int64_t now_us, std::int64_t sent_us, std::in
   }
   Repair repair{};
   repair.resent_us = now_us;
-  // Lost in the same recovery: without the retransmissions, the timer of the first loss would still run.
+  // Lost in the same recovery as an earlier segment: the timer of that first loss counts, as if no
+  // retransmission had restarted it.
   const bool together = sent_us < recovery_since_us_;
   repair.armed_us = together ? armed_us_ : armed_us;
   repair.head_sent_us = together ? head_sent_us_ : head_sent_us;

@@ -24,7 +24,8 @@ struct Losses {
   TCPLEARN_LOSS_COLUMNS(TCPLEARN_X)
   TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
-  // Only the last kRemembered losses of a flow can be withdrawn.
+  // A loss is withdrawn if a later DSACK shows that its first copy had arrived. Only the last kRemembered
+  // losses of a flow can be withdrawn.
   static constexpr std::uint32_t kRemembered = 256;
 
   void clear();
@@ -66,8 +67,8 @@ class Deliveries {
 class LossTracker {
  public:
   void on_new_data(std::int64_t now_us, bool first_out);
-  // Records a retransmission. `sent_us` is the time of the segment's first transmission; the start of the
-  // timer and the oldest segment are those of this moment.
+  // Records a retransmission. `sent_us` is the time of the segment's first transmission. `armed_us` and
+  // `head_sent_us` say when the timer was started and when the oldest segment in flight was sent.
   Repair on_repair(std::int64_t now_us, std::int64_t sent_us, std::int64_t nxt, std::int64_t armed_us,
                    std::int64_t head_sent_us);
   // Takes an ACK up to `ack`. `by_repair`: the first data that it acknowledges had been lost and
@@ -94,7 +95,7 @@ class LossTracker {
   };
   std::vector<Reported> reported_;
   std::uint32_t next_id_ = 0;
-  std::int64_t armed_us_ = -1, head_sent_us_ = -1;  // of a timer that retransmissions do not restart
+  std::int64_t armed_us_ = -1, head_sent_us_ = -1;  // for a timer that retransmissions do not restart
   std::int64_t last_new_us_ = -1;
   std::int64_t recovery_since_us_ = -1, recovery_point_ = 0;
   bool recovering_ = false, by_repair_ = false;

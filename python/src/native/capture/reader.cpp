@@ -24,7 +24,7 @@ constexpr std::size_t kPacketsPerCall = std::size_t{1} << 18;
 // A batch ends once this many flows have ended in it; their state is kept until the consumer has read the
 // batch.
 constexpr std::size_t kEndedPerCall = 256;
-// With this many data packets it is no accident if a side or all plain ACKs are missing.
+// With at least this many data packets, a missing side, or no ACK without data, gives a warning.
 constexpr std::uint64_t kManyPackets = 20;
 
 struct Key {

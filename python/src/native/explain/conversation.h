@@ -50,7 +50,7 @@ class Conversation {
     unsigned scale = 0;
     bool has_scale = false;
     DataSide::Acked last_ack;  // the last ACK that acknowledged new data
-    // echoed: later packets echo its timestamp once it has arrived
+    // last_ack_echoed: packets sent after that ACK arrives echo its timestamp
     bool last_ack_repaired = false, last_ack_echoed = false;
     std::uint32_t last_ack_ts = 0;
   };

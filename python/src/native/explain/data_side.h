@@ -56,8 +56,9 @@ class DataSide {
     bool is_new = false;     // the packet has bytes beyond all seen before
     bool first_out = false;  // nothing was in flight before these bytes
     std::int64_t from = 0, to = 0;
-    // Packets of this end since its last packet that never reached the capture point, by their IP
-    // identification; by TCP's sequence numbers, their data had been sent before.
+    // lost_before: packets that this end sent since its last captured packet, and that never reached the
+    // capture point, by IP identification. announced: a captured sequence number shows that these bytes
+    // had been sent before.
     std::uint32_t lost_before = 0;
     bool announced = false;
     bool mid_write = false;  // the data before was a full segment, so more may have followed it
@@ -72,8 +73,8 @@ class DataSide {
     std::int64_t twice_from = 0, twice_to = 0;  // bytes that arrived twice (RFC 2883)
   };
 
-  // A position in the stream, and the time by which copies that arrived had carried all bytes before it;
-  // -1: not known yet.
+  // A position in the stream, and the time by which all bytes before it had been sent in copies that
+  // arrived; -1: not known yet.
   struct Mark {
     std::int64_t to = 0, us = -1;
   };
@@ -90,9 +91,9 @@ class DataSide {
   };
 
   // Takes a packet of this end. `back`: the round trip from the capture point to this end. `ids_in_row`
-  // belongs to this end's host (Path). A spurious retransmission of data that was already acknowledged
-  // here is added to `late`. on_ack() takes an ACK of the other end and adds the losses that are over to
-  // `out`.
+  // belongs to this end's host (Path). A spurious retransmission of data whose ACK the capture point had
+  // already seen is added to `late`. on_ack() takes an ACK of the other end and adds the losses that are
+  // over to `out`.
   Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row,
                std::vector<Repaired>& late);
   Acked on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
@@ -120,13 +121,13 @@ class DataSide {
   std::int64_t una() const { return una_; }
   std::int64_t sent_to() const { return nxt_; }
   std::int64_t last_sent_us() const { return last_sent_us_; }
-  // Returns when this end last retransmitted data that had been acknowledged here; that ACK was lost
-  // beyond the capture point.
+  // Returns when this end last retransmitted data whose ACK the capture point had already seen; that ACK
+  // was late or lost beyond the capture point.
   std::int64_t last_needless_us() const { return last_needless_us_; }
   std::int64_t last_advance_us() const { return last_advance_us_; }
   std::uint32_t largest() const { return largest_; }
   std::uint32_t out() const { return static_cast<std::uint32_t>(pieces_.size() - head_); }
-  // Returns when copies that arrived had carried all bytes acknowledged so far.
+  // Returns when all bytes acknowledged so far had been sent, in copies that arrived.
   std::int64_t arrived_us() const { return arrived_us_; }
   // Returns the same as arrived_us(), but counts the first copy of a spuriously retransmitted segment
   // from the time at which it could have arrived.
@@ -145,7 +146,8 @@ class DataSide {
   bool may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const;
   const SenderTimer& timer() const { return timer_; }
 
-  // Exists from the first data on, if policies are compared: a scan of 100,000 ports needs none.
+  // Exists only if policies are compared, and from the first data on, so that a port scan needs no memory
+  // for it.
   std::unique_ptr<Forecast> forecast;
   Leg leg;  // round trip from the capture point to the other end
   std::uint32_t segments = 0, resent = 0, needless = 0;
@@ -232,7 +234,7 @@ class DataSide {
   struct Run {
     std::int64_t from = 0, to = 0, acked_us = 0, first_us = -1, last_us = -1;
   };
-  Run acked_, late_acked_;  // run of the last ACK; run of the segments that arrived late last
+  Run acked_, late_acked_;  // run of the last ACK; last run with segments that arrived late
   std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;

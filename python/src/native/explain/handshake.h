@@ -44,7 +44,7 @@ class Handshake {
 
   Kind syn_, syn_ack_;
   std::uint32_t echo_ = 0;  // timestamp echoed by the last SYN-ACK
-  // time of the final ACK; of a SYN that came after the first SYN-ACK
+  // third_us_: time of the final ACK; crossed_us_: time of a SYN that came after the first SYN-ACK
   std::int64_t third_us_ = -1, crossed_us_ = -1;
   std::optional<std::uint32_t> third_echo_;
   bool refused_ = false;  // the SYN was answered by a RST

@@ -25,8 +25,8 @@ double drawn(std::uint64_t seed, std::size_t request, std::uint32_t sending, Dra
   return static_cast<double>((x ^ (x >> 31)) >> 11) / 9007199254740992.0;
 }
 
-// Returns the RTT at a time. Between two rows it returns one of the two RTTs, with a probability by
-// nearness, which preserves the recorded jitter.
+// Returns the RTT at a time. Between two rows it returns one of the two RTTs, more likely that of the
+// nearer row; this preserves the recorded jitter.
 std::int64_t rtt_at(const RttRecord& record, std::int64_t at_us, double odds) {
   const std::int64_t length_us = std::max<std::int64_t>(record.time_us[record.rows - 1], 1);
   const std::int64_t within_us = at_us % length_us;
