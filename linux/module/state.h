@@ -102,7 +102,8 @@ struct tl_startup_reported {
 	u32 sent, resent;
 };
 
-/* The end of the private area. The three base algorithms use at most 60 of its 104 bytes (Linux 6.1). */
+/* This module's data in a socket's private area for congestion control (104 bytes), after the data of
+ * reno, cubic or vegas, which use at most 60 bytes (Linux 6.1). */
 #define TL_BASE_BYTES 64
 struct tl_private {
 	u8 of_base[TL_BASE_BYTES];
@@ -120,8 +121,8 @@ static inline struct tl_private *tl_private(const struct sock *sk)
 /* Value of the pointer until the connection starts, at its first data. */
 #define TL_LATER ((struct tl_connection *)1)
 
-/* Returns NULL before `init` (the area is zeroed), before the first data, after release, if nothing is
- * set, and if memory could not be allocated. */
+/* Returns the connection's state; NULL before `init` (the area is zeroed), before the first data, after
+ * release, if nothing is set, and if memory could not be allocated. */
 static inline struct tl_connection *tl_connection(const struct sock *sk)
 {
 	struct tl_connection *c = tl_private(sk)->connection;

@@ -21,13 +21,14 @@ static void tl_put_stamp_back(struct tcp_sock *tp, const struct tl_connection *c
 		tp->snd_cwnd_stamp = c->stamp;
 }
 
-/* Called before segments are sent: completes the work of the last ACK and the last transmission. */
+/* Called before segments are sent: checks the timer that the last ACK armed, restores snd_cwnd_stamp, and
+ * gives icsk_rto back to the kernel if nothing was sent last time. */
 void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 {
 	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	tl_put_stamp_back(tcp_sk(sk), c);
 	c->stamp_held = false;
-	if (c->ours && !tcp_sk(sk)->packets_out) /* no segment was sent last time */
+	if (c->ours && !tcp_sk(sk)->packets_out) /* nothing was sent last time */
 		tl_withdraw(sk, c);
 }
 

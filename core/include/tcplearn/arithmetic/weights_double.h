@@ -17,7 +17,7 @@ TL_FN tl_rate_f64 tl_decay_rate_f64(double eta)
 	return eta;
 }
 
-/* Returns the largest loss whose decay is above 0: tl_f64_exp() returns 0 below -708. */
+/* Returns the largest loss for which e^(-rate * loss) is above 0: tl_f64_exp() returns 0 below -708. */
 TL_FN tl_loss_f64 tl_decay_limit_f64(tl_rate_f64 rate)
 {
 	return rate > 0 ? 708.0 / rate : 1e300;

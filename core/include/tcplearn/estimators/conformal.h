@@ -172,8 +172,8 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 
 /* Compares the sample `y` with the RTO and learns from it. Returns 1 if a new RTO is due: after every
  * sample, or with TL_AT_SEND once a flight, when a sample arrives that was sent under the current RTO.
- * With TL_AT_SEND a flight is compared with the RTO under which it was sent; its largest error counts,
- * and it is missed if one of its samples is. */
+ * With TL_AT_SEND a flight counts as one sample: the one with the largest error, and a miss if any of its
+ * samples exceeds the RTO under which it was sent. */
 TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
 				   num_t high)
 {

@@ -157,7 +157,7 @@ TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, n
 {
 	uint32_t missed = y > TL(clamp)(raw, low, high), k;
 
-	/* anti-windup: not counted if the floor or the cap of the RTO decided the outcome */
+	/* anti-windup: a sample does not count if the floor or the cap of the RTO decided the outcome */
 	if (count && (missed ? raw <= high : raw >= low && !s->low)) {
 		TL(level) part = TL(level_shr)(s->miss, 1);
 		s->excess += missed ? TL(level_of)(1, 1) - s->miss : -s->miss;
@@ -229,7 +229,7 @@ TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t b
 }
 
 /* Returns the new caution, the widening after a miss in 1/32 octave. `missed`: the sample after a miss
- * was missed too. The caution is stable if this happens once in 32 times. */
+ * was missed too. The caution is stable if one in 32 of these samples is missed. */
 TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 {
 	const uint32_t most = TL_CAUTION_MOST;

@@ -60,8 +60,8 @@ TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 	}
 }
 
-/* Counts a sample in `excess` and u. Keeps excess = 4 (u - u_0) + deferred - 4 (sum of the integral
- * steps), exactly. */
+/* Counts a sample: updates u and `excess`, the sum of miss - alpha. Keeps excess = 4
+ * (u - u_0) + deferred - 4 (sum of the integral steps), exactly. */
 TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
 {
 	TL(level) e;
@@ -160,7 +160,7 @@ TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t l
 	missed = y > TL(clamp)(raw, low, high);
 	if (steps)
 		TL(interval_watch)(s, y, p);
-	/* anti-windup: not counted if the floor or the cap of the RTO decided the outcome */
+	/* anti-windup: a sample does not count if the floor or the cap of the RTO decided the outcome */
 	if (missed ? raw <= high : raw >= low && s->u > TL(interval_least)())
 		TL(interval_count)(s, missed, integral);
 	if (s->stage == 8)

@@ -56,8 +56,8 @@ TL_FN uint32_t TL(experts_first)(const TL(tick) *x, uint32_t n, TL(tick) y)
 	return to;
 }
 
-/* Returns the first expert from `from` on whose loss is above `limit`. All experts from `from` on are too
- * high; their loss rises with the distance, so all later experts are above the limit too. */
+/* Returns the first expert, from `from` on, whose loss is above `limit`. These experts are too high, so
+ * their losses rise, and those of all later ones are above `limit` too. */
 TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, TL(tick) y, TL(loss) limit)
 {
 	const TL(tick) *x = TL(experts_grid)(s);
@@ -164,7 +164,7 @@ TL_FN TL(weight_dot) TL(experts_dot)(const TL(weight) *w, const TL(tick) *x, uin
 }
 
 /* Step 4 with fixed share. Returns the prediction of the next trial (step 1) in units, computed in the
- * same pass. From the expert `reach` on, w' is 0, as in the next two functions. */
+ * same pass. Here and in the next two functions, w' is 0 from the expert `reach` on. */
 TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) total)
 {
 	const TL(tick) *x = TL(experts_grid)(s);

@@ -34,7 +34,7 @@ struct TL(tracking) {
 
 TL_FN void TL(tracking_defaults)(struct TL(tracking_params) *p) { TL_TRACKING_PARAMS(TL_DEFAULT) }
 
-/* Preset `tracking/first`: one set of regrets and no correction; drift and budget differ too. */
+/* Preset `tracking/first`: one set of regrets, no correction, and other rules for drift and budget. */
 TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
 {
 	p->budget = TL_BUDGET_FIRST;

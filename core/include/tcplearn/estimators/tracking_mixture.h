@@ -91,8 +91,8 @@ TL_FN void TL(mixture_init)(struct TL(mixture) *s, const struct TL(mixture_param
 	s->budget = num_from_us(0);
 }
 
-/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: the regret R_k is the decaying sum of the errors that
- * following predictor k would have saved. `error` is |x_k - y|, `lost` |mixture - y| for each memory. */
+/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: the regret R_k is the decaying sum of the error that
+ * predictor k would have saved. `error` is |x_k - y|, `lost` |mixture - y| for each memory. */
 TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_params) *p, uint32_t k,
 			      num_t error, const num_t *lost)
 {
@@ -125,8 +125,8 @@ TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_pa
 		TL(mixture_regret)(s, p, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
 }
 
-/* Updates the weights of the combiner fixed share: steps 3 and 4 of nunes2014 over the predictors, with
- * errors in units of the running scale. */
+/* Updates the weights if the combiner is fixed share: steps 3 and 4 of nunes2014 over the predictors,
+ * with errors in units of the running scale. */
 TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	TL(loss) loss[TL_PREDICTORS], least = 0;

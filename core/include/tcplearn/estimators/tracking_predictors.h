@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The predictors that the estimator `tracking` combines; each is small and moves with the path. There are
  * three kinds: trackers of the level, learners of the value that follows a deviation from the level, and
- * the last value. They learn in cells: a cell classifies the last deviations by comparison with the
- * running scale. Included twice: for double precision and for fixed point. */
+ * the last value. They keep one value for each cell, which is a class of recent deviations in relation to
+ * the running scale. Included twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_PREDICTORS_H
 #define TCPLEARN_TRACKING_PREDICTORS_H
@@ -117,13 +117,13 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y)
 	s->samples = 0;
 }
 
-/* Returns the cell of the drift: by the last two deviations, or in `tracking/first` by outliers. */
+/* Returns the cell whose drift applies: by the last two deviations, or in `tracking/first` by outliers. */
 TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s, const struct tl_predictor_choices *how)
 {
 	return how->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
 }
 
-/* Learns the value that followed the last deviation, in the cells that predicted it. */
+/* Learns from the sample `y`, which followed the last deviation, in the cells that predicted it. */
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y,
 				num_t dead)
 {
@@ -146,7 +146,7 @@ TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predic
 	s->map16[m] += TL(clamp)(follows - s->map16[m], -eighth, eighth);
 }
 
-/* Computes the cells of the next sample from this deviation and the last cells. */
+/* Computes the cells of the next sample from the cells of this one and its deviation. */
 TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t dead)
 {
 	num_t scale = s->scale;
@@ -222,7 +222,8 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s, const struct tl_predi
 	/* in `tracking/study` a prediction may be negative */
 	num_t least = how->exact_ties ? -4 * hub : zero;
 
-	/* in `tracking/first` the prediction moves on by the drift, but does not cross the hub */
+	/* in `tracking/first` the prediction moves on by the drift, but does not cross the hub (the
+	 * level) */
 	s->x[TL_P_DRIFT] = !how->drift_by_outlier         ? TL(max)(drifted, least)
 			   : g > dead                     ? TL(max)(drifted, hub)
 			   : g < -dead || how->exact_ties ? TL(max)(TL(min)(drifted, hub), least)

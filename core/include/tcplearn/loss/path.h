@@ -7,7 +7,7 @@ struct TL(loss_path) {
 	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrival times of ACKs */
 	int64_t round_us, recovery_us; /* start times of the round trip and of the last recovery */
 	num_t rtt, rtt_min, rtt_max, srtt, rttvar;
-	/* largest RTT since the last recovery began; and from the recovery before to the last */
+	/* largest RTT since the last recovery began; between the beginnings of the last two */
 	num_t recent_max, previous_max;
 	num_t round_mean, previous_mean;
 	/* interval between ACKs: the last, means, mean deviations */

@@ -127,8 +127,8 @@ TL_FN void tl_resend_count_episode(struct tl_resend_counts *c, int64_t us)
 	c->episode[tl_resend_episode_bin(us, &into)] += TL_RESEND_ONE;
 }
 
-/* Computes how many of the counted RTTs are longer than `us` microseconds. A prior is added: a quarter of
- * an RTT is longer than any time. */
+/* Computes how many of the counted RTTs are longer than `us` microseconds. A prior of half an RTT is
+ * added, half of which is longer than any time. */
 TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_late_bin(us, &into);
@@ -159,10 +159,10 @@ TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t u
 	}
 }
 
-/* Returns the `hazard` spacing of retransmissions, in microseconds: sqrt(2 * lambda * first_us *
- * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait and `waited_us` the time
- * waited so far. h' is the share of the loss episodes at least as long as this one that ended within its
- * octave. At this spacing a spurious retransmission costs as much as waiting. */
+/* Returns the `hazard` spacing of retransmissions, in microseconds:
+ * sqrt(2 * lambda * first_us * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait
+ * and `waited_us` the time waited so far. h' is estimated from the loss episodes of at least this length:
+ * the share that ended within the same octave. */
 TL_FN int64_t tl_resend_hazard_us(const struct tl_resend_counts *c, int64_t waited_us, int64_t first_us)
 {
 	const uint64_t most = (uint64_t)1 << 31;

@@ -81,8 +81,8 @@ TL_FN uint32_t tl_resend_begins(struct tl_resend_flight *f, int64_t time_us, uin
 	return 1;
 }
 
-/* Returns whether a transmission restarts the timer: it restarts that of a tail loss probe (RFC 8985,
- * 7.2), but not a running RTO (RFC 6298, 5.1). */
+/* Returns whether a transmission restarts the timer: it restarts the timer of a tail loss probe (RFC
+ * 8985, 7.2), but not a running RTO (RFC 6298, 5.1). */
 TL_FN uint32_t tl_resend_moves(const struct tl_resend_flight *f, uint32_t probe)
 {
 	return f->resends == 0 && (probe == TL_ON || f->segments <= 1);

@@ -30,12 +30,12 @@
 enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND_QUARTER = 2 };
 /* A first wait is at least this much above SRTT: the granularity of a timer. */
 #define TL_RESEND_GRAIN_US 1000
-/* `recent` is an average over about this many flights. */
+/* `recent`, the share of flights with a loss, is an average over about this many flights. */
 #define TL_RESEND_RECENT 64
 /* `recent` begins at 7/5 of the lower loss limit, so 22 flights without a loss pass before it is below
  * that limit. */
 #define TL_RESEND_RECENT_FIFTHS 7
-/* With more than three segments in flight, three duplicate ACKs can show a loss, and all waits are those
+/* With more than three segments in flight, three duplicate ACKs can show a loss, so all waits are those
  * of `stock`, the Linux rule. Linux calls a stream thin by the same count. */
 #define TL_RESEND_THIN 3
 #endif
@@ -235,7 +235,8 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)
 		TL(resend_priced_refill)(s, ratio_from_whole(1));
-	/* Without timestamps, waits below the RTT would never give an unambiguous sample. */
+	/* Without timestamps, waits below the RTT would never give an unambiguous sample, so the next
+	 * waits are longer. */
 	if (!in->clear)
 		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
 }

@@ -55,8 +55,8 @@ struct TL(resend_scores) {
 	uint32_t chosen;
 };
 
-/* Returns n/5 of the prior of candidate `i`. The shortest floor's full prior is `prior`; each longer
- * floor has a sixth of `prior` less. */
+/* Returns n/5 of the prior (assumed spurious retransmissions) of candidate `i`. The shortest floor's full
+ * prior is `prior`; each longer floor has a sixth of `prior` less. */
 TL_FN ratio_t TL(resend_scores_prior)(ratio_t prior, uint32_t i, uint32_t n)
 {
 	return num_div_count(num_mul_count(prior, n * (TL_RESEND_FLOORS - i)),
