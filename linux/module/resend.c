@@ -100,11 +100,10 @@ static bool tl_kernel_probes(const struct sock *sk)
 	return tcp_is_sack(tcp_sk(sk)) && (early_retrans == 3 || early_retrans == 4);
 }
 
-/* Returns the first wait as an RTO in jiffies, which counts from the oldest segment (sent `age_us` ago):
- * at most the kernel's own RTO, and at least SRTT plus a configured rto_min. If the kernel's tail loss
- * probe comes first, returns the kernel's own RTO, which then applies only in loss recovery, when no
- * probe is sent. With TL_MANY segments in flight the same is returned without probes too, because the
- * policy's wait is then meant for a probe. */
+/* Returns the first wait as an RTO in jiffies, counted from the oldest segment, which was sent `age_us`
+ * ago. It is at least SRTT plus a configured rto_min, and at most the kernel's own RTO. If the kernel's
+ * tail loss probe comes before the policy's wait ends, it is the kernel's own RTO. With TL_MANY or more
+ * segments in flight this holds even if the kernel sends no probes. */
 static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
 			u32 out_segments, u32 age_us)
 {

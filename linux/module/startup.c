@@ -94,10 +94,10 @@ static bool tl_startup_begins(const struct sock *sk)
 	       (sk->sk_state == TCP_ESTABLISHED && tp->segs_out <= 1 + tp->total_retrans);
 }
 
-/* After a lost SYN-ACK two SYN-ACKs are often sent at about the same time: one by this end's timer, and
- * one in answer to the client's retransmitted SYN. total_retrans counts both. undo_marker shows whether
- * the timer sent one; it is cleared if a timestamp shows that the first SYN-ACK had arrived. So at least
- * half of total_retrans were rounds of loss. */
+/* After a lost SYN-ACK, this end often sends two SYN-ACKs at about the same time: one by its timer, and
+ * one in answer to the client's retransmitted SYN. total_retrans counts both, so half of it is taken as
+ * the number of timeouts. undo_marker is set if the timer sent one; it is cleared if a timestamp shows
+ * that the first SYN-ACK had arrived. */
 static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->loss = TL_HANDSHAKE_SYN_ACK;

@@ -24,7 +24,7 @@ struct Recovery {
   std::vector<double> features;         // indexed by enum tl_loss_feature
 
   // Returns the true cause. A window with drops of both kinds counts as congestion, because halving cwnd
-  // is the safe reaction and that of RFC 5681.
+  // (RFC 5681) is the safe reaction.
   bool truly_congestion() const { return queue_drops > 0; }
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The description of one run, as `tcplearn simulate` writes it: JSON, checked there, with every value
-// named.
+// The description of one run: JSON that `tcplearn simulate` checks and writes, with every value given.
 #ifndef TCPLEARN_NS3_SCENARIO_H
 #define TCPLEARN_NS3_SCENARIO_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // Draws random web connections as PackMime-HTTP does (web_quantiles.h names the source). Arrivals and
-// request sizes come from long-memory processes; response sizes from runs of validations and files.
-// Persistent connections (HTTP/1.1) have objects, pages and pauses. The RTT of each connection has a part
-// on the client's side and one on the server's.
+// request sizes come from long-memory processes; response sizes from runs of validations (of cached
+// copies) and runs of files. Persistent connections (HTTP/1.1) have objects, pages and pauses. The RTT of
+// each connection has a part on the client's side and one on the server's.
 #ifndef TCPLEARN_NS3_WEB_DRAW_H
 #define TCPLEARN_NS3_WEB_DRAW_H
 

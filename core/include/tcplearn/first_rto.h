@@ -19,7 +19,8 @@
 /* 4^5 = 1024: raises an RTO of 1 ms to 1 s */
 #define TL_FIRST_RTO_DOUBTS_MAX 5
 
-/* A linear model of the RTO: constant_us + last * (last RTT) + high * (high RTT) + hop_us * hops. */
+/* A linear model of the RTO: constant_us + last * (last RTT) + high * (high RTT) + hop_us * hops.
+ * tl_first_rto_report() computes the high RTT. */
 struct tl_first_rto_line {
 	int64_t constant_us, last_q16, high_q16, hop_us;
 	uint32_t there; /* 0: this line is not used */

@@ -18,7 +18,7 @@
 #define TCPLEARN_ESTIMATORS_LIST_H
 
 /* Each line is X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, state,
- * timer) state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS if arrays follow the struct, whose number and
+ * timer). state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS if arrays follow the struct, whose number and
  * length depend on the parameters. about: one or two sentences for a glossary. */
 #define TL_ESTIMATORS(X) \
 	X(last, "last", TL_LAST_PARAMS, TL_FORMULA, "the last sample: the trivial baseline", \

@@ -21,7 +21,7 @@ TL_FN void TL(loss_decide_rule)(struct TL(loss_decision) *out, int congestion)
 }
 
 /* Returns whether the connection has an RTT sample. With a sample, min RTT / RTT is above 0; without one
- * it is 0 or NaN. Classifiers then answer as TCP's standard does: congestion. */
+ * it is 0 or NaN, and classifiers answer as TCP's standard does: congestion. */
 TL_FN int TL(loss_known)(const ratio_t *f)
 {
 	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);

@@ -337,8 +337,8 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
   const std::int64_t in_flight = std::max(nxt_, ack) - una_;
-  // Without data known to be in flight no timer is known to run; its interval then starts now and has
-  // length 0.
+  // Without data known to be in flight no timer is known to run; its interval in this row then has length
+  // 0.
   const bool known = segments_held() > 0;
   out.time_us.push_back(now_us);
   out.sent_us.push_back(sampled ? timed.sent_us : -1);

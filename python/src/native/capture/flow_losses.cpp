@@ -38,8 +38,8 @@ void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t
   }
 }
 
-// Adds the event of an ACK. Called after the ACK was processed; a recovery that began before the ACK
-// comes first.
+// Adds the event of an ACK. Called after the ACK was processed; the event of a recovery that began before
+// the ACK comes first.
 void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t flow, std::int64_t rtt_us,
                              Batch& out) {
   if (repaired_) {

@@ -38,8 +38,8 @@ int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
 bool DataSide::had_been_acked(const Piece& piece, std::int64_t seen_us) const {
   const std::vector<Copy>& copies = piece.again->copies;
   if (copies.size() > 1 || piece.out > 1 || piece.filled || peer_.ahead) return false;
-  // `others`: packets of the other end that the capture lacks and that were no ACKs. Its timer may have
-  // retransmitted before this copy arrived; since then it has not fired.
+  // `others`: packets of the other end that the capture lacks and that were not ACKs, such as its timer's
+  // retransmissions before this copy arrived. If its timer may have fired since, nothing is known.
   if (seen_us - copies.back().us - leg.known_us() >= peer_.rto_us) return false;
   const std::int32_t others =
       peer_.resends(seen_us - piece.first_us + leg.known_us()) + (peer_.follows ? 1 : 0);

@@ -92,8 +92,8 @@ class DataSide {
 
   // Takes a packet of this end. `back`: the round trip from the capture point to this end. `ids_in_row`
   // belongs to this end's host (Path). A spurious retransmission of data whose ACK the capture point had
-  // already seen is added to `late`. on_ack() takes an ACK of the other end and adds the losses that are
-  // over to `out`.
+  // already seen is added to `late`. on_ack() takes an ACK of the other end and adds the losses that have
+  // ended to `out`.
   Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row,
                std::vector<Repaired>& late);
   Acked on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
@@ -200,8 +200,8 @@ class DataSide {
   bool is_doubled(const Piece& piece) const;
   // Returns which of the earlier copies had arrived.
   int came_before(const Piece& piece, std::int64_t seen_us) const;
-  // Returns whether the ACK of the last copy follows an ACK of the first copy that never reached the
-  // capture point.
+  // Returns whether the first copy had been acknowledged before, by an ACK that never reached the capture
+  // point.
   bool had_been_acked(const Piece& piece, std::int64_t seen_us) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   std::int64_t due_us(const Piece& piece) const;

@@ -51,8 +51,8 @@ DataSide::Peer DataSide::peer(const Packet& packet, std::uint32_t ids_in_row) co
   return out;
 }
 
-// Returns the packets lost before the capture point, by IP's identification. If a host numbers all its
-// packets in one sequence, nothing can be said about one connection.
+// Returns the packets lost before the capture point, by IP's identification; 0 if the host numbers the
+// packets of all its connections in one sequence.
 std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
                                     std::uint32_t& ids_in_row) {
   const std::uint32_t lost = follow_ids(packet, ids_in_row);

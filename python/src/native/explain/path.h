@@ -47,8 +47,8 @@ class Path {
     return ids.shared;
   }
 
-  // Counts a connection that begins. When the last live connection ends, the gaps are dropped, because
-  // they precede all losses of later connections.
+  // Counts a connection that begins. When the last live connection ends, the stored gaps (times without a
+  // packet) are dropped, because they precede all losses of later connections.
   void begin() { ++alive_; }
   void end() {
     if (--alive_ == 0) gaps_.reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The best predictor of each of three families, chosen in hindsight. Regret is the error beyond it.
+// The best predictor of each of three families, chosen in hindsight. Regret is an estimator's error minus
+// that of such a predictor.
 #ifndef TCPLEARN_REPLAY_HINDSIGHT_H
 #define TCPLEARN_REPLAY_HINDSIGHT_H
 
