@@ -96,8 +96,8 @@ static bool tl_startup_begins(const struct sock *sk)
 
 /* After a lost SYN-ACK, this end often sends two SYN-ACKs at about the same time: one by its timer, and
  * one in answer to the client's retransmitted SYN. total_retrans counts both, so half of it is taken as
- * the number of timeouts. undo_marker is set if the timer sent one; it is cleared if a timestamp shows
- * that the first SYN-ACK had arrived. */
+ * the number of timeouts if the timer sent one. undo_marker shows that; it is cleared if a timestamp
+ * shows that the first SYN-ACK had arrived. */
 static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->loss = TL_HANDSHAKE_SYN_ACK;

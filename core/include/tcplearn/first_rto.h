@@ -75,8 +75,7 @@ TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int
 	p->doubts = p->excused = 0;
 }
 
-/* Records a handshake whose packets were retransmitted, when it is not known whether the retransmission
- * was spurious. */
+/* Records a handshake with retransmissions of which it is not known whether they were spurious. */
 TL_FN void tl_first_rto_doubt(struct tl_first_rto_place *p, int64_t time_us)
 {
 	p->time_us = time_us;

@@ -8,13 +8,11 @@
 
 #include "deps.h"
 
-/* MAX_TCP_SYNCNT: the largest value of the socket option TCP_SYNCNT and of the sysctls tcp_syn_retries
- * and tcp_synack_retries. */
+/* MAX_TCP_SYNCNT: the maximum of TCP_SYNCNT and of the sysctls tcp_syn_retries and tcp_synack_retries. */
 #define TL_RETRIES_MAX 127
 /* The most SYNs to an unreachable host that tl_plan_syn() adds to those of an unmodified kernel. */
 #define TL_MORE_SYNS 7
-/* The shortest first RTO in ticks. From 1 tick to 2 ticks the time until giving up may jump over the
- * whole allowed range. */
+/* The shortest first RTO. From 1 tick to 2, the time until giving up may skip the whole allowed range. */
 #define TL_FIRST_TICKS_MIN 2
 
 /* The kernel settings that apply to a handshake. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Defines the input of an estimator, one round-trip-time sample. It is the same in double precision and
- * in fixed point. */
+/* The input of an estimator, one RTT sample, the same in double precision and in fixed point. */
 #ifndef TCPLEARN_SAMPLE_H
 #define TCPLEARN_SAMPLE_H
 
 #include "deps.h"
 
-/* Longest RTT, 2^32 us (71 minutes). Longer samples are clamped to it; fixed point is exact up to this
- * value. */
+/* Longest RTT, 2^32 us (71 minutes). Longer samples are clamped to it. */
 #define TL_RTT_MAX_US ((int64_t)1 << 32)
 #define TL_FLIGHT_MAX ((uint32_t)1 << 20)
 

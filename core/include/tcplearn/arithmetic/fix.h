@@ -23,8 +23,7 @@ TL_FN int tl_fix_within(int64_t a, uint32_t k)
 	return tl_fix_mag(a) <= (uint64_t)1 << k;
 }
 
-/* Returns a / 2^k, rounded. Range: |a| <= 2^62 (the largest parameter, 2^32, with 30 fractional bits),
- * 1 <= k <= 32. */
+/* Returns a / 2^k, rounded. Range: |a| <= 2^62, 1 <= k <= 32. */
 TL_FN int64_t tl_fix_shr(int64_t a, uint32_t k)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
@@ -93,9 +92,8 @@ TL_FN int64_t tl_fix_fine(int64_t a)
 	return a * 65536;
 }
 
-/* Returns floor(log2 x). Range: x > 0. It uses a machine instruction only where one certainly exists. For
- * BPF, clang 14 does not terminate on a count of leading zeros, and some machines would need a library
- * for it. */
+/* Returns floor(log2 x). Range: x > 0. It uses a machine instruction only where one certainly exists: for
+ * BPF, clang 14 does not terminate on one. */
 TL_FN uint32_t tl_fix_top_bit(uint64_t x)
 {
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weights that sum to one, and losses that reduce them, in fixed point. A loss has 24 fractional bits; a
- * weight and its factors have 30. */
+/* Weights that sum to one, and losses that reduce them, in fixed point. Fractional bits: 24 of a loss, 30
+ * of a weight and its factors. */
 #ifndef TCPLEARN_WEIGHTS_FIXED_H
 #define TCPLEARN_WEIGHTS_FIXED_H
 
@@ -39,8 +39,7 @@ TL_FN tl_rate_fix tl_decay_rate_fix(int64_t eta)
 	return (uint64_t)tl_fix_mul(eta, 1549082005);
 }
 
-/* Returns the largest loss for which the decay 2^-x is computed (x < 31); beyond it the decay is 0. At
- * most 2^62. */
+/* Returns the largest loss with a decay 2^-x above 0, for which x < 31. At most 2^62. */
 TL_FN tl_loss_fix tl_decay_limit_fix(tl_rate_fix rate)
 {
 	return rate == 0 ? (uint64_t)1 << 62 : (((uint64_t)31 << 54) - ((uint64_t)1 << 23) - 1) / rate;
@@ -94,8 +93,7 @@ TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 	return (uint64_t)alpha / n;
 }
 
-/* Returns w * keep + share. Range: share <= 2^30; w is part of the sum that `keep` normalizes to 1, so w
- * * keep <= 2^60. */
+/* Returns w * keep + share. Range: share <= 2^30, w * keep <= 2^60. */
 TL_FN tl_weight_fix tl_weight_mix_fix(tl_weight_fix w, tl_weight_ratio_fix keep, tl_weight_ratio_fix share)
 {
 	TL_RANGE(share <= (uint64_t)1 << 30, share);

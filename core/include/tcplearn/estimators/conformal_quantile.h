@@ -127,8 +127,7 @@ TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 	return p + num_coarse(TL(level_exp2)(width + push));
 }
 
-/* Returns the number of samples at which the histogram is halved: `halve_at` flights, at most 32,768
- * samples. */
+/* Returns the samples at which the histogram is halved: those of `halve_at` flights, at most 32,768. */
 TL_FN uint32_t TL(tail_most)(const struct TL(tail) *s)
 {
 	uint64_t most = (uint64_t)s->halve_at * s->flight_q8 / 256;

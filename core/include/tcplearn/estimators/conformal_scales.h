@@ -10,8 +10,7 @@ struct TL(interval) {
 	TL(level) deferred;        /* misses that u does not include yet */
 	num_t slow_fine, fast_fine;
 	uint32_t slow_n;
-	/* a suspected change of level (of the RTT; stage > 0): samples since then, its side, the level
-	 * before */
+	/* a suspected change of level (stage > 0): samples since then, its side, the level before */
 	uint32_t stage, side_up, missed, epoch_end, epoch_n, quick;
 	num_t before, epoch_fine;
 	uint32_t samples;
@@ -146,8 +145,7 @@ TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 	}
 }
 
-/* Updates the width with the sample `y`, which `p` predicted. `low` and `high` are the floor and the cap
- * of the RTO. */
+/* Updates the width with the sample `y`, predicted by `p`. `low`, `high`: floor and cap of the RTO. */
 TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t low, num_t high,
 			       uint32_t integral, uint32_t steps)
 {

@@ -62,8 +62,7 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 		s->srtt_fine += num_mul(delta, gain);
 		if (delta >= num_from_us(0)) {
 			num_t step = delta - s->rttvar_fine;
-			/* the gain is squared if the step lowers RTTVAR, which then falls over many round
-			 * trips */
+			/* the squared gain of a falling RTTVAR makes it fall over many round trips */
 			s->rttvar_fine += num_mul(step < num_from_us(0) ? num_mul(step, gain) : step, gain);
 		}
 	}

@@ -42,8 +42,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, TL(tick) y)
 		TL(experts_share_variable)(s, reach, sum, y);
 	else
 		TL(experts_share_past)(s, reach, sum);
-	/* step 1 of the next trial; division by the sum, because rounding leaves it slightly different
-	 * from 1 */
+	/* step 1 of the next trial; divided by the sum, which rounding has made differ from 1 */
 	s->rtt = TL(tick_to_num)(TL(weight_mean)(TL(experts_dot)(w, x, n), TL(experts_sum)(w, n)),
 				 s->unit_us);
 }

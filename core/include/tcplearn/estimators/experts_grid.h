@@ -66,8 +66,7 @@ struct TL(experts) {
 	int64_t unit_us; /* the length of one unit of the grid */
 	uint32_t samples;
 	uint32_t trials; /* with share = past: number of trials in the sums of weights */
-	/* then the arrays: experts x[n] in units, ascending; with share = past, n sums of weights before
-	 * step 4; weights w[n] */
+	/* then the arrays: experts x[n] in units; with share = past, n sums of weights; weights w[n] */
 };
 
 TL_FN uint32_t TL(experts_bytes)(const struct TL(experts_params) *p)

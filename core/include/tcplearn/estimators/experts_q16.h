@@ -53,8 +53,8 @@ TL_FN uint32_t TL(experts_q16_count)(const struct TL(experts_q16) *s)
 
 TL_FN void TL(experts_q16_defaults)(struct TL(experts_q16_params) *p) { TL_EXPERTS_Q16_PARAMS(TL_DEFAULT) }
 
-/* Presets with 4 ms units: one unit of the grid is one tick, not 125, and the grid ends at 8 s, as in
- * experts/nunes2014-4ms. */
+/* Presets with 4 ms units, as experts/nunes2014-4ms: a unit of the grid is one tick; the grid ends at 8
+ * s. */
 TL_FN void TL(experts_q16_4ms)(struct TL(experts_q16_params) *p)
 {
 	p->scale = 1;
@@ -67,8 +67,7 @@ TL_FN void TL(experts_q16_4ms_rescaled)(struct TL(experts_q16_params) *p)
 	p->rescale = 1;
 }
 
-/* Step 1: returns the weighted mean of the experts. At least one weight is above 0 and none is above 1;
- * the sums may exceed Q16.16. */
+/* Step 1: returns the weighted mean of the experts. Range: weights up to 1, not all of them 0. */
 TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s), *w = x + TL(experts_q16_count)(s);
@@ -116,8 +115,7 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, n = TL(experts_q16_count)(s), from = 0, to = 1;
 	uint64_t sum = x[0], mean = x[0];
 
-	/* x rises, so the mean of [0, i) rises with i: the nearest is the last below y or the first above
-	 * y */
+	/* the mean of x[0] to x[i - 1] rises with i: the nearest is the last below y or the first above */
 	for (i = 1; i < n && mean < y; i++) {
 		uint64_t below = mean;
 		sum += x[i];
@@ -129,7 +127,7 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		sum += x[i];
 		to = i + 1;
 	}
-	/* the mean of [i, n) rises with i from that of [0, n) */
+	/* the mean of x[i] to x[n - 1] rises with i */
 	if (to == n && mean < y) {
 		uint64_t below = mean;
 		for (i = 1; i < n && mean < y; i++) {
@@ -168,8 +166,7 @@ TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, reach, n = TL(experts_q16_count)(s);
 	uint64_t e, pool = 0, sum = 0, dot = 0, part;
 
-	/* Steps 2 and 3. All experts below y have the same loss; above y the loss rises from expert to
-	 * expert. */
+	/* Steps 2 and 3. All experts below y have the same loss; above y the loss rises. */
 	e = tl_q16_exp_neg(tl_q16_mul(p->eta_q16, tl_q16_sat((uint64_t)y * 2)));
 	for (i = 0; i < n && x[i] < y; i++) {
 		w[i] = (tl_q16)((w[i] * e) >> 16);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Steps 2 to 4 of nunes2014's Algorithm 1 for the estimator `experts`. An expert is a fixed RTT, and its
  * loss measures how far it was from the sample. The steps are: the losses, their effect on the weights,
- * and the sharing of weight. This file is included twice, for double precision and for fixed point, after
- * experts_grid.h. */
+ * and the sharing of weight. Included twice: for double precision and for fixed point. */
 
 TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 {
@@ -10,8 +9,8 @@ TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 	       p->loss == TL_EXPERTS_LOSS_PINBALL;
 }
 
-/* The next two functions return the cost of one unit too high and of one unit too low, for a loss that is
- * linear on each side. */
+/* The next two functions return the cost of one unit too high and too low, for losses linear on each
+ * side. */
 TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
 {
 	return p->loss == TL_EXPERTS_LOSS_LINEAR    ? p->over
@@ -26,8 +25,7 @@ TL_FN ratio_t TL(experts_under)(const struct TL(experts_params) *p)
 						    : TL_RATIO(1, 1);
 }
 
-/* Step 2: the next two functions return the loss of an expert that is too high, or too low, by `d` units.
- * `y` is the sample. */
+/* Step 2: the next two functions return the loss of an expert too high, or too low, by `d` units. */
 TL_FN TL(loss) TL(experts_loss_over)(const struct TL(experts_params) *p, TL(tick) d)
 {
 	return TL(experts_linear)(p) ? TL(loss_mul)(TL(loss_from_tick)(d), TL(experts_over)(p))
@@ -118,8 +116,7 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, TL(tick)
 	}
 }
 
-/* Returns the sum of the weights. Four partial sums run in parallel, because an addition of doubles has
- * to wait for the one before it. */
+/* Returns the sum of the weights, by four partial sums, because additions of doubles wait for each other. */
 TL_FN TL(weight_sum) TL(experts_sum)(const TL(weight) *w, uint32_t n)
 {
 	TL(weight_sum) a = 0, b = 0, c = 0, d = 0;

@@ -43,8 +43,7 @@ TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
 	p->correction = TL_OFF;
 }
 
-/* Preset `tracking/study`: as `tracking/first`, with twelve predictors and without budget, warm-up and
- * dead zone. */
+/* Preset `tracking/study`: as `tracking/first`, with twelve predictors, no budget, warm-up or dead zone. */
 TL_FN void TL(tracking_study)(struct TL(tracking_params) *p)
 {
 	TL(tracking_first)(p);

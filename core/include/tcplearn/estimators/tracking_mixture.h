@@ -106,8 +106,7 @@ TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_par
 	*slow += lost[1] - error - num_shr_down(*slow, 9);
 }
 
-/* Updates all regrets with the sample `y`. Writes to `sums` the sum of the predictors' positive regrets
- * for each memory. */
+/* Updates all regrets with the sample `y`. `sums` gets the sum of positive regrets for each memory. */
 TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y,
 			       num_t *sums)
 {

@@ -222,8 +222,7 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s, const struct tl_predi
 	/* in `tracking/study` a prediction may be negative */
 	num_t least = how->exact_ties ? -4 * hub : zero;
 
-	/* in `tracking/first` the prediction moves on by the drift, but does not cross the hub (the
-	 * level) */
+	/* in `tracking/first` the drift does not carry the prediction across the hub (the level) */
 	s->x[TL_P_DRIFT] = !how->drift_by_outlier         ? TL(max)(drifted, least)
 			   : g > dead                     ? TL(max)(drifted, hub)
 			   : g < -dead || how->exact_ties ? TL(max)(TL(min)(drifted, hub), least)

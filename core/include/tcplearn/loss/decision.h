@@ -27,8 +27,7 @@ TL_FN int TL(loss_known)(const ratio_t *f)
 	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);
 }
 
-/* Defines the parameters, their defaults and the state struct of a classifier that has no state of its
- * own. */
+/* Defines parameters, defaults and state struct of a classifier that has no state of its own. */
 #ifndef TL_LOSS_PLAIN
 #define TL_LOSS_PLAIN(id, list) \
 	struct TL(id##_params) { \

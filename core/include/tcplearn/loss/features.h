@@ -47,8 +47,7 @@ TL_FN void TL(loss_features_acks)(const struct TL(loss_path) *s, const struct tl
 	F(log_ack_rate) = TL(loss_log_over)(s->interval_fast, s->rtt) + TL(loss_log_count)(p);
 	F(log_ack_rate_slow) = TL(loss_log_over)(s->interval_slow, s->rtt) + TL(loss_log_count)(p);
 	F(rate_to_max) = TL(loss_over)(s->packet_time_least, s->packet_time);
-	/* the third duplicate ACK comes two intervals after the first, so an interval is half of that
-	 * time */
+	/* from the first to the third duplicate ACK there are two intervals */
 	F(log_gap_to_duplicates) = TL(loss_log_over)(gap, num_shr(TL(loss_since)(first_us, at->time_us), 1));
 	F(log_gap_to_packet) = TL(loss_log_over)(gap, s->packet_time);
 }

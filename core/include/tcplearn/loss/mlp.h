@@ -21,8 +21,7 @@ TL_FN void TL(loss_mlp_hwang2018)(struct TL(loss_mlp_params) *p)
 	p->threshold = TL_RATIO(1, 2);
 }
 
-/* Returns the weighted sum of one unit. `weights` has the bias first, then a weight for each of the `n`
- * inputs. */
+/* Returns the weighted sum of one unit. `weights` has the bias first, then the weights of the `n` inputs. */
 TL_FN TL(mlp_sum) TL(mlp_dot)(const int32_t *weights, const TL(mlp_value) *x, uint32_t n)
 {
 	TL(mlp_sum) sum = TL(mlp_bias)(weights[0]);

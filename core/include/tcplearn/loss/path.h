@@ -90,8 +90,7 @@ TL_FN void TL(loss_path_rtt)(struct TL(loss_path) *s, num_t y)
 	s->round_mean += num_div_count(y - s->round_mean, s->round_rtts);
 }
 
-/* Ends the current round trip if SRTT has passed since it began: stores its mean RTT and its time per
- * packet. */
+/* Ends the round trip if it has lasted one SRTT: stores its mean RTT and its time per packet. */
 TL_FN void TL(loss_path_round)(struct TL(loss_path) *s, int64_t time_us)
 {
 	num_t lasted = TL(loss_since)(s->round_us, time_us);
@@ -157,8 +156,8 @@ TL_FN ratio_t TL(loss_veno)(const struct TL(loss_path) *s, uint32_t cwnd)
 /* a += (x - a) / 4, or a = x at the first recovery */
 #define TL_LOSS_MEAN(a, x) (a) = s->recoveries == 0 ? (x) : (a) + num_shr((x) - (a), 2)
 
-/* Handles the beginning of a recovery or a timeout: updates the means over recoveries and restarts the
- * count of packets. */
+/* At the start of a recovery or a timeout, updates the means over recoveries and restarts the packet
+ * count. */
 TL_FN void TL(loss_path_change)(struct TL(loss_path) *s, const struct tl_loss_moment *at, uint32_t change)
 {
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)

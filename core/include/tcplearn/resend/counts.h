@@ -22,8 +22,7 @@ struct tl_resend_counts {
 	uint16_t late[TL_RESEND_LATE_BINS];
 };
 
-/* The sum of all counts, and of the counts beyond some time, with 16 fractional bits. 0 < beyond <= all <
- * 2^28. */
+/* Sums of all counts and of those beyond some time, with 16 fractional bits. 0 < beyond <= all < 2^28. */
 struct tl_resend_tail {
 	uint32_t beyond, all;
 };
@@ -64,8 +63,7 @@ TL_FN void tl_resend_counts_init(struct tl_resend_counts *c)
 		c->episode[i] = 0;
 }
 
-/* Returns the bin of an RTT of `us` microseconds, and in `into` the position within the bin in units of
- * 1/65,536. Range: us > 0. */
+/* Returns the bin of the RTT `us`, and in `into` the position in the bin, in 1/65,536. Range: us > 0. */
 TL_FN uint32_t tl_resend_late_bin(int64_t us, uint32_t *into)
 {
 	const uint32_t halves = us < 512 ? 0 : (tl_resend_log2((uint64_t)us) - (9u << 16)) * 2;
@@ -141,8 +139,8 @@ TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, st
 
 #define TL_RESEND_PRIOR_EPISODE 9830u /* prior count of each bin, 0.15 */
 
-/* Computes how many of the counted loss episodes are longer than `us` microseconds. The prior counts are
- * included. */
+/* Computes how many of the counted loss episodes, with the prior counts, are longer than `us`
+ * microseconds. */
 TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_episode_bin(us, &into);

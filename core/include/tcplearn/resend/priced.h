@@ -32,8 +32,8 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 #define TL_RESEND_GRAIN_US 1000
 /* `recent`, the share of flights with a loss, is an average over about this many flights. */
 #define TL_RESEND_RECENT 64
-/* `recent` begins at 7/5 of the lower loss limit, so 22 flights without a loss pass before it is below
- * that limit. */
+/* `recent` begins at 7/5 of the lower loss limit, and is below that limit after 22 flights without a
+ * loss. */
 #define TL_RESEND_RECENT_FIFTHS 7
 /* With more than three segments in flight, three duplicate ACKs can show a loss, so all waits are those
  * of `stock`, the Linux rule. Linux calls a stream thin by the same count. */
@@ -141,8 +141,7 @@ TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 		       (TL(resend_priced_queued)(s) ? TL(resend_priced_lower_limit)(s) : s->params.most_loss);
 }
 
-/* Returns the first wait in microseconds. It is never longer than that of `stock`, the Linux rule, except
- * for `hold_us`. */
+/* Returns the first wait in us: at most that of `stock`, the Linux rule, but at least `hold_us`. */
 TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
@@ -221,8 +220,7 @@ TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us,
 	s->hold_us = 0;
 }
 
-/* Learns from the end of a flight. A retransmission that is known to have been needed returns its token
- * to the budget. */
+/* Learns from the end of a flight. A retransmission known to be needed returns its token to the budget. */
 TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_resend_outcome *in)
 {
 	if (in->judged_us > 0) {
@@ -235,14 +233,12 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)
 		TL(resend_priced_refill)(s, ratio_from_whole(1));
-	/* Without timestamps, waits below the RTT would never give an unambiguous sample, so the next
-	 * waits are longer. */
+	/* Longer waits, because waits below the RTT never give a sample without timestamps. */
 	if (!in->clear)
 		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
 }
 
-/* Returns the time after a flight's only retransmission in which an ACK cannot answer that
- * retransmission: half of SRTT. */
+/* Returns the time after a retransmission in which an ACK cannot answer it: half of SRTT. */
 TL_FN int64_t TL(resend_priced_early_us)(const struct TL(resend_priced) *s)
 {
 	return num_to_us(s->rtt.srtt) >> 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The history of a destination, for the startup policy `tsl-feedback`: counts of the segments and
- * handshakes of recent connections to it. The counts halve with every half-life. All values are integers;
- * the struct has 56 bytes. */
+ * handshakes of recent connections to it. The counts halve with every half-life. */
 
 /* Largest count. Counts have 8 fractional bits. */
 #define TL_STARTUP_COUNT_MAX ((uint64_t)1 << 40)
@@ -21,8 +20,7 @@ TL_FN uint64_t TL(startup_eighth)(uint32_t k)
 	return eighths[k & 7];
 }
 
-/* Lets the counts decay until `time_us`, in steps of an eighth of a half-life; the rest of the time is
- * left for the next call. */
+/* Lets the counts decay until `time_us`, in whole eighths of a half-life; the next call handles the rest. */
 TL_FN void TL(startup_forget)(struct TL(startup_history) *h, int64_t time_us, int64_t half_life_us)
 {
 	const uint64_t step_us = half_life_us < 8 ? 1 : (uint64_t)half_life_us >> 3;
