@@ -212,8 +212,7 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 	return base->min_tso_segs ? base->min_tso_segs(sk) : READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
-/* Makes a set of functions for each base congestion control, because the operations get no pointer to
- * their own table. */
+/* Makes functions for each base congestion control, because operations get no pointer to their table. */
 #define TL_BASE(name, index) \
 	static void tl_##name##_init(struct sock *sk) \
 	{ \

@@ -14,8 +14,7 @@
 
 static atomic_t last_id = ATOMIC_INIT(0);
 
-/* Each estimator has a slab for states up to the size with default parameters. Entry 0 is for stock (no
- * estimator). */
+/* Each estimator has a slab for states up to the size with default parameters. Entry 0: no estimator. */
 struct tl_slab {
 	struct kmem_cache *cache;
 	u32 bytes;
@@ -91,8 +90,8 @@ slabs:
 	return error;
 }
 
-/* Allocates a connection with the chosen estimator. The initial state is copied, so no grid of experts is
- * computed in softirq. */
+/* Allocates a connection with a copy of the estimator's initial state, which takes long to compute in
+ * softirq. */
 static struct tl_connection *tl_connection_begun(const struct sock *sk, const struct tl_choice *choice, char *spec)
 {
 	const struct tl_kernel_estimator *e =
@@ -163,8 +162,7 @@ static __always_inline void tl_update(const struct sock *sk, struct tl_connectio
 	c->estimator->update(c->state, &in, &c->answer);
 }
 
-/* Gives the estimator the handshake's RTT sample, which the kernel took before this connection had a
- * state. */
+/* Gives the estimator the handshake's RTT sample, taken before this connection had a state. */
 static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 {
 	struct ack_sample sample = { .pkts_acked = 1, .rtt_us = rtt_us };

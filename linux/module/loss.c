@@ -30,8 +30,7 @@ void tl_loss_exit(void)
 	kmem_cache_destroy(cache);
 }
 
-/* Begins the classifier of a connection. If memory cannot be allocated, the base congestion control
- * decides how to react to losses. */
+/* Begins the classifier of a connection. Without memory, the base congestion control reacts to losses. */
 void tl_loss_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =

@@ -33,8 +33,7 @@ enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a log record */
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-/* Begins the resend policy of a connection. If memory cannot be allocated, the RTO is the estimator's or
- * the kernel's. */
+/* Begins the resend policy of a connection. Without memory, the RTO is the estimator's or the kernel's. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -281,8 +280,7 @@ void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 	tl_write(sk, c, tl_first_rto(sk, c, &wait, tp->packets_out, 0));
 }
 
-/* Handles a retransmission, under the socket's lock. Fast retransmits are excluded: they happen in
- * recovery. */
+/* Handles a tail loss probe that is a retransmission, under the socket's lock. */
 static void tl_resent(const struct sock *sk)
 {
 	struct tl_connection *c;

@@ -155,8 +155,7 @@ static void tl_startup_handshake(struct sock *sk, bool passive, struct tl_handsh
 	h->ssthresh_segments = tp->snd_ssthresh;
 }
 
-/* Decides on the windows and sets them. Without a policy (stock) the kernel's windows are recorded and
- * not changed. */
+/* Decides on the windows and sets them. Without a policy, records the kernel's windows. */
 static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const struct tl_handshake *h,
 			      struct tl_startup_decision *out)
 {
@@ -212,8 +211,7 @@ void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out, bool wan
 		tl_count(startups_lost);
 }
 
-/* Reports the segments since the last report to the destination prefix; with `last`, even if there are
- * few. */
+/* Reports the segments since the last report to the destination prefix; if `last`, even a few. */
 void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last)
 {
 	struct tl_startup_net *of = &tl_net_of(sock_net(sk))->startup;

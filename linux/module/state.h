@@ -26,8 +26,7 @@ struct tl_log {
 
 struct tl_startup_net {
 	spinlock_t lock; /* protects the fields below */
-	/* the chosen policy with the initial state of a prefix; if prefixes are not remembered, this is
-	 * the only state */
+	/* the chosen policy with the initial state of a prefix, or the only state without prefixes */
 	struct tl_choice __rcu *choice;
 	struct tl_places *places; /* exists with a policy that remembers destination prefixes */
 };
@@ -54,8 +53,7 @@ static inline struct tl_net *tl_net_of(const struct net *net)
 	return net_generic(net, tl_net_id);
 }
 
-/* One connection. The pointer to it is at the end of the congestion control's private area. RTOs and
- * times are in jiffies. */
+/* One connection. RTOs and times are in jiffies. struct tl_private has the pointer to it. */
 struct tl_connection {
 	/* NULL: stock; the module writes nothing, and the log has the kernel's values */
 	const struct tl_kernel_estimator *estimator;
@@ -86,8 +84,8 @@ struct tl_connection {
 	u64 state[];
 };
 
-/* The decision at the handshake. It is kept in the private area from `init` to the connection's first
- * data, when the log begins. */
+/* The decision at the handshake, kept in struct tl_private from `init` to the first data, when the log
+ * begins. */
 struct tl_startup_decision {
 	u32 took_us;
 	u32 iw, ssthresh; /* in segments */

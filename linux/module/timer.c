@@ -5,8 +5,7 @@
  * flight, and the estimator's value from the first segment sent until the last is acknowledged. */
 #include "timer.h"
 
-/* Called when a segment is about to leave while nothing is in flight. The kernel will arm the timer for
- * it. */
+/* Called when a segment is about to leave, and to start the timer, while nothing is in flight. */
 void tl_timer_start(struct sock *sk, struct tl_connection *c)
 {
 	if (!c->estimator || !c->rto || c->ours)
@@ -53,8 +52,7 @@ void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 	tp->snd_cwnd_stamp = c->stamp_shown;
 }
 
-/* Called when the connection leaves this congestion control: restores everything as the kernel would have
- * it. */
+/* Called when the connection leaves this congestion control: restores the kernel's values. */
 void tl_timer_release(struct sock *sk, struct tl_connection *c)
 {
 	tl_put_stamp_back(tcp_sk(sk), c);

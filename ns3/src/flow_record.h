@@ -79,8 +79,7 @@ struct FlowRecord {
   std::uint64_t probes = 0;  // tail loss probes by a resend policy
   std::vector<std::int64_t>
       responses_us;  // response time of each request, from its first write to its answer
-  // from the end of each fade (a period in which the path delivers nothing) to the timer's next
-  // retransmission
+  // from the end of each fade (the path delivers nothing) to the timer's next retransmission
   std::vector<std::int64_t> overruns_us;
   void resent_after_fade(ns3::Time faded_until, ns3::Time last_sent, ns3::Time now);
 
@@ -111,8 +110,8 @@ class Recorder {
   std::vector<Moments> cwnd_;
 };
 
-// A tag on every data segment: its flow, its number among all segments that the flow has sent, and
-// whether it is new data.
+// A tag on every data segment: its flow, its number in the flow's transmissions, and whether it is new
+// data.
 class SerialTag : public ns3::Tag {
  public:
   static ns3::TypeId GetTypeId();

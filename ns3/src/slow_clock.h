@@ -13,8 +13,7 @@
 
 namespace tcplearn {
 
-// What an estimator gets as RTT: the tick count, which begins at one; the count minus one; or the exact
-// time.
+// What an estimator gets as RTT: the tick count, from one on; the count minus one; or the exact time.
 enum class Given { kCount, kCountLessOne, kTime };
 
 class SlowClock {

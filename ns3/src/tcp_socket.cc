@@ -210,8 +210,7 @@ double TcpSocket::standing_us() const {
   return estimator().prediction().rtt_us;
 }
 
-// Replaces ns-3's history: stores the prediction and RTO at each transmission, and also marks repeated
-// SYNs.
+// Replaces ns-3's history: stores prediction and RTO at each transmission, and marks repeated SYNs too.
 void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
   count_down();
   if (m_timestampEnabled && size) m_highTxAck = std::max(m_highTxAck, m_tcb->m_rxBuffer->NextRxSequence());

@@ -32,8 +32,7 @@ double client_rtt_s(double u);
 double server_rtt_s(double u);
 double server_wait_s(double u);
 
-// Uniform and normal random numbers that are the same on every machine; those of the standard library's
-// distributions are not.
+// Uniform and normal random numbers that, unlike the standard library's, are the same on every machine.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -84,8 +83,7 @@ class WebDraw {
  public:
   WebDraw(const WebSettings& settings, std::uint64_t seed);
   WebConnection next();
-  // Returns the mean, over persistent connections, of the sum of wire(bytes) of all objects after the
-  // first.
+  // Returns the mean over persistent connections of the sum of wire(bytes) of objects after the first.
   double mean_more(const std::function<double(double)>& wire);
 
  private:
@@ -101,11 +99,9 @@ class WebDraw {
   double run_ = 0;
 };
 
-// Returns the mean number of bytes on the wire for a connection's responses, with headers and handshake,
-// for segments of `segment_bytes`.
+// Returns the mean bytes on the wire for a connection's responses, with headers and handshake.
 double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes);
-// Returns the connections per second whose responses (mean_wire_bytes) take the share `level` of the
-// bottleneck's rate.
+// Returns the connections per second whose responses take the share `level` of the bottleneck's rate.
 double rate_for(double level, double bottleneck_mbps, WebSettings settings, std::uint32_t segment_bytes);
 
 }  // namespace tcplearn

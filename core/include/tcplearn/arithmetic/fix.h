@@ -92,8 +92,8 @@ TL_FN int64_t tl_fix_fine(int64_t a)
 	return a * 65536;
 }
 
-/* Returns floor(log2 x). Range: x > 0. It uses a machine instruction only where one certainly exists: for
- * BPF, clang 14 does not terminate on one. */
+/* Returns floor(log2 x). Range: x > 0. A machine instruction is used only where one certainly exists:
+ * clang 14 hangs on a count of leading zeros for BPF. */
 TL_FN uint32_t tl_fix_top_bit(uint64_t x)
 {
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -93,8 +93,7 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (!packet.has(kSyn) || packet.has(kRst)) return false;
   const SendSide& send = sides_[side_of(packet)].send;
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
-  // A SYN-ACK that was never acknowledged may get another sequence number (SYN cookies); SendSide then
-  // starts again.
+  // An unacknowledged SYN-ACK may get another number (SYN cookies); SendSide then starts again.
   if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
 }
@@ -158,8 +157,7 @@ unsigned Connection::client() const {
 Connection::Near Connection::near() const {
   const SendSide& a = sides_[0].send;
   const SendSide& b = sides_[1].send;
-  // The time from SYN to SYN-ACK is the round trip to the server; from SYN-ACK to ACK, that to the
-  // client.
+  // SYN to SYN-ACK is the round trip to the server; SYN-ACK to ACK, that to the client.
   if (third_us_ >= 0 && syn_us_ >= 0 && syn_ack_us_ >= syn_us_ && !a.syn_resent() && !b.syn_resent()) {
     const std::int64_t to_server = syn_ack_us_ - syn_us_, to_client = third_us_ - syn_ack_us_;
     if (clearly_less(to_client, to_server)) return {client(), "handshake"};

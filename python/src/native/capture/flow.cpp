@@ -7,8 +7,7 @@
 namespace tcplearn {
 namespace {
 
-// The largest window, scaled by 14, is 2^30 bytes (RFC 7323, section 2.3); a larger step belongs to
-// another connection.
+// The largest window is 2^30 bytes (RFC 7323, 2.3); a larger step belongs to another connection.
 constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
 // An ACK that is further beyond the newest byte seen is treated as damaged.
 constexpr std::int64_t kLargestGap = std::int64_t{1} << 26;
@@ -210,8 +209,8 @@ void SendSide::pop_acknowledged() {
   limit_memory();
 }
 
-// Finds the transmission that this ACK answers. `newest` is the index of the segment with the byte just
-// below `ack`.
+// Finds the transmission that this ACK answers. `newest`: index of the segment with the last byte before
+// `ack`.
 NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Packet& packet, bool every_ack,
                                 Transmission& timed) const {
   const Segment& segment = segments_[newest];
@@ -279,8 +278,7 @@ void SendSide::deliver(std::int64_t left, std::int64_t right, std::int64_t now_u
   losses_.deliveries.add(now_us, newest->first.sent_us, newest->end, no_window);
 }
 
-// Reads duplicate SACKs (RFC 2883, section 4): the first block is below the ACK, or within the second
-// block.
+// Reads a duplicate SACK (RFC 2883, 4): the first block, if below the ACK or within the second block.
 void SendSide::read_duplicates(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
   if (packet.sack_count == 0) return;
   const std::int64_t left = unwrap(packet.sack[0].left), right = unwrap(packet.sack[0].right);
@@ -337,8 +335,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
   const std::int64_t in_flight = std::max(nxt_, ack) - una_;
-  // Without data known to be in flight no timer is known to run; its interval in this row then has length
-  // 0.
+  // Without data known to be in flight the timer's interval in this row has length 0.
   const bool known = segments_held() > 0;
   out.time_us.push_back(now_us);
   out.sent_us.push_back(sampled ? timed.sent_us : -1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Finds lost segments, and the times at which the sender could have detected each loss by its timer and
-// by RACK (RFC 8985).
+// Finds lost segments, and when the sender could have detected each by its timer and by RACK (RFC 8985).
 #ifndef TCPLEARN_CAPTURE_LOSS_H
 #define TCPLEARN_CAPTURE_LOSS_H
 
@@ -24,8 +23,8 @@ struct Losses {
   TCPLEARN_LOSS_COLUMNS(TCPLEARN_X)
   TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
-  // A loss is withdrawn if a later DSACK shows that its first copy had arrived. Only the last kRemembered
-  // losses of a flow can be withdrawn.
+  // Only the last kRemembered losses of a flow can be withdrawn (if a DSACK shows that the first copy had
+  // arrived).
   static constexpr std::uint32_t kRemembered = 256;
 
   void clear();
@@ -62,8 +61,8 @@ class Deliveries {
   bool reordering_ = false;
 };
 
-// Follows the losses of one direction, from the retransmission to the evidence that the first copy was
-// lost or had arrived.
+// Follows the losses of one direction from the retransmission until it is clear whether the first copy
+// was lost.
 class LossTracker {
  public:
   void on_new_data(std::int64_t now_us, bool first_out);
@@ -71,8 +70,7 @@ class LossTracker {
   // `head_sent_us` say when the timer was started and when the oldest segment in flight was sent.
   Repair on_repair(std::int64_t now_us, std::int64_t sent_us, std::int64_t nxt, std::int64_t armed_us,
                    std::int64_t head_sent_us);
-  // Takes an ACK up to `ack`. `by_repair`: the first data that it acknowledges had been lost and
-  // retransmitted.
+  // Takes an ACK up to `ack`. `by_repair`: it acknowledges data that was lost and retransmitted.
   void on_ack(std::int64_t now_us, std::int64_t ack, bool by_repair);
   // Sets the oldest segment in flight; called after on_ack.
   void set_head(std::int64_t sent_us) { head_sent_us_ = by_repair_ ? head_sent_us_ : sent_us; }

@@ -139,8 +139,8 @@ void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int
     if (fates.repaired_us[k] < 0) continue;
     const auto own_us =
         static_cast<std::int32_t>(std::min<std::int64_t>(first->end_us - first->start_us, INT32_MAX));
-    // a fast retransmit does not depend on the timer; a probe that sends a later segment leads to a fast
-    // retransmit about a round trip later
+    // a fast retransmit does not depend on the timer; a probe with a later segment leads to one about a
+    // round trip later
     if (first->by == End::kProbe && !first->tail && first->srtt_us > 0)
       fates.repaired_us[k] += static_cast<std::int32_t>(std::min<std::int64_t>(first->srtt_us, own_us));
     if (first->by == End::kFast) fates.repaired_us[k] = std::min(fates.repaired_us[k], own_us);
@@ -198,8 +198,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
   if (advance_us < 0) return;
   const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
-  // unheard: the data echoes an older timestamp than the last ACK's, so that ACK had not arrived (RFC
-  // 7323, 4.3)
+  // unheard: the last ACK had not arrived, because an older timestamp is echoed (RFC 7323, 4.3)
   const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
   const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
   // the server is in the middle of an answer, or the client in the middle of a request
@@ -216,8 +215,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
-    // after a segment that was not full-sized, `end` had nothing more to send, and did not wait for the
-    // ACK
+    // after a segment that was not full-sized, `end` had nothing more to send
     const bool waited = sent.mid_write || acked_us > advance_us;
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);

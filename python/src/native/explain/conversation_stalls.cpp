@@ -54,15 +54,13 @@ bool Conversation::covers(const StallRow& loss, const StallRow& late) {
   return 2 * common_us > late.duration_us;
 }
 
-// Drops a spurious retransmission of the other host if this loss caused it: that host waited for an
-// answer that was lost.
+// Drops the other host's spurious retransmission if that host waited for this lost data.
 void Conversation::drop_covered(unsigned end, const StallRow& loss) {
   Host& other = ends_[1 - end];
   if (other.any_open && is_spurious(other.open) && covers(loss, other.open)) other.any_open = false;
 }
 
-// Turns a loss into a stall. Losses that overlap in time are one stall with the cause of the longest
-// loss.
+// Turns a loss into a stall. Overlapping losses become one stall with the cause of the longest.
 void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out) {
   Host& me = ends_[end];
   StallRow row;
@@ -93,8 +91,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   row.out_segments = loss.out_segments;
   row.fates = loss.fates;
   row.head_us = loss.fates.repaired_us[0] >= 0 ? loss.end_us - loss.start_us : -1;
-  // After backoff, the timer may fire long after the path works again. So only the time until the last
-  // lost copy must be silent.
+  // After backoff the timer may fire late, so only the time until the last lost copy must be silent.
   const std::int64_t until_us = loss.copies > 1 ? loss.silent_until_us : loss.end_us;
   row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, until_us) ? 1 : 0;
   const Host& other = ends_[1 - end];

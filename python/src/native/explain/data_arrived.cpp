@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Finds which copy of a retransmitted segment arrived, and when the first copy would have arrived without
-// delay.
+// Finds which copy of a retransmitted segment arrived, and when the first would have without delay.
 #include <algorithm>
 #include <cstdlib>
 

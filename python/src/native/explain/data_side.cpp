@@ -11,13 +11,11 @@ constexpr std::size_t kMostSentPieces = std::size_t{1} << 16, kMostUnacked = std
 constexpr std::size_t kMostCopies = 64;
 // RFC 9293, 3.7.1: a full-sized segment has at least this size, unless a smaller one was negotiated.
 constexpr std::uint32_t kLeastMss = 536;
-// The longest delay of RACK's timer with short RTTs: two ticks of 4 ms and the host's processing (RFC
-// 8985, 6.2).
+// The longest delay of RACK's timer (RFC 8985, 6.2) with short RTTs: two ticks of 4 ms and processing.
 constexpr std::int64_t kPromptUs = 12'000;
 // A host is idle for at least this time before it sends a keep-alive.
 constexpr std::int64_t kKeepAliveUs = 1'000'000;
-// The capture was taken at a host if the round trip to it is shorter than this, and shorter than that to
-// the other host.
+// The capture was taken at a host if the round trip to it is below this and below that to the other host.
 constexpr std::int64_t kAtSenderUs = 1000;
 
 }  // namespace
@@ -250,8 +248,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
   const std::int64_t sacked_before = sacked_to_;
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
   peer_ = peer;
-  // Linux treats a probe as outstanding until more data is acknowledged, or the probe is reported as
-  // duplicate
+  // to Linux a probe is outstanding until more data is acknowledged, or a DSACK reports it
   if (ack > probe_to_ || acked.twice_to == probe_to_) probe_to_ = -1;
   if (ack > una_) {
     const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);

@@ -27,8 +27,7 @@ struct Leg {
   std::int64_t known_us() const { return min_us < 0 ? 0 : min_us; }
 };
 
-// A range of bytes that was sent more than once, or arrived late. It is complete once it is known which
-// copy arrived.
+// A range of bytes that was sent more than once, or arrived late.
 struct Repaired {
   std::int64_t start_us = 0;         // first transmission, or when the capture point saw the gap
   std::int64_t end_us = 0;           // transmission that arrived
@@ -73,8 +72,8 @@ class DataSide {
     std::int64_t twice_from = 0, twice_to = 0;  // bytes that arrived twice (RFC 2883)
   };
 
-  // A position in the stream, and the time by which all bytes before it had been sent in copies that
-  // arrived; -1: not known yet.
+  // A position in the stream, and when all bytes before it had been sent in copies that arrived; -1:
+  // unknown.
   struct Mark {
     std::int64_t to = 0, us = -1;
   };
@@ -100,8 +99,7 @@ class DataSide {
                std::vector<Mark>& marks, std::vector<Repaired>& out);
   // Returns what a packet of this end shows, as an ACK of the other end's data.
   Peer peer(const Packet& packet, std::uint32_t ids_in_row) const;
-  // Returns whether a packet without data shows that this end had sent bytes that never reached the
-  // capture point.
+  // Returns whether a packet without data shows that bytes before it never reached the capture point.
   bool is_ahead(const Packet& packet) const {
     const std::int64_t step = unwrap(packet.seq) - nxt_;
     return started_ && packet.payload_bytes == 0 && !packet.has(kSyn) && step > 0 && step <= kLargestStep;
@@ -109,8 +107,7 @@ class DataSide {
   // Settles all open losses at the end of the connection.
   void finish(std::vector<Repaired>& out);
 
-  // Counts `copies` spurious retransmissions, of which the last is in retransmitted packet number
-  // `packet`.
+  // Counts `copies` spurious retransmissions, the last in retransmitted packet number `packet`.
   void count_needless(std::uint32_t packet, std::uint32_t copies = 1);
 
   void set_sack_permitted() { sack_permitted_ = true; }
@@ -132,22 +129,18 @@ class DataSide {
   // Returns the same as arrived_us(), but counts the first copy of a spuriously retransmitted segment
   // from the time at which it could have arrived.
   std::int64_t earliest_us() const { return earliest_us_; }
-  // Returns whether IP's identification shows every packet of this end that was lost before the capture
-  // point.
+  // Returns whether IP identification shows every packet lost between this end and the capture point.
   bool numbered(std::uint32_t ids_in_row) const;
-  // Marks IP's identification as useless: it also counts packets of other connections, or packets were
-  // not captured.
+  // Marks IP identification as useless: it counts other packets too, or packets were not captured.
   void set_ids_useless() { ids_useless_ = true; }
   bool follows_id(std::uint16_t id) const {
     return !id_seen_ || static_cast<std::uint16_t>(last_id_ + 1) == id;
   }
-  // Returns whether `times` losses of what was in flight, a lone segment or not, explain a wait of
-  // `waited_us`.
+  // Returns whether `times` losses, of a lone segment or not, explain a wait of `waited_us`.
   bool may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const;
   const SenderTimer& timer() const { return timer_; }
 
-  // Exists only if policies are compared, and from the first data on, so that a port scan needs no memory
-  // for it.
+  // Exists from the first data on if policies are compared, so a port scan needs no memory for it.
   std::unique_ptr<Forecast> forecast;
   Leg leg;  // round trip from the capture point to the other end
   std::uint32_t segments = 0, resent = 0, needless = 0;
@@ -195,13 +188,11 @@ class DataSide {
   void read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out);
   // Returns which copy arrived: -1 the first transmission, otherwise the index of a retransmission.
   int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const;
-  // Returns whether the first ACK of `piece` answers the last copy and shows that an earlier copy had
-  // arrived.
+  // Returns whether the first ACK of `piece` answers the last copy, after an earlier copy had arrived.
   bool is_doubled(const Piece& piece) const;
   // Returns which of the earlier copies had arrived.
   int came_before(const Piece& piece, std::int64_t seen_us) const;
-  // Returns whether the first copy had been acknowledged before, by an ACK that never reached the capture
-  // point.
+  // Returns whether an ACK that never reached the capture point had acknowledged the first copy.
   bool had_been_acked(const Piece& piece, std::int64_t seen_us) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   std::int64_t due_us(const Piece& piece) const;

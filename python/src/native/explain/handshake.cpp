@@ -67,8 +67,7 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
     to_client.add(now_us - syn_ack_.last_us);
 }
 
-// Returns whether the retransmission was sent before the awaited packet could arrive; then nothing was
-// lost.
+// Returns whether the retransmission came before the awaited packet could, so that nothing was lost.
 bool Handshake::late(const Leg& to_server, const Leg& to_client) const {
   if (crossed_us_ >= 0) return crossed_us_ - syn_ack_.first_us < to_client.known_us() * 3 / 4;
   if (syn_.copies > 1) {

@@ -14,8 +14,7 @@
 
 namespace tcplearn {
 
-// The rows of many flows in shared blocks of memory, with the rows of each flow linked, so that a flow
-// needs no allocation of its own.
+// The rows of many flows in shared blocks of memory. The rows of a flow are a linked list.
 class EarlyRows {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
