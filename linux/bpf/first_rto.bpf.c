@@ -333,7 +333,7 @@ static __always_inline uint32_t socket_ticks(struct bpf_sock_ops *ctx, const str
 		return s->ticks_per_second;
 	if (!accepts || of->first.low == of->first.high)
 		return of->first.low;
-	/* Fast Open on its own uses one retry more than the sysctl. */
+	/* Without TCP_SYNCNT, the kernel itself uses one retry more for Fast Open than the sysctl says. */
 	if (of->ours != tp->inet_conn.icsk_syn_retries ||
 	    (ctx->op == BPF_SOCK_OPS_TIMEOUT_INIT && of->set == 0))
 		return s->ticks_per_second;

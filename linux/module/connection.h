@@ -7,7 +7,7 @@
 
 int tl_connection_init(void);
 void tl_connection_exit(void);
-/* Returns NULL without memory. Writes the chosen estimator to `spec` (TL_CHOICE_TEXT_BYTES). */
+/* Returns NULL if allocation fails. Writes the chosen estimator to `spec` (TL_CHOICE_TEXT_BYTES). */
 struct tl_connection *tl_connection_new(struct sock *sk, char *spec);
 void tl_connection_free(struct tl_connection *c);
 void tl_connection_handshake(struct sock *sk, struct tl_connection *c);

@@ -33,7 +33,8 @@ enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a log record */
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-/* Begins the resend policy of a connection. Without memory, the RTO is the estimator's or the kernel's. */
+/* Begins the resend policy of a connection; if allocation fails, the estimator's or the kernel's RTO
+ * stays. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -72,7 +73,7 @@ static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 eve
 		r.answers = ack->answers;
 	}
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_RESEND, 0);
-	/* logging is inside the measured part of an ACK */
+	/* the measured cycles of an ACK include logging, which is counted here */
 	if (ack && c->measures)
 		tl_count_add(cycles_resend_log, get_cycles() - begun);
 }

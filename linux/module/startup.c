@@ -13,7 +13,7 @@
 #include "startup.h"
 #include "startups.h"
 
-/* Rows of the table: 256 destination prefixes for each namespace. */
+/* 2^6 rows of four: 256 destination prefixes for each namespace. */
 #define TL_STARTUP_ROW_BITS 6
 /* A connection reports after this many segments, or at its end. */
 #define TL_REPORT_SEGMENTS 32

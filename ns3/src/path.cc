@@ -173,7 +173,7 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
   out.hosts = hosts;
   out.addresses = {assign(first).GetAddress(0), assign(beside[0]).GetAddress(0), assign(last).GetAddress(1),
                    assign(beside[1]).GetAddress(1)};
-  // a link with a channel of this program has none
+  // a link with one of this program's channels has no queue discipline
   for (const NetDeviceContainer& devices : {beside[0], beside[1]}) TrafficControlHelper().Uninstall(devices);
   if (!first_hop) TrafficControlHelper().Uninstall(first);
   out.senders = {0, 1};

@@ -84,8 +84,7 @@ bool is_count(const std::string& name) {
          name.find("_packets") != std::string::npos;
 }
 
-// Returns the mean of each metric over flows (nunes2014, section 4: "averaged over all flows"); sums of
-// counts.
+// Returns the mean of each metric over flows (nunes2014, section 4), but the sum of each count.
 Metrics averaged(const std::vector<Metrics>& flows) {
   std::vector<std::string> order;
   std::map<std::string, std::pair<double, double>> sums;  // sum and number of values

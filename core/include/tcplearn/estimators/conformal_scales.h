@@ -86,7 +86,7 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	}
 	if (!integral)
 		return;
-	e = s->excess - s->deferred; /* no effect within one miss; at most seven misses beyond */
+	e = s->excess - s->deferred; /* up to one miss has no effect; beyond it up to 7 count */
 	if (e > TL(level_of)(1, 1))
 		e = e - TL(level_of)(1, 1) < TL(level_of)(7, 1) ? e - TL(level_of)(1, 1) : TL(level_of)(7, 1);
 	else if (e < TL(level_of)(-1, 1))

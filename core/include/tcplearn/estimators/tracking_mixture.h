@@ -150,7 +150,7 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 		w[k] = loss[k] - least <= limit ? TL(weight_decay)(w[k], loss[k] - least, rate) : 0;
 		sum += w[k];
 	}
-	if (!TL(weights_alive)(sum)) { /* alpha is about 0: start again with equal weights */
+	if (!TL(weights_alive)(sum)) { /* no weight is left (alpha is about 0): start again */
 		TL(mixture_uniform)(s, p);
 		return;
 	}

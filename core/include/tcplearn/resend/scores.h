@@ -110,7 +110,8 @@ TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint3
 }
 
 /* Returns the spurious retransmissions of candidate `i` for the comparison of costs. If the candidate's
- * floor is below `swing_us` (8 mdev), this includes four fifths of the prior, which are never forgotten. */
+ * floor is below `swing_us` (8 mdev), this includes four fifths of the prior (assumed spurious
+ * retransmissions), which are never forgotten. */
 TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32_t i, int64_t swing_us,
 				       ratio_t prior)
 {

@@ -41,7 +41,7 @@ class Deliveries {
  public:
   // Records that data sent once at `sent_us`, up to sequence number `end`, is known to have arrived.
   void add(std::int64_t now_us, std::int64_t sent_us, std::int64_t end, bool no_window);
-  // Tells that all data sent before `sent_us` has been acknowledged.
+  // Forgets data sent before `sent_us`, all of which has been acknowledged.
   void forget_before(std::int64_t sent_us);
   std::int64_t rtt_us() const { return rtt_us_; }
   void see_reordering() { reordering_ = true; }

@@ -6,7 +6,7 @@
 namespace tcplearn {
 namespace {
 
-// The shortest delay of a delayed ACK: at least 40 ms on Linux, at least 20 ms on other systems.
+// The shortest delay of a delayed ACK: 20 ms; on Linux at least 40 ms.
 constexpr std::int64_t kLeastDelayUs = 20'000;
 // The longest delay of a delayed ACK on Linux, without data to send; a longer delay is the path's.
 constexpr std::int64_t kHeldUs = 45'000;
@@ -173,7 +173,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
       me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
-  // the last answer continues, so its end is open again
+  // the last answer continues, so its end is not known yet
   if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
   const bool window = me.window_closed_us >= 0;
   if (window && me.window_opened_us >= 0) {
