@@ -320,7 +320,7 @@ static __always_inline uint32_t request_ticks(const struct bpf_sock_ops *ctx, co
 	return of && of->ours == retries ? accepting_ticks(s, of, at, now_us) : s->ticks_per_second;
 }
 
-/* Returns the first RTO of a full socket in ticks; the default if it or its listener is older than this
+/* Returns a full socket's first RTO in ticks; the default if it, or its listener, is older than this
  * program. */
 static __always_inline uint32_t socket_ticks(struct bpf_sock_ops *ctx, const struct settings *s,
 					     const struct address *at, int64_t now_us, int accepts)

@@ -90,8 +90,7 @@ slabs:
 	return error;
 }
 
-/* Allocates a connection with a copy of the estimator's initial state, which takes long to compute in
- * softirq. */
+/* Allocates a connection. Copies the estimator's initial state, since softirq has no time to compute it. */
 static struct tl_connection *tl_connection_begun(const struct sock *sk, const struct tl_choice *choice, char *spec)
 {
 	const struct tl_kernel_estimator *e =

@@ -30,8 +30,7 @@ void tl_loss_exit(void)
 	kmem_cache_destroy(cache);
 }
 
-/* Begins the classifier of a connection; if allocation fails, the base congestion control reacts to
- * losses. */
+/* Begins a connection's classifier; if allocation fails, the base congestion control reacts to losses. */
 void tl_loss_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =

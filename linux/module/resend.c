@@ -33,8 +33,7 @@ enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a log record */
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-/* Begins the resend policy of a connection; if allocation fails, the estimator's or the kernel's RTO
- * stays. */
+/* Begins a connection's resend policy; if allocation fails, the estimator's or the kernel's RTO stays. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =

@@ -84,8 +84,7 @@ struct tl_connection {
 	u64 state[];
 };
 
-/* The decision at the handshake, kept in struct tl_private from `init` to the first data, when the log
- * begins. */
+/* The decision at the handshake, kept in struct tl_private until the first data, when the log begins. */
 struct tl_startup_decision {
 	u32 took_us;
 	u32 iw, ssthresh; /* in segments */

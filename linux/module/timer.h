@@ -86,8 +86,7 @@ static inline void tl_withdraw(struct sock *sk, struct tl_connection *c)
 	c->ours = false;
 }
 
-/* Called after an ACK without a sample: tcp_set_rto did not run, and a backed-off RTO stays (Karn's
- * rule). */
+/* Called after an ACK without a sample: tcp_set_rto did not run; a backed-off RTO stays (Karn's rule). */
 static inline void tl_timer_not_sampled(struct sock *sk, struct tl_connection *c)
 {
 	c->armed_rto = inet_csk(sk)->icsk_rto;

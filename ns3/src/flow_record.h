@@ -110,8 +110,7 @@ class Recorder {
   std::vector<Moments> cwnd_;
 };
 
-// A tag on every data segment: its flow, its number in the flow's transmissions, and whether it is new
-// data.
+// A tag on every data segment: its flow, number of the transmission, and whether it is new data.
 class SerialTag : public ns3::Tag {
  public:
   static ns3::TypeId GetTypeId();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Defines the columns of a batch of samples, from readers of traces to the replay engine, for C++ and
-// Python.
+// Defines the columns of a batch of samples, which readers of traces write, for C++ and Python.
 #ifndef TCPLEARN_COLUMNS_H
 #define TCPLEARN_COLUMNS_H
 

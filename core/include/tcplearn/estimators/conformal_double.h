@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arithmetic of the estimator `conformal` in double precision: levels (log2), approximate logarithms,
- * width. */
+/* Arithmetic of the estimator `conformal` in double precision: levels (log2), logarithms, width. */
 #ifndef TCPLEARN_CONFORMAL_DOUBLE_H
 #define TCPLEARN_CONFORMAL_DOUBLE_H
 

@@ -59,8 +59,8 @@ TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 	}
 }
 
-/* Counts a sample: updates u and `excess`, the sum of miss - alpha. Keeps excess = 4
- * (u - u_0) + deferred - 4 (sum of the integral steps), exactly. */
+/* Counts a sample: updates u and `excess`, the sum of miss - alpha. With I the sum of the integral steps,
+ * excess = 4 (u - u_0) + deferred - 4 I, exactly. */
 TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
 {
 	TL(level) e;

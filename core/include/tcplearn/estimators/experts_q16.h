@@ -53,8 +53,7 @@ TL_FN uint32_t TL(experts_q16_count)(const struct TL(experts_q16) *s)
 
 TL_FN void TL(experts_q16_defaults)(struct TL(experts_q16_params) *p) { TL_EXPERTS_Q16_PARAMS(TL_DEFAULT) }
 
-/* Presets with 4 ms units, as experts/nunes2014-4ms: a unit of the grid is one tick; the grid ends at 8
- * s. */
+/* Presets with 4 ms units, as experts/nunes2014-4ms: a unit is one tick, and the grid ends at 8 s. */
 TL_FN void TL(experts_q16_4ms)(struct TL(experts_q16_params) *p)
 {
 	p->scale = 1;

@@ -156,8 +156,7 @@ TL_FN ratio_t TL(loss_veno)(const struct TL(loss_path) *s, uint32_t cwnd)
 /* a += (x - a) / 4, or a = x at the first recovery */
 #define TL_LOSS_MEAN(a, x) (a) = s->recoveries == 0 ? (x) : (a) + num_shr((x) - (a), 2)
 
-/* At the start of a recovery or a timeout, updates the means over recoveries and restarts the packet
- * count. */
+/* When a recovery or timeout begins: updates the means over recoveries, restarts the packet count. */
 TL_FN void TL(loss_path_change)(struct TL(loss_path) *s, const struct tl_loss_moment *at, uint32_t change)
 {
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)

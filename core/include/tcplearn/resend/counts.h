@@ -139,8 +139,7 @@ TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, st
 
 #define TL_RESEND_PRIOR_EPISODE 9830u /* prior count of each bin, 0.15 */
 
-/* Computes how many of the counted loss episodes, with the prior counts, are longer than `us`
- * microseconds. */
+/* Computes how many loss episodes, with the prior counts, are longer than `us` microseconds. */
 TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_episode_bin(us, &into);

@@ -32,8 +32,7 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 #define TL_RESEND_GRAIN_US 1000
 /* `recent`, the share of flights with a loss, is an average over about this many flights. */
 #define TL_RESEND_RECENT 64
-/* `recent` begins at 7/5 of the lower loss limit, and is below that limit after 22 flights without a
- * loss. */
+/* `recent` begins at 7/5 of the lower loss limit: above that limit for 22 flights without a loss. */
 #define TL_RESEND_RECENT_FIFTHS 7
 /* With more than three segments in flight, three duplicate ACKs can show a loss, so all waits are those
  * of `stock`, the Linux rule. Linux calls a stream thin by the same count. */

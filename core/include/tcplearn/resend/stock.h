@@ -132,8 +132,7 @@ TL_FN void TL(resend_stock_sample)(struct TL(resend_stock) *s, int64_t rtt_us, i
 	s->hold_us = 0;
 }
 
-/* Keeps the doubled RTO while it is unclear which transmission was answered (RFC 6298, section 3 and
- * 5.5). */
+/* Keeps the doubled RTO until it is clear which transmission is answered (RFC 6298, section 3 and 5.5). */
 TL_FN void TL(resend_stock_end)(struct TL(resend_stock) *s, const struct tl_resend_outcome *in)
 {
 	if (!in->clear && s->flight.resends > 1)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A captured TCP connection: its two directions, its lifetime, and which host is nearer to the capture
-// point.
+// A captured TCP connection: its directions, its lifetime, and which host is nearer to the capture point.
 #ifndef TCPLEARN_CAPTURE_CONNECTION_H
 #define TCPLEARN_CAPTURE_CONNECTION_H
 

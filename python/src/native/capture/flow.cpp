@@ -209,8 +209,7 @@ void SendSide::pop_acknowledged() {
   limit_memory();
 }
 
-// Finds the transmission that this ACK answers. `newest`: index of the segment with the last byte before
-// `ack`.
+// Finds the transmission that this ACK answers. `newest`: index of the segment with byte `ack` - 1.
 NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Packet& packet, bool every_ack,
                                 Transmission& timed) const {
   const Segment& segment = segments_[newest];

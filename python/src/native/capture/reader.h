@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Reads a capture as a stream of samples. Memory grows with simultaneous connections, not with the
-// capture.
+// Reads a capture as a stream of samples. Memory depends on concurrent connections only.
 #ifndef TCPLEARN_CAPTURE_READER_H
 #define TCPLEARN_CAPTURE_READER_H
 

@@ -72,8 +72,7 @@ class DataSide {
     std::int64_t twice_from = 0, twice_to = 0;  // bytes that arrived twice (RFC 2883)
   };
 
-  // A position in the stream, and when all bytes before it had been sent in copies that arrived; -1:
-  // unknown.
+  // A position in the stream, and when all bytes before it had been sent in copies that arrived; or -1.
   struct Mark {
     std::int64_t to = 0, us = -1;
   };

@@ -9,8 +9,7 @@ namespace {
 
 // The longest time by which a reordered packet follows, if no timestamp shows the order.
 constexpr std::int64_t kOvertakenUs = 3000;
-// After kIdsInRow packets with consecutive IP identification, a gap up to kLargestIdGap means lost
-// packets.
+// After kIdsInRow packets with consecutive IP identification, a gap up to kLargestIdGap means losses.
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
 constexpr std::int64_t kInitialRtoUs = 1'000'000;  // RFC 6298, 2.1
 

@@ -23,8 +23,7 @@ class Quantiles {
   std::uint64_t count() const { return count_; }
   // Returns the quantiles for rising probabilities; nothing if no value was added.
   std::vector<double> at(const std::vector<double>& probabilities) const;
-  // Returns the sum of x - v over the values v below x. Error: up to (rank
-  // error) * count() * (x - least).
+  // Returns the sum of x - v over the values v below x. Error: rank error times count() * (x - least).
   double sum_below(double x) const;
 
  private:

@@ -14,8 +14,7 @@ constexpr std::uint32_t kMostSendings = 400;
 
 enum class Draw : std::uint64_t { kRtt = 1, kLoss = 2 };
 
-// Returns a number in [0, 1) that depends only on the transmission, so that all policies meet the same
-// path.
+// Returns a number in [0, 1) that depends only on the transmission: all policies meet the same path.
 double drawn(std::uint64_t seed, std::size_t request, std::uint32_t sending, Draw what) {
   std::uint64_t x = seed * 0x9E3779B97F4A7C15u + request * 0xBF58476D1CE4E5B9u +
                     std::uint64_t{sending} * 0x94D049BB133111EBu +
