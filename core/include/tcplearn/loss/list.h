@@ -53,7 +53,7 @@
 	  "connection's earlier losses.", \
 	  TL_LOSS_LEARNING)
 
-/* Each line is X(classifier, function, name, summary). All else is that of the classifier. */
+/* Each line is X(classifier, function, name, summary). All else comes from the classifier. */
 #define TL_LOSS_PRESETS(X) \
 	X(loss_always, random, "random", "no loss is congestion") \
 	X(loss_mlp, hwang2018, "mlp/hwang2018", "the paper's two inputs, trained on its topology")

@@ -158,8 +158,8 @@ TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t u
 
 /* Returns the `hazard` spacing of retransmissions, in microseconds:
  * sqrt(2 * lambda * first_us * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait
- * and `waited_us` the time waited so far. h' is estimated from the loss episodes of at least this length:
- * the share that ended within the same octave. */
+ * and `waited_us` the time waited so far. h' is estimated from the loss episodes of at least `waited_us`:
+ * the share that ended in the same octave. */
 TL_FN int64_t tl_resend_hazard_us(const struct tl_resend_counts *c, int64_t waited_us, int64_t first_us)
 {
 	const uint64_t most = (uint64_t)1 << 31;
