@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes the library's table of estimators for one arithmetic from tcplearn/wrap.h, and the functions that
- * only the library has: predictions as doubles, and run() over columns. This file is included twice, for
- * double precision and for fixed point, so only its macros have an include guard. */
+ * only the library has: predictions as doubles, and run() over columns. Included twice, so only its
+ * macros have an include guard. */
 
 #ifndef TCPLEARN_ESTIMATOR_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_ESTIMATOR_REGISTRY_ARITHMETIC_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Macros that make the library's functions for one kind of algorithm from the two tables of its registry,
- * NAME_f64 and NAME_fix. */
+/* Macros that make the functions of one kind of algorithm from its tables NAME_f64 and NAME_fix. */
 #ifndef TCPLEARN_LOOKUP_H
 #define TCPLEARN_LOOKUP_H
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes the library's table of loss classifiers for one arithmetic from loss/wrap.h, with probabilities
- * and features as doubles. This file is included twice, for double precision and for fixed point, so only
- * its macros have an include guard. */
+ * and features as doubles. Included twice, so only its macros have an include guard. */
 
 #ifndef TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
 #define TCPLEARN_LOSS_REGISTRY_ARITHMETIC_H
 
-/* Converts a feature given as a double, clipped to the feature's bounds; in fixed point this also
- * replaces NaN. */
+/* Converts a feature given as a double, clipped to the feature's bounds. Replaces NaN in fixed point. */
 #define TL_CLIPPED(name, low, high, text) \
 	f[TL_LOSS_F_##name] = ratio_from_double(x[TL_LOSS_F_##name] < (low)    ? (low) \
 						: x[TL_LOSS_F_##name] > (high) ? (high) \

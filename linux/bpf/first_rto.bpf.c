@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Sets the first RTO of every connection of a cgroup, active and passive. This is a sock_ops program for
- * an unmodified kernel with BTF, 6.1 or later. Each handshake without retransmission is history of its
- * destination; one with retransmissions lowers the trust in that history. The hop count is not known
- * here. The configured numbers of retries still bound a handshake (give_up.h). */
+ * an unmodified kernel with BTF, 6.1 or later. A handshake without retransmission adds its RTT to the
+ * history of its destination; one with retransmissions makes the next first RTO longer (first_rto.h). The
+ * hop count is not known. A handshake is still given up about when the configured number of retries says
+ * (give_up.h). */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -166,8 +167,8 @@ static __always_inline uint32_t ticks_of(const struct settings *s, int64_t us)
 }
 
 /* Returns the first RTO of the accepting end in ticks, an eighth longer than that of the opening end.
- * After a lost SYN-ACK both ends would retransmit; with this RTO the client's SYN comes first, and its
- * answer restarts the accepting end's timer. */
+ * After a lost SYN-ACK both ends would retransmit; with this RTO the client's SYN comes first, and the
+ * answer to that SYN restarts the accepting end's timer. */
 static __always_inline uint32_t accepting_ticks(const struct settings *s, const struct handshakes *h,
 						const struct address *at, int64_t now_us)
 {
@@ -255,9 +256,9 @@ static __always_inline void on_connect(struct bpf_sock_ops *ctx, const struct se
 	of->first.low = of->first.high = plan.first_ticks;
 }
 
-/* Runs when the SYN is answered or given up: restores the number of retries. TCP_SYNCNT cannot be unset,
- * so if the application had not set it, it keeps the sysctl's value; a later connect() does not take that
- * value for the application's. */
+/* Runs when the SYN is answered or given up: restores the number of retries. TCP_SYNCNT cannot be unset:
+ * if the application had not set it, it keeps the sysctl's value, and `ours` shows a later connect() that
+ * the value is not the application's. */
 static __always_inline void after_connect(struct bpf_sock_ops *ctx)
 {
 	struct bpf_sock *sk = ctx->sk;
@@ -319,8 +320,8 @@ static __always_inline uint32_t request_ticks(const struct bpf_sock_ops *ctx, co
 	return of && of->ours == retries ? accepting_ticks(s, of, at, now_us) : s->ticks_per_second;
 }
 
-/* Returns the first RTO of a full socket in ticks: the kernel's default if the socket, or its listener,
- * is older than this program. */
+/* Returns a full socket's first RTO in ticks; the default if it, or its listener, is older than this
+ * program. */
 static __always_inline uint32_t socket_ticks(struct bpf_sock_ops *ctx, const struct settings *s,
 					     const struct address *at, int64_t now_us, int accepts)
 {
@@ -332,7 +333,7 @@ static __always_inline uint32_t socket_ticks(struct bpf_sock_ops *ctx, const str
 		return s->ticks_per_second;
 	if (!accepts || of->first.low == of->first.high)
 		return of->first.low;
-	/* Fast Open on its own uses one retry more than the sysctl. */
+	/* Without TCP_SYNCNT, the kernel itself uses one retry more for Fast Open than the sysctl says. */
 	if (of->ours != tp->inet_conn.icsk_syn_retries ||
 	    (ctx->op == BPF_SOCK_OPS_TIMEOUT_INIT && of->set == 0))
 		return s->ticks_per_second;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Settings that name an algorithm of a kind with its parameters, for example "mlp:threshold=0.4", or
- * none. */
+/* Settings that name an algorithm and its parameters, for example "mlp:threshold=0.4", or none. */
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>

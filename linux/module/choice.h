@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The algorithm with its parameters that a setting of a network namespace chooses, for example
- * "conformal:miss=0.001". */
+/* The algorithm that a setting of a network namespace chooses, for example "conformal:miss=0.001". */
 #ifndef TCPLEARN_MODULE_CHOICE_H
 #define TCPLEARN_MODULE_CHOICE_H
 

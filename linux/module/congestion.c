@@ -48,9 +48,9 @@ static void tl_start(struct sock *sk, const struct tcp_congestion_ops *base)
 		tl_connection_handshake(sk, c);
 }
 
-/* Begins a connection. Its state is allocated only when it first sends data: a passive connection has no
- * cgroup to charge before, and many connections never send any. Without any setting in the namespace
- * there is no state, and this congestion control does exactly what its base does. */
+/* Begins a connection. Its state is allocated only when it first sends data: an accepted connection has
+ * no cgroup to charge before then, and many connections never send any. Without any setting in the
+ * namespace there is no state, and this congestion control does exactly what its base does. */
 static void tl_init(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	const bool any = tl_settings_any(sock_net(sk));
@@ -212,8 +212,7 @@ static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *bas
 	return base->min_tso_segs ? base->min_tso_segs(sk) : READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
-/* Makes a set of functions for each base congestion control, because the operations get no pointer to
- * their own table. */
+/* Makes functions for each base congestion control, because operations get no pointer to their table. */
 #define TL_BASE(name, index) \
 	static void tl_##name##_init(struct sock *sk) \
 	{ \

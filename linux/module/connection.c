@@ -14,8 +14,7 @@
 
 static atomic_t last_id = ATOMIC_INIT(0);
 
-/* Each estimator has a slab for states up to the size with default parameters. Entry 0 is for stock (no
- * estimator). */
+/* Each estimator has a slab for states up to the size with default parameters. Entry 0: no estimator. */
 struct tl_slab {
 	struct kmem_cache *cache;
 	u32 bytes;
@@ -91,8 +90,7 @@ slabs:
 	return error;
 }
 
-/* Allocates a connection with the chosen estimator. The initial state is copied, so no grid of experts is
- * computed in softirq. */
+/* Allocates a connection. Copies the estimator's initial state, since softirq has no time to compute it. */
 static struct tl_connection *tl_connection_begun(const struct sock *sk, const struct tl_choice *choice, char *spec)
 {
 	const struct tl_kernel_estimator *e =
@@ -163,8 +161,7 @@ static __always_inline void tl_update(const struct sock *sk, struct tl_connectio
 	c->estimator->update(c->state, &in, &c->answer);
 }
 
-/* Gives the estimator the handshake's RTT sample, which the kernel took before this connection had a
- * state. */
+/* Gives the estimator the handshake's RTT sample, taken before this connection had a state. */
 static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 {
 	struct ack_sample sample = { .pkts_acked = 1, .rtt_us = rtt_us };
@@ -175,7 +172,7 @@ static noinline void tl_handshake(struct sock *sk, struct tl_connection *c, s32 
 		tl_resend_handshake(sk, c, rtt_us);
 	if (c->estimator) {
 		/* The RTO of the first flight stays the kernel's: SYNs are small and are answered at
-		 * once, and an RTT from the destination cache may be in it. */
+		 * once, and the kernel's RTO may contain an RTT from its destination cache. */
 		tl_update(sk, c, rtt_us, sample.pkts_acked);
 	} else {
 		c->answer.rtt_q8 = (s64)rtt_us << 8;
@@ -199,7 +196,7 @@ void tl_connection_handshake(struct sock *sk, struct tl_connection *c)
 /* Returns the sample that tcp_rtt_estimator received. The kernel passes the sample of the first
  * acknowledged segment to its estimator, but that of the last one to the congestion control. The
  * estimator's sample m follows exactly from srtt' = srtt - (srtt >> 3) + m, and at the first sample from
- * m << 3. As srtt stays above 0, only m = 0 (a path below 1 us) could differ, by 1. */
+ * m << 3. Only m = 0 (a path below 1 us) can be off, by 1, because the kernel keeps srtt above 0. */
 static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 {
 	u32 before = c->srtt_before, after = tcp_sk(sk)->srtt_us;
@@ -208,7 +205,8 @@ static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 		return (s32)(after - before + (before >> 3));
 	if (c->fast_open && sk->sk_state != TCP_SYN_RECV) {
 		/* Data went out before the handshake's last ACK, whose sample no operation sees. srtt'
-		 * contains both samples: 7 h + m. The sample of the congestion control is taken as m. */
+		 * contains the handshake's sample h and this ACK's sample m: 7 h + m. The congestion
+		 * control's sample is taken as m. */
 		c->fast_open = false;
 		tl_handshake(sk, c, max_t(s32, (s32)(after - last_us) / 7, 1));
 		return last_us;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Made from the core's list of estimators; no line here names an estimator. */
+/* Makes the module's table of estimators from the core's list; no line here names an estimator. */
 #ifndef CONFIG_64BIT
 #error "the core divides 64-bit numbers: a 64-bit kernel is needed"
 #endif

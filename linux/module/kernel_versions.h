@@ -29,8 +29,7 @@ static inline s64 tl_echo_us(const struct tcp_sock *tp)
 	return max_t(s32, (u32)div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->rx_opt.rcv_tsecr, 0) * (s64)USEC_PER_MSEC;
 }
 
-/* Returns whether the segment whose timestamp the peer has echoed was sent before `then_us`. Timestamps
- * are whole ms. */
+/* Returns whether the segment whose timestamp (in ms) the peer has echoed was sent before `then_us`. */
 static inline bool tl_echo_is_before(const struct tcp_sock *tp, u64 then_us)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)

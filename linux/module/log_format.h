@@ -96,8 +96,7 @@ struct tl_log_loss {
 	__s64 features_q30[TL_LOG_LOSS_FEATURES]; /* in the order of core/include/tcplearn/loss/feature_list.h */
 };
 
-/* An event other than an ACK for the loss classifier (enum tl_loss_change), and the cause of loss that
- * the sender acted on. */
+/* An event of enum tl_loss_change for the loss classifier, and the cause that the sender acted on. */
 struct tl_log_loss_change {
 	struct tl_log_header header;
 	__u32 change, cause;

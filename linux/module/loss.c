@@ -6,8 +6,8 @@
  * tcp_enter_recovery calls ssthresh() before it sets the state. The window is reduced to the returned
  * value (PRR, RFC 6937), and tcp_end_cwnd_reduction sets cwnd to it. If ssthresh() returns the present
  * cwnd, neither reduces the window. The old ssthresh is restored afterwards, at CA_EVENT_COMPLETE_CWR.
- * The base's ssthresh() is not called in this case, because it would record a loss (CUBIC's last maximum
- * and epoch). */
+ * The ssthresh() of the base (reno or cubic) is not called in this case, because it would record a loss
+ * (CUBIC's last maximum and epoch). */
 #include <linux/slab.h>
 
 #include "allocation.h"
@@ -30,8 +30,7 @@ void tl_loss_exit(void)
 	kmem_cache_destroy(cache);
 }
 
-/* Begins the classifier of a connection. If memory cannot be allocated, the base congestion control
- * decides how to react to losses. */
+/* Begins a connection's classifier; if allocation fails, the base congestion control reacts to losses. */
 void tl_loss_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -122,9 +121,9 @@ void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ac
 	tl_kernel_loss_observe(l->state, &in);
 }
 
-/* Returns whether the caller of ssthresh() is tcp_enter_recovery, and without ECN congestion experienced.
- * tcp_init_undo has then just run; a timeout runs it later, and tcp_enter_cwr and tail loss probes never
- * do. With ECN prior_ssthresh is 0. At a timeout the timer is no longer pending. */
+/* Returns whether tcp_enter_recovery is calling ssthresh(), without ECN congestion experienced. It has
+ * then just called tcp_init_undo, with prior_ssthresh 0 in case of ECN. A timeout, at which the timer is
+ * no longer pending, calls tcp_init_undo later; tcp_enter_cwr and tail loss probes never do. */
 static bool tl_enters_recovery(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Made from the core's list of loss classifiers; no line here names a classifier. */
+/* Makes the module's table of loss classifiers from the core's list; no line here names a classifier. */
 #include <tcplearn/registry.h>
 #include <tcplearn/wrap.h>
 

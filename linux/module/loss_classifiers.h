@@ -26,8 +26,7 @@ extern const struct tl_kernel_loss tl_kernel_losses[];
 extern const struct tl_choosable tl_losses;
 extern const u32 tl_kernel_loss_bytes_max; /* size of the largest state */
 
-/* These two functions are the same for all classifiers, because all of them observe a connection in the
- * same way. */
+/* All classifiers share these two functions, because they observe a connection in the same way. */
 void tl_kernel_loss_observe(void *state, const struct tl_loss_ack *ack);
 void tl_kernel_loss_features(const void *state, const struct tl_loss_moment *at, s64 *features_q30);
 

@@ -51,7 +51,7 @@ void tl_places_free(struct tl_places *places)
 	kvfree(places);
 }
 
-/* Returns the prefix's entry, or else the least recently used entry of its row. */
+/* Returns the entry of the prefix `key`; if there is none, the least recently used entry of its row. */
 static struct tl_place *tl_place_find(struct tl_places *places, u64 key)
 {
 	u32 first = hash_64(key, places->row_bits) * TL_PLACES_A_ROW, i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A table of the destination prefixes that a network namespace knows: /24, or /48 of IPv6, whose hosts
  * usually are behind the same links. The table has a fixed size, and all its memory is allocated when it
- * is created. A new prefix replaces the least recently used one of its row. The owner of a table provides
- * the lock. */
+ * is created. It is a hash table with rows of four prefixes; a new prefix replaces the least recently
+ * used one of its row. The owner of a table provides the lock. */
 #ifndef TCPLEARN_MODULE_PLACES_H
 #define TCPLEARN_MODULE_PLACES_H
 

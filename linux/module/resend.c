@@ -33,8 +33,7 @@ enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a log record */
 static struct kmem_cache *cache;
 static struct tracepoint *resending;
 
-/* Begins the resend policy of a connection. If memory cannot be allocated, the RTO is the estimator's or
- * the kernel's. */
+/* Begins a connection's resend policy; if allocation fails, the estimator's or the kernel's RTO stays. */
 void tl_resend_start(struct sock *sk, struct tl_connection *c)
 {
 	struct tl_choice_start start =
@@ -73,7 +72,7 @@ static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 eve
 		r.answers = ack->answers;
 	}
 	tl_log(sk, c, &r, sizeof(r), TL_LOG_RESEND, 0);
-	/* logging is inside the measured part of an ACK */
+	/* the measured cycles of an ACK include logging, which is counted here */
 	if (ack && c->measures)
 		tl_count_add(cycles_resend_log, get_cycles() - begun);
 }
@@ -91,8 +90,8 @@ static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 }
 
 /* Returns whether the kernel sends tail loss probes, by the conditions of tcp_schedule_loss_probe: SACK
- * and the sysctl. Its third condition, the state, is ignored: while losses are repaired, the kernel's RTO
- * is wanted. */
+ * and the sysctl. Its condition on the connection's state is left out: during loss recovery, the kernel's
+ * RTO should apply. */
 static bool tl_kernel_probes(const struct sock *sk)
 {
 	u8 early_retrans = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_early_retrans);
@@ -100,11 +99,10 @@ static bool tl_kernel_probes(const struct sock *sk)
 	return tcp_is_sack(tcp_sk(sk)) && (early_retrans == 3 || early_retrans == 4);
 }
 
-/* Returns the first wait as an RTO in jiffies. It is at most the kernel's own RTO, which counts from the
- * oldest segment (sent `age_us` ago), and at least the wait by a configured rto_min. Returns the kernel's
- * own RTO if the kernel's probe comes first; it then applies only in loss recovery, when no probe is
- * sent. The same holds for many segments in flight without probes, because the policy's wait is then that
- * of a probe. */
+/* Returns the first wait as an RTO in jiffies, counted from the oldest segment, which was sent `age_us`
+ * ago. It is at least SRTT plus a configured rto_min, and at most the kernel's own RTO. If the kernel's
+ * tail loss probe comes before the policy's wait ends, it is the kernel's own RTO. With TL_MANY or more
+ * segments in flight this holds even if the kernel sends no probes. */
 static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
 			u32 out_segments, u32 age_us)
 {
@@ -184,8 +182,8 @@ void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 	tl_count(resend_timeouts);
 	tl_write(sk, c, 2 * half);
 	inet_csk(sk)->icsk_rto = half;
-	/* Spaced retransmissions exceed the count that the kernel assumes where it shifts an RTO by it
-	 * (ICMP: RFC 6069). */
+	/* With learned spacing there can be more retransmissions than the kernel expects where it shifts
+	 * an RTO by icsk_backoff (on ICMP errors, RFC 6069). */
 	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
 }
 
@@ -202,7 +200,7 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_resend_event in = { .time_us = tp->tcp_mstamp };
-	/* if nothing is in flight, one segment will leave, because this is its event */
+	/* if nothing is in flight, at least one segment leaves: the caller announces it */
 	u32 leaving = max(tl_about_to_leave(sk), tp->packets_out ? 0u : 1u), i;
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;
@@ -282,8 +280,7 @@ void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 	tl_write(sk, c, tl_first_rto(sk, c, &wait, tp->packets_out, 0));
 }
 
-/* Handles a retransmission, under the socket's lock. Fast retransmits are excluded: they happen in
- * recovery. */
+/* Handles a tail loss probe that is a retransmission, under the socket's lock. */
 static void tl_resent(const struct sock *sk)
 {
 	struct tl_connection *c;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* net.tcplearn.resend_places: keeps what resend policies learned about each destination prefix (/24 or
- * /48), for later connections. */
+/* net.tcplearn.resend_places: keeps what resend policies learned about destination prefixes (/24 or /48). */
 #ifndef TCPLEARN_RESEND_PLACES_H
 #define TCPLEARN_RESEND_PLACES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Made from the core's list of resend policies; no line here names a policy. */
+/* Makes the module's table of resend policies from the core's list; no line here names a policy. */
 #include <tcplearn/registry.h>
 #include <tcplearn/wrap.h>
 

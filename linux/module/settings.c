@@ -13,8 +13,7 @@
 #include "startup.h"
 #include "startups.h"
 
-/* Returns whether a connection has anything to do: write an RTO, log, measure, or report to its
- * destination prefix. */
+/* Returns whether a connection writes an RTO, logs, measures, or reports to its destination prefix. */
 bool tl_settings_any(const struct net *net)
 {
 	const struct tl_net *tl = tl_net_of(net);

@@ -13,7 +13,7 @@
 #include "startup.h"
 #include "startups.h"
 
-/* Rows of the table: 256 destination prefixes for each namespace. */
+/* 2^6 rows of four: 256 destination prefixes for each namespace. */
 #define TL_STARTUP_ROW_BITS 6
 /* A connection reports after this many segments, or at its end. */
 #define TL_REPORT_SEGMENTS 32
@@ -94,10 +94,10 @@ static bool tl_startup_begins(const struct sock *sk)
 	       (sk->sk_state == TCP_ESTABLISHED && tp->segs_out <= 1 + tp->total_retrans);
 }
 
-/* After a lost SYN-ACK two SYN-ACKs are often sent at about the same time: one by this end's timer, and
- * one in answer to the client's retransmitted SYN. total_retrans counts both. undo_marker shows whether
- * the timer sent one; it is cleared if a timestamp shows that the first SYN-ACK had arrived. So at least
- * half of total_retrans were rounds of loss. */
+/* After a lost SYN-ACK, this end often sends two SYN-ACKs at about the same time: one by its timer, and
+ * one in answer to the client's retransmitted SYN. total_retrans counts both, so half of it is taken as
+ * the number of timeouts if the timer sent one. undo_marker shows that; it is cleared if a timestamp
+ * shows that the first SYN-ACK had arrived. */
 static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->loss = TL_HANDSHAKE_SYN_ACK;
@@ -109,8 +109,8 @@ static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl
 	}
 }
 
-/* Linux answers a repeated SYN with the timestamp of the SYN that it has, so the echo shows which SYN
- * arrived first. The kernel has cleared undo_marker if it was the first one. */
+/* A Linux server answers a repeated SYN with the timestamp of the SYN that arrived first, so the echo
+ * shows which one that was. This end's kernel clears undo_marker if it was the first SYN. */
 static void tl_startup_active(const struct tcp_sock *tp, s64 echo_us, struct tl_handshake *h)
 {
 	h->resends = tp->total_retrans;
@@ -155,8 +155,7 @@ static void tl_startup_handshake(struct sock *sk, bool passive, struct tl_handsh
 	h->ssthresh_segments = tp->snd_ssthresh;
 }
 
-/* Decides on the windows and sets them. Without a policy (stock) the kernel's windows are recorded and
- * not changed. */
+/* Decides on the windows and sets them. Without a policy, records the kernel's windows. */
 static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const struct tl_handshake *h,
 			      struct tl_startup_decision *out)
 {
@@ -212,8 +211,7 @@ void tl_startup_begin(struct sock *sk, struct tl_startup_decision *out, bool wan
 		tl_count(startups_lost);
 }
 
-/* Reports the segments since the last report to the destination prefix; with `last`, even if there are
- * few. */
+/* Reports the segments since the last report to the destination prefix; if `last`, even a few. */
 void tl_startup_report(const struct sock *sk, struct tl_startup_reported *so_far, bool last)
 {
 	struct tl_startup_net *of = &tl_net_of(sock_net(sk))->startup;

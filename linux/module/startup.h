@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sets the windows with which a connection begins, by what its handshake lost. The decision is made in
- * the congestion control's `init`. */
+/* Sets a connection's first windows by what its handshake lost, in the congestion control's `init`. */
 #ifndef TCPLEARN_MODULE_STARTUP_H
 #define TCPLEARN_MODULE_STARTUP_H
 

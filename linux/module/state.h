@@ -26,8 +26,7 @@ struct tl_log {
 
 struct tl_startup_net {
 	spinlock_t lock; /* protects the fields below */
-	/* the chosen policy with the initial state of a prefix; if prefixes are not remembered, this is
-	 * the only state */
+	/* the chosen policy with the initial state of a prefix, or the only state without prefixes */
 	struct tl_choice __rcu *choice;
 	struct tl_places *places; /* exists with a policy that remembers destination prefixes */
 };
@@ -54,8 +53,7 @@ static inline struct tl_net *tl_net_of(const struct net *net)
 	return net_generic(net, tl_net_id);
 }
 
-/* One connection. The pointer to it is at the end of the congestion control's private area. RTOs and
- * times are in jiffies. */
+/* One connection. RTOs and times are in jiffies. struct tl_private has the pointer to it. */
 struct tl_connection {
 	/* NULL: stock; the module writes nothing, and the log has the kernel's values */
 	const struct tl_kernel_estimator *estimator;
@@ -86,8 +84,7 @@ struct tl_connection {
 	u64 state[];
 };
 
-/* The decision at the handshake. It is kept in the private area from `init` to the connection's first
- * data, when the log begins. */
+/* The decision at the handshake, kept in struct tl_private until the first data, when the log begins. */
 struct tl_startup_decision {
 	u32 took_us;
 	u32 iw, ssthresh; /* in segments */
@@ -102,7 +99,8 @@ struct tl_startup_reported {
 	u32 sent, resent;
 };
 
-/* The end of the private area. The three base algorithms use at most 60 of its 104 bytes (Linux 6.1). */
+/* This module's data in a socket's private area for congestion control (104 bytes), after the data of
+ * reno, cubic or vegas, which use at most 60 bytes (Linux 6.1). */
 #define TL_BASE_BYTES 64
 struct tl_private {
 	u8 of_base[TL_BASE_BYTES];
@@ -120,8 +118,8 @@ static inline struct tl_private *tl_private(const struct sock *sk)
 /* Value of the pointer until the connection starts, at its first data. */
 #define TL_LATER ((struct tl_connection *)1)
 
-/* Returns NULL before `init` (the area is zeroed), before the first data, after release, if nothing is
- * set, and if memory could not be allocated. */
+/* Returns the connection's state; NULL before `init` (the area is zeroed), before the first data, after
+ * release, if nothing is set, and if memory could not be allocated. */
 static inline struct tl_connection *tl_connection(const struct sock *sk)
 {
 	struct tl_connection *c = tl_private(sk)->connection;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Controls the value of icsk_rto over time. The kernel uses icsk_rto not only for the timer, but also for
- * the restart of an idle window, its decay while the application limits the rate, delayed ACKs,
- * FIN-WAIT-2 and TIME-WAIT (docs/kernel.md lists all uses). So icsk_rto has the kernel's own value while
- * nothing is in flight, and the estimator's value from the first segment sent until the last is
- * acknowledged. */
+/* Controls the value of icsk_rto over time. The kernel uses icsk_rto not only for the timer, but also to
+ * reduce cwnd after idle time and while the application limits the rate, for delayed ACKs, FIN-WAIT-2 and
+ * TIME-WAIT (docs/kernel.md lists all uses). So icsk_rto has the kernel's own value while nothing is in
+ * flight, and the estimator's value from the first segment sent until the last is acknowledged. */
 #include "timer.h"
 
-/* Called when a segment is about to leave while nothing is in flight. The kernel will arm the timer for
- * it. */
+/* Called when a segment is about to leave, and to start the timer, while nothing is in flight. */
 void tl_timer_start(struct sock *sk, struct tl_connection *c)
 {
 	if (!c->estimator || !c->rto || c->ours)
@@ -22,20 +20,21 @@ static void tl_put_stamp_back(struct tcp_sock *tp, const struct tl_connection *c
 		tp->snd_cwnd_stamp = c->stamp;
 }
 
-/* Called before segments are sent: completes the work of the last ACK and the last transmission. */
+/* Called before segments are sent: checks the timer that the last ACK armed, restores snd_cwnd_stamp, and
+ * gives icsk_rto back to the kernel if nothing was sent last time. */
 void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 {
 	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	tl_put_stamp_back(tcp_sk(sk), c);
 	c->stamp_held = false;
-	if (c->ours && !tcp_sk(sk)->packets_out) /* no segment was sent last time */
+	if (c->ours && !tcp_sk(sk)->packets_out) /* nothing was sent last time */
 		tl_withdraw(sk, c);
 }
 
-/* Changes snd_cwnd_stamp for a while. tcp_cwnd_validate will compare the window's age with icsk_rto,
- * which has the estimator's value by then, to shrink the window. The stamp is changed so that this
- * comparison gives the same result as with the kernel's RTO. The true stamp is restored at the next
- * opportunity, unless the kernel has set a new one. */
+/* Changes snd_cwnd_stamp for a while. tcp_cwnd_validate shrinks the window if its age exceeds icsk_rto,
+ * which has the estimator's value by then. With the changed stamp, the comparison gives the same result
+ * as with the kernel's RTO. The true stamp is restored at the next opportunity, unless the kernel has set
+ * a new one. */
 void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -53,8 +52,7 @@ void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 	tp->snd_cwnd_stamp = c->stamp_shown;
 }
 
-/* Called when the connection leaves this congestion control: restores everything as the kernel would have
- * it. */
+/* Called when the connection leaves this congestion control: restores the kernel's values. */
 void tl_timer_release(struct sock *sk, struct tl_connection *c)
 {
 	tl_put_stamp_back(tcp_sk(sk), c);

@@ -28,8 +28,7 @@ static inline u32 tl_stock_rto(const struct sock *sk, const struct tl_connection
 	return min_t(u64, (u64)c->stock_rto << min_t(u8, inet_csk(sk)->icsk_backoff, 31), tl_rto_max(sk));
 }
 
-/* Returns a configured rto_min in us; 0 for the kernel's default, which the module does not use as a
- * floor. */
+/* Returns a configured rto_min in us; 0 for the kernel's default, which is no floor for the module. */
 static inline u32 tl_floor_us(struct sock *sk)
 {
 	const struct dst_entry *dst = __sk_dst_get(sk);
@@ -70,7 +69,8 @@ static inline void tl_timer_sampled(struct sock *sk, struct tl_connection *c)
 		return;
 	head = c->estimator->timer_from_head ? tcp_rtx_queue_head(sk) : NULL;
 	if (head) {
-		/* the kernel counts from the ACK, so subtract the age; settle() restores the whole RTO */
+		/* the kernel counts from the ACK, so the segment's age is subtracted; tl_timer_settle()
+		 * restores the whole RTO */
 		u32 age = usecs_to_jiffies(tcp_stamp_us_delta(tcp_sk(sk)->tcp_mstamp, tcp_skb_timestamp_us(head)));
 
 		c->armed_rto = c->rto > age + TL_JIFFIES_MIN ? c->rto - age : TL_JIFFIES_MIN;
@@ -86,8 +86,7 @@ static inline void tl_withdraw(struct sock *sk, struct tl_connection *c)
 	c->ours = false;
 }
 
-/* Called after an ACK without a sample: tcp_set_rto did not run, and a backed-off RTO stays (Karn's rule,
- * RFC 6298, section 3). */
+/* Called after an ACK without a sample: tcp_set_rto did not run; a backed-off RTO stays (Karn's rule). */
 static inline void tl_timer_not_sampled(struct sock *sk, struct tl_connection *c)
 {
 	c->armed_rto = inet_csk(sk)->icsk_rto;

@@ -30,8 +30,7 @@ struct Ready {
   std::vector<std::int64_t> state;
 };
 
-// Throws std::invalid_argument with the core's error line if the core does not accept a name, key or
-// value.
+// Throws std::invalid_argument with the core's error line if a name, key or value is not valid.
 Ready make_ready(tl_kind_of kind, const Spec& spec);
 
 // `Type` is tl_estimator, tl_resend_policy, ...; each of these structs begins with a tl_algorithm.

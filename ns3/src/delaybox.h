@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // A bottleneck that all connections between a cloud of clients and a cloud of servers share, and the
 // settings of each connection on either side of it: delay, the server's rate, loss (ns-2's DelayBox).
-// Pairs of nodes represent the clouds. The network between them is one channel, so a packet costs two
-// events and no routing.
+// Pairs of nodes represent the clouds. One channel is the network between them.
 #ifndef TCPLEARN_NS3_DELAYBOX_H
 #define TCPLEARN_NS3_DELAYBOX_H
 

@@ -25,7 +25,7 @@ struct Changed : Dated {
 };
 
 struct LossBursts {  // the Gilbert-Elliott model
-  bool in_time;      // states last for exponential times; otherwise each packet makes a transition
+  bool in_time;      // states last for exponential times; otherwise each packet may change the state
   double leave_good, leave_bad;  // mean in ms, or a probability for each packet
   double loss_in_good, loss_in_bad;
 };

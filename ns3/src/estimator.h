@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A small interface of estimators, implemented for those of the core and for a user's own
-// (pipe_estimator.h).
+// An interface of estimators, for those of the core and for a user's own (pipe_estimator.h).
 #ifndef TCPLEARN_NS3_ESTIMATOR_H
 #define TCPLEARN_NS3_ESTIMATOR_H
 

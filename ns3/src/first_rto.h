@@ -19,8 +19,7 @@ class FirstRto {
   // Throws std::invalid_argument for a spec that the core does not accept.
   FirstRto(const Spec& spec, std::uint32_t places, PlaceOf place_of);
 
-  // Returns the first RTO. That of the accepting end is an eighth longer, as in
-  // linux/bpf/first_rto.bpf.c.
+  // Returns the first RTO; an eighth longer if `accepts`, as in linux/bpf/first_rto.bpf.c.
   ns3::Time rto(std::uint16_t client_port, bool accepts) const;
   // Takes a completed handshake; `took` is the time since this end's first packet. There are no
   // timestamps, so a handshake with retransmissions gives no RTT.

@@ -79,13 +79,12 @@ struct FlowRecord {
   std::uint64_t probes = 0;  // tail loss probes by a resend policy
   std::vector<std::int64_t>
       responses_us;  // response time of each request, from its first write to its answer
-  // from the end of each fade (a period in which the path delivers nothing) to the timer's next
-  // retransmission
+  // from the end of each fade (the path delivers nothing) to the timer's next retransmission
   std::vector<std::int64_t> overruns_us;
   void resent_after_fade(ns3::Time faded_until, ns3::Time last_sent, ns3::Time now);
 
   Moments error_us, raw_error_us, at_send_error_us;  // |prediction - sample|
-  // if ticks are counted: errors against the count, and against the count minus one
+  // if RTTs are counted in ticks: errors against the count, and against the count minus one
   Moments count_error_us, passed_error_us;
   Moments first_error_us;  // error of the first sample
   Moments bias_us;         // prediction - sample
@@ -111,8 +110,7 @@ class Recorder {
   std::vector<Moments> cwnd_;
 };
 
-// A tag on every data segment: its flow, its number among all segments that the flow has sent, and
-// whether it is new data.
+// A tag on every data segment: its flow, number of the transmission, and whether it is new data.
 class SerialTag : public ns3::Tag {
  public:
   static ns3::TypeId GetTypeId();

@@ -39,8 +39,7 @@ double normal_quantile(double chance) {
   return low;
 }
 
-// Returns a quantile of a Pareto distribution with shape 3, as in netem's table: centred at 0, and scaled
-// by 4/3.
+// Returns a quantile of netem's Pareto distribution: shape 3, centred at 0, scaled by 4/3.
 double pareto_quantile(double chance) {
   return std::min((std::pow(1 - chance, -1.0 / 3) - 1.5) * 4 / 3, kMostDeviations);
 }
@@ -152,7 +151,8 @@ double HopChannel::jitter(double jitter_ms) {
   return jitter_ms * (d_.distribution == "pareto" ? pareto_quantile(chance) : normal_quantile(chance));
 }
 
-// Returns when a packet arrives: not before the current slot. If the current slot is over, draws a new one.
+// Returns when a packet arrives if packets arrive together in slots (slot_ms): not before the current
+// slot. If the current slot is over, draws a new one.
 Time HopChannel::in_slot(Time arrives) {
   if (slot_ < arrives) {
     const auto [least, most] = *d_.slot_ms;

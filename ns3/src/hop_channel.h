@@ -16,7 +16,7 @@
 
 namespace tcplearn {
 
-// Which directions are in a fade, in which they lose all packets.
+// Which directions are in a fade, a period in which they lose all packets.
 class Fades {
  public:
   Fades(const Described& path, std::shared_ptr<Recorder> recorder);

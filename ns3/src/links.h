@@ -27,8 +27,7 @@ ns3::NetDeviceContainer link_through(const ns3::Ptr<ns3::PointToPointChannel>& c
                                      const ns3::Ptr<ns3::Node>& a, const ns3::Ptr<ns3::Node>& b,
                                      double rate_mbps, double delay_ms, const std::string& queue);
 
-// Makes a link whose direction from a to b follows the trace in the file `trace`. Packets wait in the
-// channel, not in devices.
+// Makes a link that follows the trace file `trace` from a to b. Packets wait in the channel.
 ns3::NetDeviceContainer traced_link(const ns3::Ptr<TraceChannel>& channel, const ns3::Ptr<ns3::Node>& a,
                                     const ns3::Ptr<ns3::Node>& b, double delay_ms,
                                     std::uint32_t queue_packets, const std::string& trace);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The losses of one sender: what its classifier observes and decides at each fast retransmit, and the
-// true causes.
+// The losses of one sender: what its classifier observes and decides, and the true causes.
 #ifndef TCPLEARN_NS3_LOSS_JUDGE_H
 #define TCPLEARN_NS3_LOSS_JUDGE_H
 

@@ -23,8 +23,7 @@ struct Recovery {
   bool is_random = false;               // the classifier's decision
   std::vector<double> features;         // indexed by enum tl_loss_feature
 
-  // Returns the true cause. A window with drops of both kinds counts as congestion, because halving cwnd
-  // is the safe reaction and that of RFC 5681.
+  // Returns the true cause. Drops of both kinds count as congestion, because halving cwnd is safe.
   bool truly_congestion() const { return queue_drops > 0; }
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Makes a mobile ad hoc network: 802.11b and AODV, with nodes that move by random waypoints or stand
-// still.
+// Makes a mobile ad hoc network: 802.11b, AODV, and nodes that stand still or move by random waypoints.
 #include <cmath>
 
 #include "ns3/aodv-helper.h"

@@ -29,8 +29,7 @@ inline std::string ns3_version() {
 inline bool pending(const ns3::EventId& event) { return !event.IsExpired(); }
 
 // Returns the ns-3 type of a congestion control named in a scenario. Westwood always means Westwood+,
-// because the bandwidth estimate of plain Westwood is broken in 3.37, and plain Westwood is gone since
-// 3.38.
+// because plain Westwood is broken in 3.37 and gone since 3.38.
 inline std::string congestion_control_type(const std::string& name) {
 #if TCPLEARN_NS3_SINCE(38)
   if (name == "TcpWestwood") return "ns3::TcpWestwoodPlus";

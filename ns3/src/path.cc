@@ -73,8 +73,7 @@ void lose(const Ptr<NetDevice>& receiver, const Path& p, const std::shared_ptr<D
 }
 
 // Counts the drops of the bottleneck's queue: in a traced channel, in a queue discipline or in the
-// device. Drops of the device are counted in the layer above, which stops a full device and drops packets
-// in its place.
+// device. The layer above drops packets in place of a full device.
 void watch_queue(const Ptr<Node>& router, const Ptr<QueueDisc>& discipline, const Ptr<TraceChannel>& traced,
                  const std::shared_ptr<DropLog>& drops) {
   const auto of_packet = [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kQueue); };
@@ -97,8 +96,7 @@ Ptr<QueueDisc> discipline_of(const Path& p, const NetDeviceContainer& bottleneck
   return control.Install(bottleneck.Get(0)).Get(0);
 }
 
-// Sets the bottleneck's devices to both directions of a described path. Delays and losses come after the
-// queues.
+// Sets rate and queue limit of the bottleneck's devices to those of a described path.
 void describe_queues(const Described& d, const NetDeviceContainer& bottleneck, bool forward_in_device,
                      bool traced) {
   for (const std::uint32_t i : {0u, 1u}) {
@@ -175,7 +173,7 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
   out.hosts = hosts;
   out.addresses = {assign(first).GetAddress(0), assign(beside[0]).GetAddress(0), assign(last).GetAddress(1),
                    assign(beside[1]).GetAddress(1)};
-  // a link with a channel of this program has none
+  // a link with one of this program's channels has no queue discipline
   for (const NetDeviceContainer& devices : {beside[0], beside[1]}) TrafficControlHelper().Uninstall(devices);
   if (!first_hop) TrafficControlHelper().Uninstall(first);
   out.senders = {0, 1};

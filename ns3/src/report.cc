@@ -84,8 +84,7 @@ bool is_count(const std::string& name) {
          name.find("_packets") != std::string::npos;
 }
 
-// Returns the mean of each metric, with equal weight for each flow (nunes2014, section 4: "averaged over
-// all flows"). Counts are summed.
+// Returns the mean of each metric over flows (nunes2014, section 4), but the sum of each count.
 Metrics averaged(const std::vector<Metrics>& flows) {
   std::vector<std::string> order;
   std::map<std::string, std::pair<double, double>> sums;  // sum and number of values
@@ -129,8 +128,7 @@ double total(const std::vector<Metrics>& flows, const std::string& wanted, doubl
   return out;
 }
 
-// Adds the metrics of a path: drops at each hop, the goodput of the competing transfers, and the fairness
-// among all transfers.
+// Adds the metrics of a path: drops at each hop, goodput of competing transfers, fairness among all.
 void add_path(Metrics& run, const Recorder& recorder, const std::vector<Metrics>& measured,
               const std::vector<Metrics>& beside) {
   run.emplace_back("queue_dropped_packets", recorder.drops->queue());

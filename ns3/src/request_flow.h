@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // Requests on a persistent connection, each answered with one byte, as linux/lab/guest/requests.c sends
 // them. The server answers at once, or after a uniformly distributed time of zero to twice its mean. The
-// next request is sent half to one and a half of a think time after the answer, or, in a stream, after
-// the previous request. Response times are measured at the application, from the first write.
+// next request is sent 0.5 to 1.5 think times after the answer, or, in a stream, after the previous
+// request. Response times are measured at the application, from the first write.
 #ifndef TCPLEARN_NS3_REQUEST_FLOW_H
 #define TCPLEARN_NS3_REQUEST_FLOW_H
 

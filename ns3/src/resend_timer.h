@@ -32,7 +32,7 @@ class ResendTimer {
   std::int64_t wait_us() const { return wait_.wait_us; }  // the last answer
   bool ends_in_probe() const { return wait_.probe != 0; }
 
-  // Returns the state of another connection to the same destination, which begins with what this one has
+  // Returns the state of the next connection to the same destination, which inherits what this one
   // learned.
   std::unique_ptr<ResendTimer> next_connection(const Spec& spec) const;
 

@@ -246,8 +246,8 @@ Scenario read_scenario(const std::string& path) {
   return s;
 }
 
-// Sets every TCP attribute that affects results, because ns-3's defaults differ from the papers; for any
-// other a comment gives the reason.
+// Sets every TCP attribute that affects results, because ns-3's defaults differ from the papers. A
+// comment states any other reason.
 void set_tcp_defaults(const Tcp& t) {
   const auto set = [](const std::string& name, const ns3::AttributeValue& value) {
     ns3::Config::SetDefault("ns3::" + name, value);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The description of one run, as `tcplearn simulate` writes it: JSON, checked there, with every value
-// named.
+// The description of one run: JSON that `tcplearn simulate` checks and writes, with every value given.
 #ifndef TCPLEARN_NS3_SCENARIO_H
 #define TCPLEARN_NS3_SCENARIO_H
 
@@ -71,7 +70,7 @@ struct Path {
 };
 
 struct Cloudbox {  // a bottleneck between two clouds, with a separate path for each connection: delaybox.h
-  std::uint32_t pairs;  // pairs of nodes; only affects how many connections a node's list has
+  std::uint32_t pairs;  // pairs of nodes; only the length of a node's list of connections depends on it
   double edge_mbps, rate_mbps, delay_ms;
   std::uint32_t queue_packets;
   Range server_mbps;    // access rate at the server's side of a connection

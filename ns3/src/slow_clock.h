@@ -13,8 +13,7 @@
 
 namespace tcplearn {
 
-// What an estimator gets as RTT: the tick count, which begins at one; the count minus one; or the exact
-// time.
+// What an estimator gets as RTT: the tick count, from one on; the count minus one; or the exact time.
 enum class Given { kCount, kCountLessOne, kTime };
 
 class SlowClock {
@@ -32,7 +31,7 @@ class SlowClock {
     if (given == Given::kTime) return raw_us;
     return given == Given::kCount ? counted_us : std::max<std::int64_t>(counted_us - tick_us_, 1);
   }
-  // Returns the time until a timer has run down that needs the whole ticks of `wait`.
+  // Returns the time until a timer of `wait`, rounded up to whole ticks, has run down.
   ns3::Time countdown(ns3::Time now, ns3::Time wait) const {
     const std::int64_t ticks = (wait.GetMicroSeconds() + tick_us_ - 1) / tick_us_;
     const std::int64_t since_us = (now.GetMicroSeconds() + phase_us_) % tick_us_;

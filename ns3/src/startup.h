@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A startup policy of the core (cwnd and ssthresh after a handshake) with one state, shared by a host's
-// sockets.
+// A startup policy of the core (cwnd and ssthresh after a handshake), shared by a host's sockets.
 #ifndef TCPLEARN_NS3_STARTUP_H
 #define TCPLEARN_NS3_STARTUP_H
 

@@ -20,7 +20,8 @@ using ns3::Time;
 NS_OBJECT_ENSURE_REGISTERED(TcpSocket);
 
 namespace {
-// 2^6 times the first wait is above any cap; ns-3 shifts an int by the number of tries
+// ns-3 doubles a SYN's wait by shifting an int by the number of tries; this limits the shift, and 2^6
+// times the first wait is above any cap
 constexpr std::uint32_t kSynDoublings = 6;
 // retransmissions of a web connection's FIN, each after twice the wait; Linux's tcp_orphan_retries is 8
 constexpr std::uint32_t kFinResends = 6;
@@ -58,7 +59,7 @@ void TcpSocket::configure(std::shared_ptr<const SocketSettings> settings,
   m_settings = std::move(settings);
   m_recorder = std::move(recorder);
   tl_sampler_init(&m_sampler);
-  // the estimator's RTO includes both already; see CoreRttEstimator
+  // the estimator's RTO includes minimum and granularity already; see CoreRttEstimator
   SetMinRto(m_settings->stock ? m_settings->stock_min_rto : Time(0));
   SetClockGranularity(m_settings->stock ? m_settings->stock_granularity : Time(0));
 }
@@ -201,7 +202,7 @@ void TcpSocket::send_fin(std::uint8_t flags) {
                                     &TcpSocket::SendEmptyPacket, this, flags);
 }
 
-// TcpSocketFactory made it
+// TcpSocketFactory gave the socket a CoreRttEstimator
 CoreRttEstimator& TcpSocket::estimator() const { return static_cast<CoreRttEstimator&>(*m_rtt); }
 
 double TcpSocket::standing_us() const {
@@ -209,8 +210,7 @@ double TcpSocket::standing_us() const {
   return estimator().prediction().rtt_us;
 }
 
-// Replaces ns-3's history: stores the prediction and RTO at each transmission, and also marks repeated
-// SYNs.
+// Replaces ns-3's history: stores prediction and RTO at each transmission, and marks repeated SYNs too.
 void TcpSocket::UpdateRttHistory(const ns3::SequenceNumber32& seq, std::uint32_t size, bool again) {
   count_down();
   if (m_timestampEnabled && size) m_highTxAck = std::max(m_highTxAck, m_tcb->m_rxBuffer->NextRxSequence());

@@ -72,7 +72,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   // Sets the startup policy (windows after the handshake) of this end and of the connections that it
   // accepts; without it ns-3's windows apply.
   void start_by(std::shared_ptr<Startup> startup) { m_startup = std::move(startup); }
-  // Sets the first-RTO policy of the same ends; without it ns-3's ConnTimeout applies.
+  // Sets the first-RTO policy of this end and of the connections that it accepts; default: ConnTimeout.
   void wait_by(std::shared_ptr<FirstRto> first_rto) { m_first_rto = std::move(first_rto); }
   std::uint32_t handshake_resends() const { return m_handshake_resends; }  // retransmissions by timeout
   void report_place();  // reports the data since the last report to the startup policy

@@ -6,8 +6,8 @@
 // unless they begin a recovery; otherwise a stream would postpone the timer for ever.
 //
 // ns-3 has no tail loss probe. If the wait ends in a probe, the last segment is sent again with unchanged
-// windows (RFC 8985, 7.3); after SACKs the first missing segment is sent, where Linux has RACK. A loss
-// that a probe repairs does not change the windows either; in Linux it would (7.4).
+// windows (RFC 8985, 7.3); after SACKs the first missing segment is sent, where Linux would use RACK. A
+// loss that a probe repairs does not change the windows either; in Linux it would (7.4).
 #include <algorithm>
 
 #include "ns3/simulator.h"

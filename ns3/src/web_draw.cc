@@ -15,7 +15,7 @@ constexpr double kPersistent = 0.09, kOnePage = 0.82, kOneObject = 0.69;
 constexpr double kMorePages = 0.417, kMoreObjects = 1.578;  // means of the numbers beyond the first
 constexpr std::uint32_t kTerms = 1000;
 constexpr double kArrivalMemory = 0.33, kRequestMemory = 0.31;
-constexpr double kRunScale[2] = {0.775, 3.11};  // of runs of validations, of runs of files
+constexpr double kRunScale[2] = {0.775, 3.11};  // scale of the lengths of runs: of validations, of files
 constexpr double kValidationMost = 275;         // a response of at most this size is a validation
 
 double inverse_logit(double x) { return 1 / (1 + std::exp(-x)); }

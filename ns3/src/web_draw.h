@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // Draws random web connections as PackMime-HTTP does (web_quantiles.h names the source). Arrivals and
-// request sizes come from long-memory processes; response sizes from runs of validations and files.
-// Persistent connections (HTTP/1.1) have objects, pages and pauses. Each connection has its part of the
-// RTT on either side.
+// request sizes come from long-memory processes; response sizes from runs of validations (of cached
+// copies) and runs of files. Persistent connections (HTTP/1.1) have objects, pages and pauses. The RTT of
+// each connection has a part on the client's side and one on the server's.
 #ifndef TCPLEARN_NS3_WEB_DRAW_H
 #define TCPLEARN_NS3_WEB_DRAW_H
 
@@ -32,8 +32,7 @@ double client_rtt_s(double u);
 double server_rtt_s(double u);
 double server_wait_s(double u);
 
-// Uniform and normal random numbers that are the same on every machine; those of the standard library's
-// distributions are not.
+// Uniform and normal random numbers that, unlike the standard library's, are the same on every machine.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -84,8 +83,7 @@ class WebDraw {
  public:
   WebDraw(const WebSettings& settings, std::uint64_t seed);
   WebConnection next();
-  // Returns the mean of the sum of `wire` over the bytes of a persistent connection's objects after the
-  // first.
+  // Returns the mean over persistent connections of the sum of wire(bytes) of objects after the first.
   double mean_more(const std::function<double(double)>& wire);
 
  private:
@@ -101,10 +99,9 @@ class WebDraw {
   double run_ = 0;
 };
 
-// Returns the mean number of bytes on the wire for a connection's responses, with headers and handshake,
-// for segments of `segment_bytes`.
+// Returns the mean bytes on the wire for a connection's responses, with headers and handshake.
 double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes);
-// Returns the rate of connections at which these bytes offer `level` of the bottleneck's rate.
+// Returns the connections per second whose responses take the share `level` of the bottleneck's rate.
 double rate_for(double level, double bottleneck_mbps, WebSettings settings, std::uint32_t segment_bytes);
 
 }  // namespace tcplearn

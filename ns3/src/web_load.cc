@@ -131,8 +131,7 @@ WebLoad::Flow* WebLoad::find(std::uint64_t id) {
   return found == flows_.end() ? nullptr : found->second.get();
 }
 
-// Begins a connection and schedules the next. The load continues until the last measured connection has
-// its first object.
+// Begins a connection and schedules the next, until the last measured one has its first object.
 void WebLoad::arrive() {
   const WebConnection drawn = draw_.next();
   begin(drawn);

@@ -31,8 +31,7 @@ struct WebRecord {
 
 class WebLoad {
  public:
-  // `ended` is called for each measured connection when its first object has arrived, or never will
-  // arrive.
+  // Calls `ended` for each measured connection once its first object has arrived, or never will.
   WebLoad(const Scenario& scenario, std::function<void(const WebRecord&)> ended);
   WebLoad(const WebLoad&) = delete;  // ns-3 has callbacks that point to it
   WebLoad& operator=(const WebLoad&) = delete;

@@ -12,7 +12,7 @@ enum { TL_FORMULA = 0, TL_LEARNED = 1 };
 
 struct tl_algorithm {
 	const char *name;    /* "experts", or "experts/fitted" for a preset */
-	const char *summary; /* half a line */
+	const char *summary; /* a phrase of half a line */
 	const char *about;   /* one or two sentences for a glossary; may be "" */
 	const struct tl_param *params;
 	uint32_t param_count, params_bytes;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Definitions that all algorithms use. This file is included twice, for double precision and for fixed
- * point. */
+/* Definitions that all algorithms use. Included twice: for double precision and for fixed point. */
 
 struct TL(prediction) {
 	num_t rtt; /* predicted next RTT; 0 before the first sample, except for estimators with a prior */

@@ -19,10 +19,11 @@
 /* 4^5 = 1024: raises an RTO of 1 ms to 1 s */
 #define TL_FIRST_RTO_DOUBTS_MAX 5
 
-/* A linear model of the RTO: constant_us + last * (last RTT) + high * (high RTT) + hop_us * hops. */
+/* A linear model of the RTO: constant_us + last * (last RTT) + high * (high RTT) + hop_us * hops.
+ * tl_first_rto_report() computes the high RTT. */
 struct tl_first_rto_line {
 	int64_t constant_us, last_q16, high_q16, hop_us;
-	uint32_t there; /* 0: this line is not used, the next step decides */
+	uint32_t there; /* 0: this line is not used */
 };
 
 /* A model of the first RTO: up to four lines, tried in this order: RTTs of the destination, RTTs of its
@@ -34,7 +35,7 @@ struct tl_first_rto_model {
 
 /* RTTs of earlier handshakes with one destination, or with any destination of a prefix. */
 struct tl_first_rto_place {
-	int64_t last_us, high_us; /* of the last handshake; high RTT; 0: none yet */
+	int64_t last_us, high_us; /* RTT of the last handshake; high RTT (tl_first_rto_report); 0: none yet */
 	int64_t time_us;          /* of the last report */
 	uint32_t doubts;          /* number of latest handshakes with retransmissions, perhaps spurious */
 	uint32_t excused;         /* 1: since the last RTT one handshake was treated as a lost SYN-ACK */
@@ -74,8 +75,7 @@ TL_FN void tl_first_rto_report(struct tl_first_rto_place *p, int64_t rtt_us, int
 	p->doubts = p->excused = 0;
 }
 
-/* Records a handshake whose packets were retransmitted, when it is not known whether the retransmission
- * was spurious. */
+/* Records a handshake with retransmissions of which it is not known whether they were spurious. */
 TL_FN void tl_first_rto_doubt(struct tl_first_rto_place *p, int64_t time_us)
 {
 	p->time_us = time_us;
@@ -113,8 +113,7 @@ TL_FN int64_t tl_first_rto_us(const struct tl_first_rto_model *m, const struct t
 	} else if (m->hops.there && hops >= 0) {
 		const int64_t by_hops = tl_first_rto_line_us(&m->hops, place, hops > 255 ? 255 : hops);
 
-		us = by_hops < us ? by_hops
-				  : us; /* the hops only ever lower the RTO of an unknown destination */
+		us = by_hops < us ? by_hops : us; /* hops can only lower the RTO of an unknown destination */
 	}
 	us = tl_clamp_us(us, m->floor_us, m->cap_us);
 	return tl_clamp_us(us << 2 * doubts, m->floor_us, m->cap_us);
@@ -138,8 +137,8 @@ TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_
 }
 
 /* Records a handshake whose packets were retransmitted: `rtt_us` is its RTT from timestamps (RFC 7323; 0
- * without them), and `rto_us` is its first RTO. An RTT up to that RTO is valid, because the retransmitted
- * packet had then really been lost. */
+ * without them), and `rto_us` is its first RTO. An RTT up to that RTO is a valid sample: the timestamp
+ * then answers the retransmission, so the first packet was lost. */
 TL_FN void tl_first_rto_resent(struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us, int64_t time_us)
 {
 	if (rtt_us > 0 && rtt_us <= rto_us)

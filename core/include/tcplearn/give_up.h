@@ -8,13 +8,11 @@
 
 #include "deps.h"
 
-/* MAX_TCP_SYNCNT: the largest value of the socket option TCP_SYNCNT and of the sysctls tcp_syn_retries
- * and tcp_synack_retries. */
+/* MAX_TCP_SYNCNT: the maximum of TCP_SYNCNT and of the sysctls tcp_syn_retries and tcp_synack_retries. */
 #define TL_RETRIES_MAX 127
-/* The most SYNs to an unreachable host that a plan sends in addition to those of an unmodified kernel. */
+/* The most SYNs to an unreachable host that tl_plan_syn() adds to those of an unmodified kernel. */
 #define TL_MORE_SYNS 7
-/* The shortest first RTO in ticks. Between 1 tick and 2 ticks the time until giving up may skip the whole
- * allowed range. */
+/* The shortest first RTO. From 1 tick to 2, the time until giving up may skip the whole allowed range. */
 #define TL_FIRST_TICKS_MIN 2
 
 /* The kernel settings that apply to a handshake. */
@@ -101,9 +99,9 @@ TL_FN void tl_unanswered(const struct tl_retry_limits *h, uint32_t first, uint32
 }
 
 /* Computes the allowed range of the time until giving up, from `stock`, the time that an unmodified
- * kernel takes. The aim is at least this time and at most twice this time. The timers of both may be late
- * by up to an eighth (the steps of the kernel's timer wheel), so the range is 9/8 of `stock` to 8/9 of
- * twice `stock`. */
+ * kernel takes. The aim is at least this time and at most twice this time. Any timer may be late by up to
+ * an eighth (the steps of the kernel's timer wheel), so the range is 9/8 of `stock` to 8/9 of twice
+ * `stock`. */
 TL_FN void tl_allowed_ticks(uint32_t stock, struct tl_first_ticks *out)
 {
 	out->low = stock + (stock + 7) / 8;
@@ -167,9 +165,9 @@ TL_FN void tl_plan_syn(const struct tl_retry_limits *h, uint32_t learned_ticks, 
 }
 
 /* Computes the range of first RTOs that a listener's SYN-ACKs may have with one retry more than
- * `h->retries` (`h->linear` is 0). All requests of a listener have the same number of retries, so the
- * range spans less than a factor of two. Returns 0 if there is no such range; the listener is then left
- * unchanged. */
+ * `h->retries` (`h->linear` is 0). The range spans less than a factor of two, because all requests of a
+ * listener have the same number of retries. Returns 0 if there is no such range; the listener is then
+ * left unchanged. */
 TL_FN int tl_plan_listener(const struct tl_retry_limits *h, struct tl_first_ticks *out)
 {
 	struct tl_vain_handshake stock, lasts;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Defines the input of an estimator, one round-trip-time sample. It is the same in double precision and
- * in fixed point. */
+/* The input of an estimator, one RTT sample, the same in double precision and in fixed point. */
 #ifndef TCPLEARN_SAMPLE_H
 #define TCPLEARN_SAMPLE_H
 
 #include "deps.h"
 
-/* Longest RTT, 2^32 us (71 minutes). Longer samples are clamped to it; fixed point is exact up to this
- * value. */
+/* Longest RTT, 2^32 us (71 minutes). Longer samples are clamped to it. */
 #define TL_RTT_MAX_US ((int64_t)1 << 32)
 #define TL_FLIGHT_MAX ((uint32_t)1 << 20)
 
@@ -26,8 +24,8 @@ TL_FN int64_t tl_clamp_us(int64_t us, int64_t low_us, int64_t high_us)
 	return us < low_us ? low_us : us > high_us ? high_us : us;
 }
 
-/* Which samples an estimator uses, and with what clock: every ACK; one sample per RTT; or one per RTT,
- * counted in ticks of a coarse clock. */
+/* Which samples an estimator uses: every ACK; one per RTT; or one per RTT, with the RTT counted in ticks
+ * of a coarse clock. */
 enum tl_sampling { TL_EVERY_ACK = 0, TL_ONE_PER_RTT = 1, TL_COUNTED = 2 };
 
 /* Returns the RTT in clock ticks as a 4.4BSD TCP counts it: one, plus one for each tick of a free-running
@@ -69,7 +67,7 @@ TL_FN int64_t tl_sampler_take(struct tl_sampler *s, const struct tl_sample *in, 
 	return rtt_us;
 }
 
-/* Before the first sample any segment may be timed, so the limit begins at the lowest time. */
+/* Starts with next_sent_us before any time, so that every segment may be timed. */
 TL_FN void tl_sampler_init(struct tl_sampler *s)
 {
 	s->next_sent_us = -(((int64_t)1) << 62);

@@ -11,8 +11,7 @@
 #include "algorithm.h"
 #include "spec_line.h"
 
-/* A spec after reading: the algorithm, and in `given` one bit for each parameter (by its index) that the
- * spec sets. */
+/* A spec after reading: the algorithm, and in `given` the bit of each parameter index that the spec sets. */
 struct tl_spec {
 	const struct tl_algorithm *algorithm;
 	uint64_t given;
@@ -46,8 +45,7 @@ TL_FN struct tl_word tl_word_trimmed(struct tl_word w)
 	return w;
 }
 
-/* Removes the text up to the next character `end`, and that character, from `rest`. Returns the text
- * without `end`. */
+/* Removes the text up to the next `end`, and that character, from `rest`. Returns the text without `end`. */
 TL_FN struct tl_word tl_word_until(struct tl_word *rest, char end)
 {
 	struct tl_word w = { rest->at, 0 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Builds a line of text for a user without a C library, and finds the known names that resemble a
- * mistyped one. */
+/* Builds a line of text without a C library, and finds the known names that resemble a mistyped one. */
 #ifndef TCPLEARN_SPEC_LINE_H
 #define TCPLEARN_SPEC_LINE_H
 
@@ -41,8 +40,7 @@ TL_FN void tl_line_add(struct tl_line *line, const char *text)
 		tl_line_add_char(line, *text);
 }
 
-/* Adds a quotation of a user's text: its first TL_LINE_QUOTE_MAX characters, with '?' for each character
- * that is not printable ASCII. */
+/* Quotes the first TL_LINE_QUOTE_MAX characters of a user's text, with '?' for all but printable ASCII. */
 TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length)
 {
 	uint32_t i;
@@ -126,8 +124,7 @@ TL_FN void tl_nearest_begin(struct tl_nearest *n, const char *typed, uint32_t le
 	n->count = 0;
 }
 
-/* Returns the distance of `name` from the typed name. The distance is 1 if the typed name is a prefix of
- * `name`. */
+/* Returns the distance of `name` from the typed name; 1 if the typed name is a prefix of `name`. */
 TL_FN uint32_t tl_nearest_distance(const struct tl_nearest *n, const char *name)
 {
 	const uint32_t length = tl_name_length(name);

@@ -50,8 +50,7 @@ struct tl_estimator {
 		    double *rto_us);
 };
 
-/* Both functions return NULL if there is no such estimator: `index` is past the end, or `name` is not
- * known. */
+/* Both functions return NULL if `index` is past the end or `name` is not known. */
 const struct tl_estimator *tl_estimator_at(size_t index, enum tl_arithmetic arithmetic);
 const struct tl_estimator *tl_estimator_find(const char *name, enum tl_arithmetic arithmetic);
 
@@ -62,8 +61,7 @@ struct tl_loss_decision {
 
 struct tl_loss_classifier {
 	struct tl_algorithm algorithm;
-	/* Takes an ACK. The caller calls observe() for every ACK, before decide() and change() for that
-	 * ACK. */
+	/* Called for every ACK, before decide() and change() for that ACK. */
 	void (*observe)(void *state, const struct tl_loss_ack *ack);
 	/* decide() is called at a fast retransmit, before the sender changes its window. change() then
 	 * tells the classifier what the sender did. */

@@ -52,8 +52,7 @@ struct tl_vector_player {
 	const char *words; /* event words, for example "ack|decide|change" */
 	/* Makes a new state with these parameters. Returns 0, or -1 if there is not enough memory. */
 	int (*begin)(void *host, const struct tl_algorithm *algorithm, const void *params);
-	/* Plays one event. Returns 1 if there is an answer, 0 if there is none, -1 if the event is not
-	 * valid. */
+	/* Plays one event. Returns 1 if it has an answer, 0 if it has none, -1 if it is not valid. */
 	int (*play)(void *host, const struct tl_algorithm *algorithm, const struct tl_vector_event *event,
 		    struct tl_vector_answer *answer);
 	void *host;
@@ -89,8 +88,7 @@ TL_FN void tl_vectors_init(struct tl_vectors *v, const struct tl_vector_player *
 	v->problem[0] = 0;
 }
 
-/* Removes an integer and the comma after it from `rest`. Returns 0 if `rest` does not begin with an
- * integer. */
+/* Removes an integer and the comma after it from `rest`. Returns 0 if there is no integer. */
 TL_FN uint32_t tl_vectors_number(struct tl_word *rest, int64_t *out)
 {
 	struct tl_word w = tl_word_until(rest, ',');
@@ -158,8 +156,7 @@ TL_FN int tl_vectors_case(struct tl_vectors *v, struct tl_word line)
 	return 0;
 }
 
-/* Plays events until the next answer. Returns 1 if there is an answer, 0 if no events are left, -1 if an
- * event cannot be played. */
+/* Plays events until the next answer. Returns 1, 0 if no events are left, -1 if one cannot be played. */
 TL_FN_APART int tl_vectors_play(struct tl_vectors *v, struct tl_vector_answer *answer)
 {
 	const struct tl_vector_player *p = v->player;

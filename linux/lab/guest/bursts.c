@@ -4,8 +4,7 @@
 #include "bursts.h"
 #include "sockets.h"
 
-/* Writes a burst and returns the time in us until all its bytes are acknowledged; *cwnd is cwnd before
- * the first write. */
+/* Writes a burst. Returns the time in us until it is acknowledged; *cwnd is cwnd before the first write. */
 static int64_t burst_us(int fd, long long bytes, uint32_t *cwnd)
 {
 	int64_t start = now_us();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Keeps many connections busy at once: opens them, switches their congestion control, closes, resets and
- * disconnects them. */
+/* Opens many connections, switches their congestion control, closes, resets and disconnects them. */
 #include "storm.h"
 #include "sockets.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the lists of the core's algorithms of every kind, and for reading specs such as
-// "conformal:miss=0.001".
+// Bindings for the lists of the core's algorithms, and for reading specs such as "conformal:miss=0.001".
 #include <nanobind/stl/string.h>
 
 #include <array>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the core's RTO estimators: their list, single steps of an estimator, and a replay of
-// columns.
+// Bindings for the core's RTO estimators: their list, single steps, and a replay of columns.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

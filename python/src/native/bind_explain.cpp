@@ -28,7 +28,7 @@ nb::dict requests_of(T& from) {
   return d;
 }
 
-// Stores one column for each candidate setting, named NAME0, NAME1 and so on.
+// Stores one column for each resend policy that is compared, named NAME0, NAME1 and so on.
 void put(nb::dict& d, const char* name, std::array<std::vector<std::int32_t>, kMostCandidates>& from,
          std::size_t candidates) {
   for (std::size_t k = 0; k < candidates; ++k)

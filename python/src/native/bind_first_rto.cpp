@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for a first-RTO policy (the RTO before the first RTT sample) with its history of a
-// destination.
+// Bindings for a first-RTO policy (before the first RTT sample) with its history of a destination.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 

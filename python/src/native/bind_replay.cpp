@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Bindings for the replay engine, which takes batches of samples and returns the metrics of finished
-// flows.
+// Bindings for the replay engine, which takes batches of samples and returns metrics of flows.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -90,8 +89,7 @@ nb::list distributions(const std::vector<Metrics>& all) {
   return out;
 }
 
-// Returns the values of estimator `e` from a table that has `count` values, one per estimator, for each
-// point.
+// Returns the values of estimator `e` from a table [point][estimator] with `count` estimators.
 std::vector<double> strip(const std::vector<double>& table, std::size_t e, std::size_t count) {
   std::vector<double> out;
   for (std::size_t i = e; i < table.size(); i += count) out.push_back(table[i]);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Defines the columns of a batch of samples, for C++ and for Python. Readers of traces write them, the
-// replay engine reads them.
+// Defines the columns of a batch of samples, which readers of traces write, for C++ and Python.
 #ifndef TCPLEARN_COLUMNS_H
 #define TCPLEARN_COLUMNS_H
 
@@ -53,14 +52,12 @@
   X(std::uint8_t, tail, 0, "nothing was sent after it before the repair")                                   \
   X(std::uint8_t, alone, 0, "one segment out at the repair")
 
-// Losses that are withdrawn, because a duplicate SACK arrived after the ACK and shows that the first copy
-// had arrived.
+// Losses withdrawn because a duplicate SACK after the ACK shows that the first copy had arrived.
 #define TCPLEARN_WITHDRAWN_COLUMNS(X)                                \
   X(std::uint32_t, withdrawn_flow, 0, "a direction of a connection") \
   X(std::uint32_t, withdrawn_id, 0, "the id of one of its losses")
 
-// The events for loss classifiers, one in each row, in order of time. A batch has them only if the reader
-// was asked for them.
+// The events for loss classifiers, one a row, in order of time, if the reader was asked for them.
 #define TCPLEARN_EVENT_COLUMNS(X)                                                              \
   X(std::uint32_t, flow, 0, "a direction of a connection")                                     \
   X(std::uint8_t, kind, 0, "EventKind: 0 ACK, 1 fast retransmit, 2 timeout, 3 recovery ended") \
@@ -74,8 +71,7 @@ namespace tcplearn {
 
 enum class EventKind : std::uint8_t { kAck = 0, kFastRetransmit = 1, kTimeout = 2, kRecoveryEnded = 3 };
 
-// The columns of a batch, owned by the caller, each of length `rows`. A null pointer means that the trace
-// does not know the column.
+// The columns of a batch, owned by the caller, each of length `rows`. Null: not known.
 struct Columns {
   std::size_t rows = 0;
 #define TCPLEARN_X(type, name, unknown, meaning) \

@@ -10,7 +10,7 @@
 #define num_t               double /* a duration */
 #define ratio_t             double /* a gain or a coefficient */
 #define TL_RATIO(n, d)      ((double)(n) / (double)(d))
-#define num_least           0.0 /* the least scale of a duration */
+#define num_least           0.0 /* least value of a scale by which durations are divided */
 #define num_from_us(us)     ((double)(us))
 #define num_mul(a, r)       ((a) * (r))
 #define num_mul_count(a, n) ((a) * (double)(n))
@@ -24,7 +24,7 @@
 #define num_to_double_us(a) (a)
 #define ratio_to_double(r)  (r)
 #define ratio_from_double(x) (x)
-#define ratio_to_whole(r)   ((int64_t)((r) + 0.5)) /* rounds: 0.29 * 1e6 gives 290000 */
+#define ratio_to_whole(r)   ((int64_t)((r) + 0.5)) /* rounds, because 0.29 * 1e6 is slightly below 290000 */
 #define ratio_from_whole(n) ((double)(n))
 #define ratio_from_value(v) (v)
 #define ratio_to_value(r)   (r)

@@ -6,9 +6,9 @@
 #include "../deps.h"
 
 /* Returns e^x for x in [-708, 0], and 0 below; error within 2 ulp. Method: Cody and Waite's reduction to
- * |r| <= ln2/2, the Taylor polynomial to r^13, and the exponent set by integer addition. Its only
- * branches are two selections, so that a loop over it becomes vector code (gcc needs -fno-trapping-math
- * for this, which changes no value). */
+ * |r| <= ln2/2, the Taylor polynomial to r^13, and the exponent set by integer addition. Compilers can
+ * vectorize a loop over it, because it branches only for two selections (gcc needs -fno-trapping-math,
+ * which changes no value). */
 TL_FN double tl_f64_exp(double x)
 {
 	const double shifter = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer */

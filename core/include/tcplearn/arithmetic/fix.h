@@ -23,7 +23,7 @@ TL_FN int tl_fix_within(int64_t a, uint32_t k)
 	return tl_fix_mag(a) <= (uint64_t)1 << k;
 }
 
-/* Returns a / 2^k, rounded. Range: |a| <= 2^62 (a parameter of 2^32 us, read as a ratio), 1 <= k <= 32. */
+/* Returns a / 2^k, rounded. Range: |a| <= 2^62, 1 <= k <= 32. */
 TL_FN int64_t tl_fix_shr(int64_t a, uint32_t k)
 {
 	TL_RANGE(tl_fix_within(a, 62), a);
@@ -75,7 +75,7 @@ TL_FN int64_t tl_fix_mul_count(int64_t a, uint32_t n)
 	return tl_fix_signed(m > top / n ? top : m * n, a);
 }
 
-/* Returns a / n, rounded. Range: |a| < 2^63 (a product that saturated, the sum of a mean), n > 0. */
+/* Returns a / n, rounded. Range: |a| < 2^63, n > 0. */
 TL_FN int64_t tl_fix_div(int64_t a, int64_t n)
 {
 	uint64_t d = (uint64_t)n;
@@ -85,16 +85,15 @@ TL_FN int64_t tl_fix_div(int64_t a, int64_t n)
 	return tl_fix_signed((tl_fix_mag(a) + d / 2) / d, a);
 }
 
-/* Returns a duration with 16 more fractional bits. Range: |a| <= 2^42. */
+/* Returns the duration `a` with 16 more fractional bits. Range: |a| <= 2^42. */
 TL_FN int64_t tl_fix_fine(int64_t a)
 {
 	TL_RANGE(tl_fix_within(a, 42), a);
 	return a * 65536;
 }
 
-/* Returns floor(log2 x). Range: x > 0. It uses a machine instruction only where one surely exists. For
- * BPF, clang 14 does not terminate on a count of leading zeros, and some machines would need a library
- * for it. */
+/* Returns floor(log2 x). Range: x > 0. A machine instruction is used only where one certainly exists:
+ * clang 14 hangs on a count of leading zeros for BPF. */
 TL_FN uint32_t tl_fix_top_bit(uint64_t x)
 {
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Begins the arithmetic of fixed point in 64-bit integers: the algorithm headers that follow are compiled
- * with these types and operations. A duration has a unit of 2^-8 microseconds, a ratio has 30 fractional
- * bits. end.h ends the arithmetic. Operations of one family of algorithms are in
- * estimators/FAMILY_fixed.h. */
+ * with these types and operations. The unit of a duration is 2^-8 us; a ratio has 30 fractional bits.
+ * end.h ends the arithmetic. Operations of one family of algorithms: estimators/FAMILY_fixed.h. */
 #include "fix.h"
 
 /* clang-format off */

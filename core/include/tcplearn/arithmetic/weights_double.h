@@ -10,14 +10,14 @@ typedef double tl_weight_f64;
 typedef double tl_weight_sum_f64;
 typedef double tl_weight_ratio_f64; /* a factor of a weight */
 typedef double tl_loss_f64;
-typedef double tl_rate_f64; /* a learning rate in the form that decay() needs */
+typedef double tl_rate_f64; /* a learning rate as tl_decay_f64() takes it */
 
 TL_FN tl_rate_f64 tl_decay_rate_f64(double eta)
 {
 	return eta;
 }
 
-/* Returns the largest loss for which the decay is computed: e^-708 is the last power above 0. */
+/* Returns the largest loss for which e^(-rate * loss) is above 0: tl_f64_exp() returns 0 below -708. */
 TL_FN tl_loss_f64 tl_decay_limit_f64(tl_rate_f64 rate)
 {
 	return rate > 0 ? 708.0 / rate : 1e300;
@@ -56,7 +56,7 @@ TL_FN tl_weight_ratio_f64 tl_weight_keep_f64(double alpha, tl_weight_sum_f64 sum
 	return (1.0 - alpha) / sum;
 }
 
-/* Returns alpha / n: the part that each of `n` weights is given. */
+/* Returns alpha / n, the part that each of `n` weights gets. */
 TL_FN tl_weight_ratio_f64 tl_weight_share_f64(double alpha, uint32_t n)
 {
 	return alpha / (double)n;

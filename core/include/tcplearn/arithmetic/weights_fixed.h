@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Weights that sum to one, and losses that reduce them, in fixed point. A loss has 24 fractional bits; a
- * weight and its factors have 30. */
+/* Weights that sum to one, and losses that reduce them, in fixed point. Fractional bits: 24 of a loss, 30
+ * of a weight and its factors. */
 #ifndef TCPLEARN_WEIGHTS_FIXED_H
 #define TCPLEARN_WEIGHTS_FIXED_H
 
@@ -11,12 +11,12 @@ typedef uint32_t tl_weight_fix;
 typedef uint64_t tl_weight_sum_fix;
 typedef uint64_t tl_weight_ratio_fix; /* a factor of a weight */
 typedef uint64_t tl_loss_fix;
-typedef uint64_t tl_rate_fix; /* a learning rate in the form that decay() needs */
+typedef uint64_t tl_rate_fix; /* a learning rate as tl_decay_fix() takes it */
 
-/* Returns 2^-x for the argument x + 33; argument and result have 30 fractional bits, the result is
- * truncated. The error is at most 2^-29, and the function never rises. Method: 2^-(j/256) from a table,
- * and the remaining r < 2^-8 by the parabola a ((c - r)^2 + k), whose factor a is in the table. The
- * offset 33 is the shift that a product of this size needs. Range: x < 31. */
+/* Returns 2^(33 - x), truncated; x and the result have 30 fractional bits. The error is at most 2^-29,
+ * and a larger x never gives a larger result. Method: 2^-(j/256) from a table, and for the remaining
+ * r < 2^-8 the parabola a ((c - r)^2 + k), whose factor a is in the table. With the 33, one shift at the
+ * end is enough. Range: 33 <= x < 64. */
 TL_FN uint64_t tl_fix_exp2_neg33(uint64_t x_q30)
 {
 	const uint64_t c_q30 = 1550899691u, k_q60 = 2399654099552362303u;
@@ -39,8 +39,7 @@ TL_FN tl_rate_fix tl_decay_rate_fix(int64_t eta)
 	return (uint64_t)tl_fix_mul(eta, 1549082005);
 }
 
-/* Returns the largest loss for which the decay 2^-x is computed (x < 31); beyond it the decay is 0. At
- * most 2^62. */
+/* Returns the largest loss with a decay 2^-x above 0, for which x < 31. At most 2^62. */
 TL_FN tl_loss_fix tl_decay_limit_fix(tl_rate_fix rate)
 {
 	return rate == 0 ? (uint64_t)1 << 62 : (((uint64_t)31 << 54) - ((uint64_t)1 << 23) - 1) / rate;
@@ -86,8 +85,7 @@ TL_FN tl_weight_ratio_fix tl_weight_keep_fix(int64_t alpha, tl_weight_sum_fix su
 	return (uint64_t)(((int64_t)1 << 30) - alpha) * ((uint64_t)1 << 30) / sum;
 }
 
-/* Returns alpha / n, truncated: the part that each of `n` weights is given. Range: 0 <= alpha <= 2^30, n
- * > 0. */
+/* Returns alpha / n, truncated, the part that each of `n` weights gets. Range: 0 <= alpha <= 2^30, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 {
 	TL_RANGE(alpha >= 0 && tl_fix_within(alpha, 30), alpha);
@@ -95,8 +93,7 @@ TL_FN tl_weight_ratio_fix tl_weight_share_fix(int64_t alpha, uint32_t n)
 	return (uint64_t)alpha / n;
 }
 
-/* Returns w * keep + share. Range: share <= 2^30; w is part of the sum that `keep` normalizes to 1, so w
- * * keep <= 2^60. */
+/* Returns w * keep + share. Range: share <= 2^30, w * keep <= 2^60. */
 TL_FN tl_weight_fix tl_weight_mix_fix(tl_weight_fix w, tl_weight_ratio_fix keep, tl_weight_ratio_fix share)
 {
 	TL_RANGE(share <= (uint64_t)1 << 30, share);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `conformal`: an RTO with a chosen rate of misses (samples longer than the RTO). For any
  * prediction p of the next RTT, RTO = clamp(p + width, rto_min, rto_max). The width is a quantile of the
- * errors so far, adjusted by the count of misses (conformal_quantile.h). In the preset `conformal/first`
- * it is a multiple of the errors' scale (conformal_scales.h). docs/algorithms/conformal.md has the
- * guarantee and its proof. This file is included twice, for double precision and for fixed point. */
+ * errors so far, adjusted by the count of misses (conformal_quantile.h); in the preset `conformal/first`
+ * it is a multiple of the mean error (conformal_scales.h). docs/algorithms/conformal.md has the guarantee
+ * and its proof. Included twice: for double precision and for fixed point. */
 
 #include "conformal_double.h"
 #include "conformal_fixed.h"
@@ -51,8 +51,8 @@ struct TL(conformal) {
 	} inner;
 	num_t rtt;
 	num_t raw; /* the RTO before floor and cap */
-	/* With TL_AT_SEND: values for the flight whose samples arrive now, which was sent before the last
-	 * change of the RTO. */
+	/* With TL_AT_SEND: prediction, raw RTO and largest error of the flight whose samples arrive now;
+	 * it was sent before the last change of the RTO. */
 	num_t flight_rtt, flight_raw, flight_error;
 	int64_t next_sent_us; /* segments sent from this time on have the current RTO */
 	uint32_t flight_segments, flight_missed;
@@ -71,7 +71,7 @@ TL_FN void TL(conformal_over_jacobson)(struct TL(conformal_params) *p)
 	p->over = TL_OVER_JACOBSON;
 }
 
-/* Preset `conformal/first`: the first form, whose width follows the scale of the errors. */
+/* Preset `conformal/first`: the width is a multiple of the mean error, not a quantile. */
 TL_FN void TL(conformal_first)(struct TL(conformal_params) *p)
 {
 	p->over = TL_OVER_TRACKING_FIRST;
@@ -170,9 +170,10 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 	s->raw = TL(interval_raw)(t, s->rtt);
 }
 
-/* Judges a sample `y`. Returns 1 if the RTO changes: at each sample, or with TL_AT_SEND once a flight, at
- * the first sample sent under the current RTO. A flight is judged by the RTO under which it was sent, by
- * its largest error, and by whether any of its samples was missed. */
+/* Compares the sample `y` with the RTO and learns from it. Returns 1 if a new RTO is due: after every
+ * sample, or with TL_AT_SEND once a flight, when a sample arrives that was sent under the current RTO.
+ * With TL_AT_SEND a flight counts as one sample: the one with the largest error, and a miss if any of its
+ * samples exceeds the RTO under which it was sent. */
 TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
 				   num_t high)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arithmetic of the estimator `conformal` in double precision: levels (logarithms to base 2), approximate
- * logarithms, the width. */
+/* Arithmetic of the estimator `conformal` in double precision: levels (log2), logarithms, width. */
 #ifndef TCPLEARN_CONFORMAL_DOUBLE_H
 #define TCPLEARN_CONFORMAL_DOUBLE_H
 
@@ -31,8 +30,7 @@ TL_FN tl_level_f64 tl_level_mul_f64(tl_level_f64 a, tl_level_f64 b)
 }
 
 /* Returns Mitchell's logarithm to base 2 (1962) with a parabola as correction: log2(1 + f) = f + 11/32 f
- * (1 - f), error at most 0.0081. This is accurate enough to control a width, and fixed point computes the
- * same. Range: x > 0. */
+ * (1 - f), error at most 0.0081. Fixed point uses the same formula. Range: x > 0. */
 TL_FN double tl_f64_log2_near(double x)
 {
 	uint64_t bits;
@@ -47,8 +45,8 @@ TL_FN double tl_f64_log2_near(double x)
 	return (double)e + f + 11.0 / 32 * f * (1 - f);
 }
 
-/* Returns approximately 2^x, the inverse of tl_f64_log2_near() to the same order: 2^f = 1 + f - 11/32 f
- * (1 - f). x is clamped to [-1000, 1000]. */
+/* Returns approximately 2^x, the inverse of tl_f64_log2_near() except for small errors:
+ * 2^f = 1 + f - 11/32 f (1 - f). x is clamped to [-1000, 1000]. */
 TL_FN double tl_f64_exp2_near(double x)
 {
 	int64_t whole = (int64_t)x - (x < (double)(int64_t)x);

@@ -8,7 +8,7 @@
 
 typedef int64_t tl_level_fix; /* a logarithm to base 2, or a sum of misses */
 
-/* Returns n / d as a level, rounded towards zero. Range: |n| <= 2^30, d > 0. */
+/* Returns n / d as a level (32 fractional bits), rounded towards zero. Range: |n| <= 2^30, d > 0. */
 TL_FN tl_level_fix tl_level_of_fix(int64_t n, int64_t d)
 {
 	TL_RANGE(tl_fix_within(n, 30), n);
@@ -16,8 +16,8 @@ TL_FN tl_level_fix tl_level_of_fix(int64_t n, int64_t d)
 	return n * ((int64_t)1 << 32) / d;
 }
 
-/* Converts a ratio to a level, truncated to 26 fractional bits so that a quarter and a sixteenth of it
- * are exact. Range: 0 <= r <= 2^60. */
+/* Converts a ratio to a level, truncated to 26 fractional bits, so that 1/16 of it is exact. Range:
+ * 0 <= r <= 2^60. */
 TL_FN tl_level_fix tl_level_from_ratio_fix(int64_t r)
 {
 	TL_RANGE(r >= 0 && tl_fix_within(r, 60), r);
@@ -29,8 +29,7 @@ TL_FN tl_level_fix tl_level_shr_fix(tl_level_fix a, uint32_t k)
 	return tl_fix_shr(a, k);
 }
 
-/* Returns the product a * b; b is first rounded to 16 fractional bits. Range: |a| <= 2^32, |b| <= 2^45,
- * so that the product fits. */
+/* Returns a * b; b is first rounded to 16 fractional bits. Range: |a| <= 2^32, |b| <= 2^45. */
 TL_FN tl_level_fix tl_level_mul_fix(tl_level_fix a, tl_level_fix b)
 {
 	TL_RANGE(tl_fix_within(a, 32), a);
@@ -49,8 +48,7 @@ TL_FN int64_t tl_fix_log2_near(int64_t x)
 	return e * 65536 + f + ((11 * f * (65536 - f)) >> 21);
 }
 
-/* Returns approximately 2^x as an integer, at most 2^58: the inverse of tl_fix_log2_near(). x has 16
- * fractional bits and any sign. */
+/* Returns approximately 2^x as an integer, at most 2^58. x has 16 fractional bits and any sign. */
 TL_FN int64_t tl_fix_exp2_near(int64_t x)
 {
 	int64_t whole = x >> 16, f = x & 65535;
@@ -89,8 +87,7 @@ TL_FN tl_level_fix tl_level_over_fix(tl_level_fix a, uint32_t n)
 	return tl_fix_div(a, n);
 }
 
-/* Returns a * |a|, the square with the sign of a. a is clamped to [-4096, 4096] and truncated to 16
- * fractional bits. */
+/* Returns a * |a|; a is clamped to [-4096, 4096] and truncated to 16 fractional bits. */
 TL_FN tl_level_fix tl_level_square_fix(tl_level_fix a)
 {
 	uint64_t m = tl_fix_mag(a) >> 16;

@@ -3,17 +3,17 @@
  * p: prediction, alpha: the chosen rate of misses, which are samples longer than the RTO). The quantile
  * comes from a histogram with logarithmic bins. While the histogram has few samples, the quantile is
  * blended with that of a Laplace tail. `push` is the signed square of the number of misses beyond alpha T
- * in T samples. docs/algorithms/conformal.md has the bound. This file is included twice, for double
- * precision and for fixed point. */
+ * in T samples. docs/algorithms/conformal.md has the bound. Included twice: for double precision and for
+ * fixed point. */
 
 #ifndef TCPLEARN_CONFORMAL_QUANTILE_H
 #define TCPLEARN_CONFORMAL_QUANTILE_H
 enum {
 	TL_BINS_AN_OCTAVE = 4,
 	TL_BINS = 26 * TL_BINS_AN_OCTAVE + 1, /* from 1 us to 67 s */
-	TL_STEP_EARLY = 8,                    /* samples on a new level until its errors widen the interval */
-	TL_STEP_LASTING = 48,                 /* samples on a new level until the histogram is emptied */
-	TL_CAUTION_MOST = 80                  /* 5/2 octaves, in units of 1/32 octave */
+	TL_STEP_EARLY = 8,    /* samples after a change of the mean RTT until its errors widen the interval */
+	TL_STEP_LASTING = 48, /* samples after such a change until the histogram is emptied */
+	TL_CAUTION_MOST = 80  /* 5/2 octaves, in units of 1/32 octave */
 };
 #endif
 
@@ -60,7 +60,7 @@ TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
 	TL(tail_forget)(s);
 }
 
-/* Takes the first sample, which the guarantee does not include. */
+/* Starts with the first sample `y`. The guarantee on misses counts from the second sample. */
 TL_FN void TL(tail_start)(struct TL(tail) *s, num_t y)
 {
 	s->error_fine = TL(max)(num_fine(num_div_count(y, 5)), num_least);
@@ -83,7 +83,7 @@ TL_FN void TL(tail_seek)(struct TL(tail) *s, TL(level) need)
 	s->above = (uint16_t)above;
 }
 
-/* Returns the width in octaves of a microsecond, before the count of misses adjusts it. */
+/* Returns log2 of the width in microseconds, without the adjustment by the count of misses. */
 TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 {
 	TL(level) width = s->laplace + TL(level_log2)(s->error_fine), other;
@@ -99,7 +99,8 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 			other = TL(level_of)(0, 1);
 		else
 			other -= TL(level_over)(need - TL(level_of)(s->above, 1), here * TL_BINS_AN_OCTAVE);
-		/* the Laplace tail counts as half a miss of a whole flight */
+		/* the histogram has the weight need / (need + 1/2), the Laplace tail the rest; with
+		 * TL_AT_SEND `need` counts flights, not samples */
 		if (s->flight_q8 != 256)
 			need = TL(level_over)(TL(level_times)(need, 256), s->flight_q8);
 		width += TL(level_mul)(TL(level_share)(need), other - width);
@@ -118,7 +119,7 @@ TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), 10);
 
 	push = s->flight_q8 == 256 ? TL(level_shr)(push, 8) : TL(level_over)(push, s->flight_q8);
-	if (s->flight_q8 > 256 && push > most) /* the miss of a flight is many misses at once */
+	if (s->flight_q8 > 256 && push > most) /* a missed flight can be many misses at once */
 		push = most + TL(level_shr)(push - most, 2);
 	s->low = push <= TL(level_of)(-45, 8);
 	if (s->wide > 0)
@@ -126,7 +127,7 @@ TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 	return p + num_coarse(TL(level_exp2)(width + push));
 }
 
-/* Returns the number of samples at which the histogram is halved; its memory is measured in flights. */
+/* Returns the samples at which the histogram is halved: those of `halve_at` flights, at most 32,768. */
 TL_FN uint32_t TL(tail_most)(const struct TL(tail) *s)
 {
 	uint64_t most = (uint64_t)s->halve_at * s->flight_q8 / 256;
@@ -141,21 +142,21 @@ TL_FN void TL(tail_halve)(struct TL(tail) *s)
 	s->total /= 2;
 	s->bin = TL_BINS - 1;
 	s->above = 0;
-	for (k = TL_BINS; k-- > 0;) { /* the remainder of one bin goes to the next, so that the tail stays */
+	for (k = TL_BINS; k-- > 0;) { /* an odd count passes 1 down, so no sample is lost */
 		carry += s->counts[k];
 		s->counts[k] = (uint16_t)(carry / 2);
 		carry %= 2;
 	}
 }
 
-/* Counts a sample `y`, and its distance from `p` in the histogram. Returns whether `y` was longer than
- * the RTO. */
+/* Adds y - p to the histogram, and with `count` the outcome to the count of misses. Returns 1 for a miss:
+ * `y` is longer than the RTO, which is `raw` clamped to [low, high]. */
 TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, num_t low, num_t high,
 			      uint32_t count)
 {
 	uint32_t missed = y > TL(clamp)(raw, low, high), k;
 
-	/* anti-windup: do not count a sample if the floor or the cap decided */
+	/* anti-windup: a sample does not count if the floor or the cap of the RTO decided the outcome */
 	if (count && (missed ? raw <= high : raw >= low && !s->low)) {
 		TL(level) part = TL(level_shr)(s->miss, 1);
 		s->excess += missed ? TL(level_of)(1, 1) - s->miss : -s->miss;
@@ -173,8 +174,8 @@ TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, n
 	return missed;
 }
 
-/* Ends a suspected change of the level (the slow mean of the RTT). Empties the histogram if the mean
- * error has changed by more than a factor of three. */
+/* Accepts a suspected change of level (the slow mean of the RTT) that has lasted: `y` is the new level.
+ * Empties the histogram if the mean error has changed by more than a factor of three. */
 TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 {
 	num_t error = TL(max)(num_div_count(s->late_fine, TL_STEP_LASTING / 2), least);
@@ -186,8 +187,8 @@ TL_FN void TL(tail_renew)(struct TL(tail) *s, num_t y, num_t least)
 	s->error_fine = error;
 	s->error_n = TL_STEP_LASTING / 2;
 	TL(tail_forget)(s);
-	/* The misses of a step upward say nothing about the width that is needed later, so they are
-	 * deferred. A step to sixteen times the level or more is an outage; its misses are not deferred. */
+	/* After a step upward, up to three misses are deferred, because they do not show which width the
+	 * new level needs. A step to 16 times the level or more is an outage; its misses count at once. */
 	if (s->deferred == TL(level_of)(0, 1) && s->side_up && y < 16 * s->before &&
 	    s->excess > TL(level_of)(0, 1))
 		s->deferred = s->excess < TL(level_of)(3, 1) ? s->excess : TL(level_of)(3, 1);
@@ -199,8 +200,8 @@ TL_FN int32_t TL(tail_side)(num_t y, num_t level)
 	return 2 * y > 3 * level ? 1 : 3 * y < 2 * level ? -1 : 0;
 }
 
-/* Watches for a change of the level (the slow mean of the RTT). A change is suspected when `y` differs
- * from the slow level by half of it; the suspicion lasts while samples stay on that side. */
+/* Watches for a change of the level (the slow mean of the RTT). A change is suspected when `y` is above
+ * 3/2 or below 2/3 of the level, for as long as the samples stay on that side. */
 TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t before_fine)
 {
 	int32_t side = TL(tail_side)(y, s->stage > 0 ? s->before : s->level);
@@ -226,8 +227,8 @@ TL_FN void TL(tail_watch)(struct TL(tail) *s, num_t y, num_t error_fine, num_t b
 		s->late_fine += error_fine;
 }
 
-/* Returns the new caution (widening after a miss) from whether the sample after a miss was missed too. In
- * equilibrium one in 32 of these samples is missed. */
+/* Returns the new caution, the widening after a miss in 1/32 octave. `missed`: the sample after a miss
+ * was missed too. The caution is stable if one in 32 of these samples is missed. */
 TL_FN uint8_t TL(tail_caution)(uint32_t caution, uint32_t missed)
 {
 	const uint32_t most = TL_CAUTION_MOST;

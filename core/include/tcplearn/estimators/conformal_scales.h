@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The width of the estimator `conformal/first`: 2^u * sqrt(slow * fast). `slow` and `fast` are means of
- * |y - p| with gains 1/256 and 1/4 (y: RTT sample, p: prediction). u is the output of a PI controller on
- * (miss
- * - alpha), alpha the chosen rate of misses. docs/algorithms/conformal.md has the identity, the bound and
- * its proof. This file is included twice, for double precision and for fixed point. */
+ * |y - p| with gains 1/256 and 1/4 (y: RTT sample, p: prediction). A PI controller sets u so that the
+ * rate of misses (samples longer than the RTO) becomes alpha. docs/algorithms/conformal.md has the
+ * identity, the bound and its proof. Included twice: for double precision and for fixed point. */
 
 /* State of the width alone; the prediction p may come from any estimator. */
 struct TL(interval) {
@@ -17,7 +16,7 @@ struct TL(interval) {
 	uint32_t samples;
 };
 
-/* Returns the least value of u: 2^u is then 1/16 of the mean error. */
+/* Returns the least u: the width is then 1/16 of the mean error. */
 TL_FN TL(level) TL(interval_least)(void)
 {
 	return TL(level_of)(-4, 1);
@@ -41,8 +40,8 @@ TL_FN num_t TL(interval_raw)(const struct TL(interval) *s, num_t p)
 	return p + num_coarse(TL(width)(s->u, s->slow_fine, s->fast_fine));
 }
 
-/* Suspects a change of the level of RTTs when `y` differs from the prediction by half of it. The
- * suspicion lasts while the samples stay that far from the old level. */
+/* Watches for a change of the level of RTTs. A change is suspected when `y` is above 3/2 or below 2/3 of
+ * the prediction, for as long as the samples stay that far from the old level. */
 TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 {
 	if (s->stage > 0) {
@@ -60,7 +59,8 @@ TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 	}
 }
 
-/* Counts a sample. Keeps excess = 4 (u - u_0) + deferred - 4 (integral steps), exactly. */
+/* Counts a sample: updates u and `excess`, the sum of miss - alpha. With I the sum of the integral steps,
+ * excess = 4 (u - u_0) + deferred - 4 I, exactly. */
 TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
 {
 	TL(level) e;
@@ -78,7 +78,7 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 			s->missed += s->stage > 0;
 		}
 	}
-	if (s->deferred > TL(level_of)(0, 1)) { /* u takes alpha / 16 of the deferred misses at each sample */
+	if (s->deferred > TL(level_of)(0, 1)) { /* at each sample, alpha / 16 of a deferred miss enters u */
 		TL(level) part = TL(level_shr)(s->miss, 4);
 		part = s->deferred < part ? s->deferred : part;
 		s->deferred -= part;
@@ -86,7 +86,7 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	}
 	if (!integral)
 		return;
-	e = s->excess - s->deferred; /* dead band of one miss; at most seven misses beyond it */
+	e = s->excess - s->deferred; /* up to one miss has no effect; beyond it up to 7 count */
 	if (e > TL(level_of)(1, 1))
 		e = e - TL(level_of)(1, 1) < TL(level_of)(7, 1) ? e - TL(level_of)(1, 1) : TL(level_of)(7, 1);
 	else if (e < TL(level_of)(-1, 1))
@@ -97,8 +97,8 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	s->u += TL(level_shr)(TL(level_mul)(s->miss, e), 5);
 }
 
-/* Moves the misses on a new level from u to the deferred misses, after eight samples on that level. If
- * deferred misses are left from before, the suspicion ends instead. */
+/* Defers the misses since a suspected change of level, at its eighth sample: moves them from u to
+ * `deferred`. If an earlier change left deferred misses, the suspicion ends instead. */
 TL_FN void TL(interval_defer)(struct TL(interval) *s)
 {
 	uint32_t moved = s->missed < 6 ? s->missed : 6;
@@ -113,8 +113,8 @@ TL_FN void TL(interval_defer)(struct TL(interval) *s)
 	}
 }
 
-/* Updates the slow and the fast mean of |y - p|. After a change of level they restart from the mean over
- * the later half of each of three epochs, which end at 8, 16 and 32 samples. */
+/* Updates the slow and the fast mean of |y - p|. After 8, 16 and 32 samples on a suspected new level,
+ * both restart from the mean over the later half of these samples. */
 TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 {
 	num_t fine = num_fine(error), least = TL(max)(num_shr(num_fine(p), 16), num_least);
@@ -138,14 +138,14 @@ TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 				s->stage = 0;
 		}
 	}
-	if (s->quick > 0) { /* forget a scale faster that is far too wide */
+	if (s->quick > 0) { /* a slow mean above three times the fast one forgets faster */
 		s->quick--;
 		if (s->slow_fine > 3 * s->fast_fine && s->samples > 16)
 			s->slow_n = s->slow_n / 2 > 8 ? s->slow_n / 2 : 8;
 	}
 }
 
-/* Updates the width with sample `y`, which `p` predicted. The RTO in force was between `low` and `high`. */
+/* Updates the width with the sample `y`, predicted by `p`. `low`, `high`: floor and cap of the RTO. */
 TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t low, num_t high,
 			       uint32_t integral, uint32_t steps)
 {
@@ -158,7 +158,7 @@ TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t l
 	missed = y > TL(clamp)(raw, low, high);
 	if (steps)
 		TL(interval_watch)(s, y, p);
-	/* anti-windup: do not count a sample if the floor or the cap decided */
+	/* anti-windup: a sample does not count if the floor or the cap of the RTO decided the outcome */
 	if (missed ? raw <= high : raw >= low && s->u > TL(interval_least)())
 		TL(interval_count)(s, missed, integral);
 	if (s->stage == 8)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `eifel`: the Eifel retransmission timer (Ludwig and Sklower, CCR 30(3), 2000). Its gains
  * depend on the flight size, so that its memory lasts a number of round trips, not of samples. The caller
- * sets the timer to the RTO minus the age of the oldest unacknowledged segment (TL_TIMER_FROM_HEAD). This
- * file is included twice, for double precision and for fixed point. */
+ * sets the timer to the RTO minus the age of the oldest unacknowledged segment (TL_TIMER_FROM_HEAD).
+ * Included twice: for double precision and for fixed point. */
 
 #include "eifel_double.h"
 #include "eifel_fixed.h"
@@ -62,12 +62,11 @@ TL_FN void TL(eifel_update)(struct TL(eifel) *s, const struct tl_sample *in)
 		s->srtt_fine += num_mul(delta, gain);
 		if (delta >= num_from_us(0)) {
 			num_t step = delta - s->rttvar_fine;
-			/* the gain is squared if the step lowers RTTVAR, which then falls over many round
-			 * trips */
+			/* the squared gain of a falling RTTVAR makes it fall over many round trips */
 			s->rttvar_fine += num_mul(step < num_from_us(0) ? num_mul(step, gain) : step, gain);
 		}
 	}
-	/* RTTVAR / gain; with flight > 0, by integers instead of a division by a ratio */
+	/* RTTVAR / gain; with flight > 0 computed from integers */
 	if (flight == 0)
 		var = TL(coarse_over)(s->rttvar_fine, s->params.gain_max);
 	else

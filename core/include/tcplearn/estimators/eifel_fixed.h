@@ -25,8 +25,7 @@ TL_FN int64_t tl_fix_over(int64_t a, int64_t r)
 	return tl_fix_signed(((m / f) << 30) + (((m % f) << 30) + f / 2) / f, a);
 }
 
-/* Returns a / 2^16 / (r / 2^30), rounded twice: first `a` by 2^6, then the result. Range: |a| <= 2^58,
- * 2^20 <= r <= 2^30. */
+/* Returns a / 2^16 / (r / 2^30), with two roundings. Range: |a| <= 2^58, 2^20 <= r <= 2^30. */
 TL_FN int64_t tl_coarse_over_fix(int64_t a, int64_t r)
 {
 	TL_RANGE(tl_fix_within(a, 58), a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `experts`: Algorithm 1 of nunes2014. Each trial is one RTT sample; the prediction is the
  * weighted mean of experts, each a fixed RTT. Parameters and grid are in experts_grid.h, the steps of a
- * trial in experts_steps.h. This file is included twice, for double precision and for fixed point. */
+ * trial in experts_steps.h. Included twice: for double precision and for fixed point. */
 
 #include "experts_grid.h"
 #include "experts_steps.h"
@@ -42,8 +42,7 @@ TL_FN void TL(experts_trial)(struct TL(experts) *s, TL(tick) y)
 		TL(experts_share_variable)(s, reach, sum, y);
 	else
 		TL(experts_share_past)(s, reach, sum);
-	/* step 1 of the next trial; division by the sum, because rounding leaves it slightly different
-	 * from 1 */
+	/* step 1 of the next trial; divided by the sum, which rounding has made differ from 1 */
 	s->rtt = TL(tick_to_num)(TL(weight_mean)(TL(experts_dot)(w, x, n), TL(experts_sum)(w, n)),
 				 s->unit_us);
 }

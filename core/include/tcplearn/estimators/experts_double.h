@@ -60,19 +60,20 @@ TL_FN tl_weight_sum_f64 tl_weight_one_f64(void)
 	return 1.0;
 }
 
-/* Returns the part of `pool` that each of `n` experts gets; `scale` normalizes the sum of weights to 1. */
+/* Returns pool * scale / n, the weight that each of `n` experts gets from the pool; `scale` normalizes
+ * the sum of weights to 1. */
 TL_FN tl_weight_ratio_f64 tl_weight_pool_f64(tl_weight_sum_f64 pool, tl_weight_ratio_f64 scale, uint32_t n)
 {
 	return pool * scale / (double)n;
 }
 
-/* Returns alpha times the mean of `t` weights, which is alpha * sum / t. */
+/* Returns alpha * sum / t: alpha times the mean of `t` weights. */
 TL_FN tl_weight_ratio_f64 tl_weight_past_f64(tl_weight_sum_f64 sum, uint32_t t, double alpha)
 {
 	return sum / (double)t * alpha;
 }
 
-/* Returns w, at least 2^-30, because fixed point could not raise a smaller weight again. */
+/* Returns w, but at least 2^-30, the least positive weight in fixed point. */
 TL_FN tl_weight_f64 tl_weight_floor_f64(tl_weight_f64 w)
 {
 	return w > 1.0 / 1073741824.0 ? w : 1.0 / 1073741824.0;

@@ -67,8 +67,7 @@ TL_FN tl_loss_fix tl_loss_square_less_fix(tl_tick_fix d, tl_loss_fix least)
 	return ((uint64_t)d * (uint64_t)d + (0x8000u - (least << 16))) >> 16;
 }
 
-/* Returns loss * ratio. Range: loss <= 2^50, 0 <= ratio <= 2^36. A loss is at most 4000^2 units or 64 *
- * 4000. */
+/* Returns loss * ratio. Range: loss <= 2^50, 0 <= ratio <= 2^36. */
 TL_FN tl_loss_fix tl_loss_mul_fix(tl_loss_fix loss, int64_t ratio)
 {
 	TL_RANGE(loss <= (uint64_t)1 << 50, loss);
@@ -81,8 +80,8 @@ TL_FN tl_weight_sum_fix tl_weight_one_fix(void)
 	return (uint64_t)1 << 30;
 }
 
-/* Returns the part of `pool` that each of `n` experts gets, truncated; `scale` normalizes the sum of
- * weights to 1. Range: pool * scale <= 2^61, n > 0. */
+/* Returns pool * scale / n, the weight that each of `n` experts gets from the pool, truncated; `scale`
+ * normalizes the sum of weights to 1. Range: pool * scale <= 2^61, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_ratio_fix scale, uint32_t n)
 {
 	TL_RANGE(pool == 0 || scale <= ((uint64_t)1 << 61) / pool, scale);
@@ -90,8 +89,8 @@ TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_r
 	return ((pool * scale) >> 30) / n;
 }
 
-/* Returns alpha times the mean of `t` weights, which is alpha * sum / t. Range: sum / t <= 2^31, 0 <=
- * alpha <= 2^30, t > 0. */
+/* Returns alpha * sum / t: alpha times the mean of `t` weights. Range: sum / t <= 2^31,
+ * 0 <= alpha <= 2^30, t > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_past_fix(tl_weight_sum_fix sum, uint32_t t, int64_t alpha)
 {
 	TL_RANGE(sum / t <= (uint64_t)1 << 31, sum);
@@ -99,14 +98,15 @@ TL_FN tl_weight_ratio_fix tl_weight_past_fix(tl_weight_sum_fix sum, uint32_t t, 
 	return (sum / t * (uint64_t)alpha + ((uint64_t)1 << 29)) >> 30;
 }
 
-/* Returns w, at least its last bit, because a weight of 0 would stay 0. */
+/* Returns w, but at least 2^-30 (its last bit), because a weight of 0 could stay 0. */
 TL_FN tl_weight_fix tl_weight_floor_fix(tl_weight_fix w)
 {
 	return w > 1u ? w : 1u;
 }
 
-/* Returns one term w * x of a dot product. Range: 0 <= x <= 2^42 (a sum of ticks). A tick is at most
- * 2^32, so with weights that sum to 1 the dot product stays below 2^63. */
+/* Returns one term w * x of a weighted sum of experts. `x` is an expert or a sum of at most 1,000. Range:
+ * 0 <= x <= 2^42. An expert is at most 4000 units, below 2^32 with its 20 fractional bits; weights that
+ * sum to 1 (2^30) thus keep the weighted sum below 2^62. */
 TL_FN tl_weight_dot_fix tl_weight_dot_one_fix(tl_weight_fix w, tl_tick_fix x)
 {
 	TL_RANGE(x >= 0 && tl_fix_within(x, 42), x);

@@ -3,9 +3,9 @@
  * grid of fixed RTTs that share weight. The grid and the weights are stored after the state: reserve
  * TL(experts_bytes)(params).
  *
- * The weights always sum to 1, and the smallest loss of a trial is subtracted from each loss. Both cancel
- * in the prediction; they replace the paper's "periodic rescaling" (section 3.2). This file is included
- * twice, for double precision and for fixed point. */
+ * The weights always sum to 1, and the least loss of a trial is subtracted from every loss. Neither
+ * changes a prediction; they replace the paper's "periodic rescaling" (section 3.2). Included twice: for
+ * double precision and for fixed point. */
 
 #include "experts_double.h"
 #include "experts_fixed.h"
@@ -65,8 +65,8 @@ struct TL(experts) {
 	num_t last;
 	int64_t unit_us; /* the length of one unit of the grid */
 	uint32_t samples;
-	uint32_t trials; /* trials with share = past, whose weights are in the sums */
-	/* x[n] in units, rising; with share = past, sums of the weights before step 4; then w[n] */
+	uint32_t trials; /* with share = past: number of trials in the sums of weights */
+	/* then the arrays: experts x[n] in units; with share = past, n sums of weights; weights w[n] */
 };
 
 TL_FN uint32_t TL(experts_bytes)(const struct TL(experts_params) *p)
@@ -112,7 +112,7 @@ TL_FN void TL(experts_fitted)(struct TL(experts_params) *p)
 
 /* Preset `experts/nunes2014-4ms` (nunes2014, section 6): the kernel's clock tick of 4 ms is the unit of
  * the grid, RTTVAR is by equation 4, and the bounds are those of Linux 2.6.28. RTTs are in microseconds,
- * as in current kernels. The grid ends at 8 s; with the simulator's 128 ticks it would end at half a
+ * as in current kernels. The grid ends at 8 s: 128 ticks, as in the paper's simulator, would be half a
  * second, and the errors that the paper reports could not occur. */
 TL_FN void TL(experts_4ms)(struct TL(experts_params) *p)
 {

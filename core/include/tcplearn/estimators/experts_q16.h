@@ -5,7 +5,7 @@
  * section 6 does not state whether the kernel had it.
  *
  * Both arithmetics use the same integers. Grid and weights are stored after the state: reserve
- * TL(experts_q16_bytes)(params). This file is included twice, for double precision and for fixed point. */
+ * TL(experts_q16_bytes)(params). Included twice: for double precision and for fixed point. */
 
 #include "experts_q16_arithmetic.h"
 
@@ -33,7 +33,7 @@ struct TL(experts_q16) {
 	tl_q16 last;   /* last sample in ticks */
 	uint32_t samples;
 	uint32_t trials; /* trials since the last rescaling */
-			 /* x[n], then w[n] */
+			 /* then the arrays x[n] and w[n] */
 };
 
 TL_FN uint32_t TL(experts_q16_bytes)(const struct TL(experts_q16_params) *p)
@@ -53,8 +53,7 @@ TL_FN uint32_t TL(experts_q16_count)(const struct TL(experts_q16) *s)
 
 TL_FN void TL(experts_q16_defaults)(struct TL(experts_q16_params) *p) { TL_EXPERTS_Q16_PARAMS(TL_DEFAULT) }
 
-/* Presets with 4 ms units: one unit of the grid is one tick, not 125, and the grid ends at 8 s, as in
- * experts/nunes2014-4ms. */
+/* Presets with 4 ms units, as experts/nunes2014-4ms: a unit is one tick, and the grid ends at 8 s. */
 TL_FN void TL(experts_q16_4ms)(struct TL(experts_q16_params) *p)
 {
 	p->scale = 1;
@@ -67,8 +66,7 @@ TL_FN void TL(experts_q16_4ms_rescaled)(struct TL(experts_q16_params) *p)
 	p->rescale = 1;
 }
 
-/* Step 1: returns the weighted mean of the experts. The sum of the weights is not 0. No weight is above
- * 1, so only the sums can exceed Q16.16. */
+/* Step 1: returns the weighted mean of the experts. Range: weights up to 1, not all of them 0. */
 TL_FN tl_q16 TL(experts_q16_mean)(const struct TL(experts_q16) *s)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s), *w = x + TL(experts_q16_count)(s);
@@ -106,9 +104,9 @@ TL_FN void TL(experts_q16_init)(struct TL(experts_q16) *s, const struct TL(exper
 }
 
 /* Sets new weights when all are zero. Section 6.2: "a uniform distribution whose mean matches the most
- * recently measured RTT". Here these are equal weights on a run of experts, from the lowest upward or
- * from the highest downward, whose mean is nearest to `y`: the longest such run, and of equally near ones
- * the first. */
+ * recently measured RTT". Here these are equal weights on consecutive experts, which include the lowest
+ * or the highest one, with the mean nearest to `y`. Of equally near choices, those with the lowest expert
+ * come first, then the longer ones. */
 TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 {
 	const tl_q16 *x = TL(experts_q16_grid)(s);
@@ -116,8 +114,7 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, n = TL(experts_q16_count)(s), from = 0, to = 1;
 	uint64_t sum = x[0], mean = x[0];
 
-	/* x rises, so the means of the runs [0, i) rise too: the nearest is the last below y or the first
-	 * above y */
+	/* the mean of x[0] to x[i - 1] rises with i: the nearest is the last below y or the first above */
 	for (i = 1; i < n && mean < y; i++) {
 		uint64_t below = mean;
 		sum += x[i];
@@ -129,7 +126,7 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		sum += x[i];
 		to = i + 1;
 	}
-	/* the means of [i, n) rise too, and continue from the end of the means of [0, i) */
+	/* the mean of x[i] to x[n - 1] rises with i */
 	if (to == n && mean < y) {
 		uint64_t below = mean;
 		for (i = 1; i < n && mean < y; i++) {
@@ -144,9 +141,9 @@ TL_FN void TL(experts_q16_reinit)(struct TL(experts_q16) *s, tl_q16 y)
 		w[i] = i >= from && i < to ? TL_Q16_ONE / (to - from) : 0;
 }
 
-/* Divides the weights by their sum. Section 3.2 says "we periodically rescale the weights", but not when
- * and to which sum. Here they then sum to 1 except for rounding: no weight is above the sum, which is not
- * 0. */
+/* Every `rescale` trials, divides the weights by their sum. Section 3.2 says "we periodically rescale the
+ * weights", but neither when nor to which sum; here to 1, except for rounding. `sum` is not 0, and no
+ * weight is above it. */
 TL_FN void TL(experts_q16_rescale)(struct TL(experts_q16) *s, uint64_t sum)
 {
 	tl_q16 *w = TL(experts_q16_grid)(s) + TL(experts_q16_count)(s);
@@ -168,8 +165,7 @@ TL_FN void TL(experts_q16_trial)(struct TL(experts_q16) *s, tl_q16 y)
 	uint32_t i, reach, n = TL(experts_q16_count)(s);
 	uint64_t e, pool = 0, sum = 0, dot = 0, part;
 
-	/* Steps 2 and 3. All experts below y have the same loss; above y the loss rises from expert to
-	 * expert. */
+	/* Steps 2 and 3. All experts below y have the same loss; above y the loss rises. */
 	e = tl_q16_exp_neg(tl_q16_mul(p->eta_q16, tl_q16_sat((uint64_t)y * 2)));
 	for (i = 0; i < n && x[i] < y; i++) {
 		w[i] = (tl_q16)((w[i] * e) >> 16);

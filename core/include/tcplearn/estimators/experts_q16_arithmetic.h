@@ -33,8 +33,7 @@ TL_FN tl_q16 tl_q16_div(tl_q16 a, tl_q16 b)
 /* For z of at least this value, e^-z is below half of the last bit. */
 #define TL_Q16_EXP_END 772244u
 
-/* Returns e^-z, correctly rounded for every z (a test tries all of them), as the product of three powers
- * from tables. */
+/* Returns e^-z, correctly rounded for every z (a test tries all), as a product of three table entries. */
 TL_FN tl_q16 tl_q16_exp_neg(tl_q16 z)
 {
 	uint64_t p;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Steps 2 to 4 of nunes2014's Algorithm 1 for the estimator `experts`. An expert is a fixed RTT, and its
  * loss measures how far it was from the sample. The steps are: the losses, their effect on the weights,
- * and the sharing of weight. This file is included twice, for double precision and for fixed point, after
- * experts_grid.h. */
+ * and the sharing of weight. Included twice: for double precision and for fixed point. */
 
 TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 {
@@ -10,8 +9,7 @@ TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 	       p->loss == TL_EXPERTS_LOSS_PINBALL;
 }
 
-/* The next two functions return the cost of one unit too high and of one unit too low, for a loss that is
- * linear on each side. */
+/* The next two functions return the cost of one unit too high, and too low, for the linear losses. */
 TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
 {
 	return p->loss == TL_EXPERTS_LOSS_LINEAR    ? p->over
@@ -26,8 +24,7 @@ TL_FN ratio_t TL(experts_under)(const struct TL(experts_params) *p)
 						    : TL_RATIO(1, 1);
 }
 
-/* Step 2: the next two functions return the loss of an expert that is too high, or too low, by `d` units.
- * `y` is the sample. */
+/* Step 2: the next two functions return the loss of an expert too high, or too low, by `d` units. */
 TL_FN TL(loss) TL(experts_loss_over)(const struct TL(experts_params) *p, TL(tick) d)
 {
 	return TL(experts_linear)(p) ? TL(loss_mul)(TL(loss_from_tick)(d), TL(experts_over)(p))
@@ -56,8 +53,8 @@ TL_FN uint32_t TL(experts_first)(const TL(tick) *x, uint32_t n, TL(tick) y)
 	return to;
 }
 
-/* Returns the first expert from `from` on whose loss is above `limit`. All experts from `from` on are too
- * high; their loss rises with the distance, so all later experts are above the limit too. */
+/* Returns the first expert, from `from` on, whose loss is above `limit`. These experts are too high, so
+ * their losses rise, and those of all later ones are above `limit` too. */
 TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, TL(tick) y, TL(loss) limit)
 {
 	const TL(tick) *x = TL(experts_grid)(s);
@@ -118,8 +115,7 @@ TL_FN void TL(experts_punish_under)(struct TL(experts) *s, uint32_t to, TL(tick)
 	}
 }
 
-/* Returns the sum of the weights. Four partial sums run in parallel, because an addition of doubles has
- * to wait for the one before it. */
+/* Returns the sum of the weights, by four partial sums, because additions of doubles wait for each other. */
 TL_FN TL(weight_sum) TL(experts_sum)(const TL(weight) *w, uint32_t n)
 {
 	TL(weight_sum) a = 0, b = 0, c = 0, d = 0;
@@ -164,7 +160,7 @@ TL_FN TL(weight_dot) TL(experts_dot)(const TL(weight) *w, const TL(tick) *x, uin
 }
 
 /* Step 4 with fixed share. Returns the prediction of the next trial (step 1) in units, computed in the
- * same pass. Here and below, w' is 0 from the expert `reach` on. */
+ * same pass. Here and in the next two functions, w' is 0 from the expert `reach` on. */
 TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) total)
 {
 	const TL(tick) *x = TL(experts_grid)(s);
@@ -194,9 +190,8 @@ TL_FN TL(tick) TL(experts_share_fixed)(struct TL(experts) *s, uint32_t reach, TL
 }
 
 /* Step 4 with variable share (Herbster and Warmuth 1998): an expert with a larger loss gives away more.
- * The pool is the sum of (1 - e^(-alpha L)) w', so an expert without loss keeps its whole weight. With
- * variable share and past share no weight falls below 2^-30, because fixed point could not raise it
- * again. */
+ * The pool is the sum of (1 - e^(-alpha L)) w', so an expert without loss keeps its whole weight. The
+ * pool can be 0; a weight that rounds to 0 would then stay 0, so every weight is kept at 2^-30 or more. */
 TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum, TL(tick) y)
 {
 	const struct TL(experts_params) *p = &s->params;
@@ -222,8 +217,9 @@ TL_FN void TL(experts_share_variable)(struct TL(experts) *s, uint32_t reach, TL(
 	}
 }
 
-/* Step 4 with mixing past posteriors (Bousquet and Warmuth 2002), the uniform past: the share alpha goes
- * to the experts in proportion to the mean of all their earlier weights before step 4. */
+/* Step 4 with mixing past posteriors (Bousquet and Warmuth 2002) and a uniform past: each expert keeps
+ * 1 - alpha of its weight and gets alpha times the mean of its weights before step 4 in all earlier
+ * trials. Every weight is kept at 2^-30 or more. */
 TL_FN void TL(experts_share_past)(struct TL(experts) *s, uint32_t reach, TL(weight_sum) sum)
 {
 	TL(weight) *w = TL(experts_weights)(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `jacobson/freebsd-2.2`: Jacobson's averages in scaled integers, in ticks of a coarse
  * clock, as 4.4BSD and its descendants computed them (Stevens, TCP/IP Illustrated, volume 2, 25.3 to
- * 25.10). The simulator of nunes2014 had such a TCP. Both arithmetics use the same integers. This file is
- * included twice, for double precision and for fixed point. */
+ * 25.10). The simulator of nunes2014 had such a TCP. Both arithmetics use the same integers. Included
+ * twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_FREEBSD_H
 #define TCPLEARN_FREEBSD_H
@@ -53,7 +53,7 @@ TL_FN void TL(freebsd_update)(struct TL(freebsd) *s, const struct tl_sample *in)
 
 	if (rtt_us == 0)
 		return;
-	/* exact: the sampler uses the same tick */
+	/* exact, because the sampler returns whole ticks */
 	s->ticks = (int64_t)((uint64_t)rtt_us / (uint64_t)tick_us);
 	if (s->srtt == 0) {
 		s->srtt = s->ticks * 32;
@@ -80,8 +80,7 @@ TL_FN void TL(freebsd_query)(const struct TL(freebsd) *s, struct TL(prediction) 
 		out->rto = num_from_us(p->rto_initial_us);
 		return;
 	}
-	/* 0 would mean that there is no prediction, so a prediction below one tick becomes the least
-	 * positive value */
+	/* a prediction below one tick becomes 1 us, because 0 means that there is no prediction */
 	out->rtt = srtt == 0 ? num_from_us(1)
 			     : num_shr(num_mul_count(num_from_us(p->tick_us), (uint32_t)srtt), 5);
 	rto = tl_clamp_us(rto, floor > p->rto_min ? floor : p->rto_min, p->rto_max);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The estimator `jacobson`: SRTT, RTTVAR and RTO by RFC 6298, without the floor of one second unless a
- * preset sets it. A preset has nunes2014's equations 1 to 3. This file is included twice, for double
- * precision and for fixed point. */
+/* The estimator `jacobson`: SRTT, RTTVAR and RTO by RFC 6298, without the floor of one second. Presets
+ * add this floor, or use nunes2014's equations. Included twice: for double precision and for fixed point. */
 
 #define TL_JACOBSON_PARAMS(X) \
 	X(ratio, alpha, TL_RATIO(1, 8), 0, 1, "gain of SRTT") \
@@ -33,8 +32,7 @@ TL_FN void TL(jacobson_rfc6298)(struct TL(jacobson_params) *p)
 	p->rto_min_us = 1000000;
 }
 
-/* Preset `jacobson/nunes2014`: nunes2014, equations 1 to 3, with the bounds of its section 2.1: 2 and 64
- * ticks of 500 ms. */
+/* Preset `jacobson/nunes2014`: equations 1 to 3; bounds of section 2.1: 2 and 64 ticks of 500 ms. */
 TL_FN void TL(jacobson_nunes2014)(struct TL(jacobson_params) *p)
 {
 	p->granularity_us = 0;

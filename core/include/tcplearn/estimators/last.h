@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `last`, the trivial baseline: it predicts the last RTT. Its RTO adds K times the mean
- * step between samples (nunes2014, equation 4). This file is included twice, for double precision and for
- * fixed point. */
+ * step between samples (nunes2014, equation 4). Included twice: for double precision and for fixed point. */
 
 #define TL_LAST_PARAMS(X) \
 	X(ratio, beta, TL_RATIO(1, 4), 0, 1, "gain of the mean step") \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `linreg`: the linear regression of baddam2018, rtt = b0 + b1 hops + b2 min + b3 max + b4
  * ttl in ms, with the connection's own minimum and maximum RTT. The coefficients that the paper published
- * for each kernel are presets. This file is included twice, for double precision and for fixed point. */
+ * for each kernel are presets. Included twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_LINREG_H
 #define TCPLEARN_LINREG_H
@@ -115,7 +115,7 @@ TL_FN void TL(linreg_update)(struct TL(linreg) *s, const struct tl_sample *in)
 		 num_mul(num_from_us(s->min_us), s->params.b2_min) +
 		 num_mul(num_from_us(s->max_us), s->params.b3_max) +
 		 num_mul(num_mul_count(ms, ttl), s->params.b4_ttl_ms);
-	/* with the sign as in the paper: a prediction that is too low shortens the RTO */
+	/* the error has the sign of the paper: a prediction that is too low shortens the RTO */
 	error = s->rtt - num_from_us(rtt_us);
 	if (s->params.error == TL_ERROR_MAGNITUDE)
 		error = TL(abs)(error);

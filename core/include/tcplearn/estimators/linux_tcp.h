@@ -2,8 +2,7 @@
 /* The estimator `linux`: the timer of the Linux kernel, from the description in Sarolahti and Kuznetsov,
  * "Congestion Control in Linux TCP" (USENIX 2002, section 4). Unlike RFC 6298 it has a mean deviation
  * that rises slowly when the RTT falls, the maximum of that deviation over each round trip, and a floor
- * on the variance term, not on the RTO. This file is included twice, for double precision and for fixed
- * point. */
+ * on the variance term, not on the RTO. Included twice: for double precision and for fixed point. */
 
 #define TL_LINUX_TCP_PARAMS(X) \
 	X(us, variance_floor, 200000, 0, 4294967296, "floor of the variance term (tcp_rto_min_us)") \
@@ -68,7 +67,7 @@ TL_FN void TL(linux_tcp_update)(struct TL(linux_tcp) *s, const struct tl_sample 
 		s->mdev4_max = s->mdev4;
 		s->rttvar = TL(max)(s->rttvar, s->mdev4_max);
 	}
-	if (in->sent_us >= s->round_us) { /* once a round trip, rttvar may fall towards the maximum */
+	if (in->sent_us >= s->round_us) { /* once a round trip, rttvar may fall towards mdev4_max */
 		if (s->mdev4_max < s->rttvar)
 			s->rttvar -= num_shr_positive(s->rttvar - s->mdev4_max, 2);
 		s->round_us = in->time_us;

@@ -17,9 +17,9 @@
 #ifndef TCPLEARN_ESTIMATORS_LIST_H
 #define TCPLEARN_ESTIMATORS_LIST_H
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, state, timer)
- * state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS if arrays follow the struct, whose number and length depend
- * on the parameters. about: one or two sentences for a glossary. */
+/* Each line is X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, state,
+ * timer). state: TL_STATE_FIXED, or TL_STATE_BY_PARAMS if arrays follow the struct, whose number and
+ * length depend on the parameters. about: one or two sentences for a glossary. */
 #define TL_ESTIMATORS(X) \
 	X(last, "last", TL_LAST_PARAMS, TL_FORMULA, "the last sample: the trivial baseline", \
 	  "The next RTT is taken to be the last one, and the RTO adds four times the mean step " \
@@ -70,7 +70,7 @@
 	  "in a hundred is above it.", \
 	  TL_STATE_FIXED, TL_TIMER_FROM_ACK)
 
-/* X(estimator, function, name, summary). A preset takes everything else from its estimator. */
+/* Each line is X(estimator, function, name, summary). A preset takes everything else from its estimator. */
 #define TL_PRESETS(X) \
 	X(jacobson, rfc6298, "jacobson/rfc6298", "RFC 6298 with its floor of 1 s") \
 	X(jacobson, nunes2014, "jacobson/nunes2014", "equations 1 to 3, 500 ms ticks: RTO in [1 s, 32 s]") \

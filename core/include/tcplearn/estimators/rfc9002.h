@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `rfc9002`: QUIC's RTT estimator (RFC 9002), which subtracts the peer's ACK delay. Its
- * probe timeout (PTO) is used as the RTO. This file is included twice, for double precision and for fixed
- * point. */
+ * probe timeout (PTO) is used as the RTO. Included twice: for double precision and for fixed point. */
 
 #define TL_RFC9002_PARAMS(X) \
 	X(us, granularity, 1000, 0, 10000000, "kGranularity (RFC 9002, 6.1.2)") \

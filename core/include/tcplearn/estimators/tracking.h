@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `tracking`. It combines several small predictors that move with the path
- * (tracking_predictors.h) by discounted regret matching (Hart and Mas-Colell 2000; the discount is the
- * forgetting of fixed share, applied to the regret), with a long and a short memory. It then adds a
- * correction from three of the predictors, and keeps the result within a budget: the error may exceed
- * that of predicting the last RTT only by a limited amount. There is no learning rate, no scale and no
- * exponential. docs/algorithms/tracking.md. This file is included twice, for double precision and for
- * fixed point. */
+ * (tracking_predictors.h) by regret matching (Hart and Mas-Colell 2000) with regrets that decay, one set
+ * slowly and one fast. It then adds a correction from three of the predictors, and keeps the result
+ * within a budget: its total error may exceed that of predicting the last RTT only by a limited amount.
+ * There is no learning rate and no exponential. docs/algorithms/tracking.md. Included twice: for double
+ * precision and for fixed point. */
 
 #include "tracking_double.h"
 #include "tracking_fixed.h"
@@ -35,7 +34,7 @@ struct TL(tracking) {
 
 TL_FN void TL(tracking_defaults)(struct TL(tracking_params) *p) { TL_TRACKING_PARAMS(TL_DEFAULT) }
 
-/* Preset `tracking/first`: the first form of the algorithm. */
+/* Preset `tracking/first`: one set of regrets, no correction, and other rules for drift and budget. */
 TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
 {
 	p->budget = TL_BUDGET_FIRST;
@@ -44,8 +43,7 @@ TL_FN void TL(tracking_first)(struct TL(tracking_params) *p)
 	p->correction = TL_OFF;
 }
 
-/* Preset `tracking/study`: the form that was studied first, with twelve predictors, no budget, no warm-up
- * and no dead zone. */
+/* Preset `tracking/study`: as `tracking/first`, with twelve predictors, no budget, warm-up or dead zone. */
 TL_FN void TL(tracking_study)(struct TL(tracking_params) *p)
 {
 	TL(tracking_first)(p);

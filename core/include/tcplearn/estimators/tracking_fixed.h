@@ -29,8 +29,8 @@ TL_FN int64_t tl_positive_mean_fix(const int64_t *w, const int64_t *x, uint32_t 
 	return tl_fix_div(dot, sum);
 }
 
-/* Returns the mean of x, weighted by the positive values of w, whose sum is `sum`. Only 20 bits relative
- * to the sum count. Range: |x| <= 2^41, n <= 16, each w below 2^58. */
+/* Returns the mean of x, weighted by the positive values of w, whose sum is `sum`. Bits of w below the 20
+ * leading bits of `sum` are dropped. Range: |x| <= 2^41, n <= 16, each w below 2^58. */
 TL_FN int64_t tl_summed_mean_fix(const int64_t *w, const int64_t *x, uint32_t n, int64_t fallback,
 				 int64_t sum)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The prediction of the estimators `tracking` and `conformal`: a mixture of predictors, corrected, and
- * kept within a budget relative to the error of the last value (tracking.h). The caller passes the
- * parameters; if they are constants, a compiler removes the code that they do not select. This file is
- * included twice, for double precision and for fixed point. */
+ * kept within a budget (tracking.h). The caller passes the parameters; if they are constants, a compiler
+ * removes the code that they do not select. Included twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_MIXTURE_H
 #define TCPLEARN_TRACKING_MIXTURE_H
@@ -36,17 +35,17 @@ struct TL(mixture_params) {
 /* State of the prediction. It has no RTO, and its parameters are passed to each call. */
 struct TL(mixture) {
 	struct TL(predictors) bank;
-	union { /* selected by the parameter `combiner`; alternatives that are not available have size 0 */
+	union { /* selected by the parameter `combiner` */
 		struct {
 			/* regret of each predictor; the last entry is the corrected mixture */
 			num_t of[TL_PREDICTORS + 1];
 			num_t mixture;
-		} regret[2]; /* the second memory is used only with two memories */
+		} regret[2]; /* two memories: [0] short, [1] long; one memory: [0] */
 		TL(weight) weight[TL_PREDICTORS];
 	} by;
 	num_t base, corrected; /* the mixture before and after the correction */
 	ratio_t correction[3]; /* coefficients towards the predictors last value, slow hub, map of 16 cells */
-	num_t rtt;             /* the mixture after the budget: the prediction */
+	num_t rtt;             /* the mixture after correction and budget: the prediction */
 	num_t budget;
 };
 
@@ -92,8 +91,8 @@ TL_FN void TL(mixture_init)(struct TL(mixture) *s, const struct TL(mixture_param
 	s->budget = num_from_us(0);
 }
 
-/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: adds to the regret R_k the error that following
- * predictor k would have saved. */
+/* R_k += |mixture - y| - |x_k - y| - R_k / 2^shift: the regret R_k is the decaying sum of the error that
+ * predictor k would have saved. `error` is |x_k - y|, `lost` |mixture - y| for each memory. */
 TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_params) *p, uint32_t k,
 			      num_t error, const num_t *lost)
 {
@@ -107,8 +106,7 @@ TL_FN void TL(mixture_regret)(struct TL(mixture) *s, const struct TL(mixture_par
 	*slow += lost[1] - error - num_shr_down(*slow, 9);
 }
 
-/* Updates all regrets with the sample `y`. Writes to `sums` the sum of the predictors' positive regrets
- * for each memory. */
+/* Updates all regrets with the sample `y`. `sums` gets the sum of positive regrets for each memory. */
 TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y,
 			       num_t *sums)
 {
@@ -126,8 +124,8 @@ TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_pa
 		TL(mixture_regret)(s, p, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
 }
 
-/* Updates the weights of fixed share, for comparison: steps 3 and 4 of nunes2014 over the same
- * predictors, with errors in units of a running scale. */
+/* Updates the weights if the combiner is fixed share: steps 3 and 4 of nunes2014 over the predictors,
+ * with errors in units of the running scale. */
 TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	TL(loss) loss[TL_PREDICTORS], least = 0;
@@ -152,7 +150,7 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 		w[k] = loss[k] - least <= limit ? TL(weight_decay)(w[k], loss[k] - least, rate) : 0;
 		sum += w[k];
 	}
-	if (!TL(weights_alive)(sum)) { /* alpha is about 0: start again with equal weights */
+	if (!TL(weights_alive)(sum)) { /* no weight is left (alpha is about 0): start again */
 		TL(mixture_uniform)(s, p);
 		return;
 	}
@@ -163,9 +161,9 @@ TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixtur
 			w[k] = TL(weight_mix)(w[k], keep, share);
 }
 
-/* Updates the budget: the error by which the mixture may still exceed that of the last value. Each change
- * of the RTT adds a part (a larger one if upward, because RTT spikes go up and come back), each gain adds
- * its size, and the budget begins with a grant. */
+/* Updates the budget: the total error by which the mixture may still exceed predicting the last value.
+ * Each sample adds the difference of the two errors, and a part of the change of the RTT. The part is
+ * larger upward, because RTT spikes go up and come back. The first 16 samples add more. */
 TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	num_t change = TL(abs)(y - s->bank.x[TL_P_LAST]), b = s->budget;
@@ -176,13 +174,13 @@ TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_par
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
-	/* in a short series the gains are small, and none is old, so the budget decays more slowly */
+	/* in a short series all gains are small and recent, so the budget decays more slowly */
 	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 
 /* Learns the coefficients that move the mixture towards three of its predictors: last value, slow hub (a
- * slow level) and map of 16 cells. Each step is error times distance, both clipped at a scale (least mean
- * squares that an outlier cannot dominate). */
+ * slow level) and map of 16 cells. Each step is error times distance (least mean squares), both clipped
+ * at the running scale, so that no outlier dominates. */
 TL_FN void TL(mixture_learn_correction)(struct TL(mixture) *s, num_t y)
 {
 	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);
@@ -205,8 +203,8 @@ TL_FN num_t TL(mixture_corrected)(const struct TL(mixture) *s)
 	return TL(clamp)(x, num_from_us(0), num_from_us(TL_RTT_MAX_US));
 }
 
-/* Returns the mixture: for each memory the mean weighted by its positive regrets, which includes the
- * corrected mixture, then the mean of both memories. */
+/* Returns the mixture. For each memory, it is the mean of the predictors and of the corrected mixture,
+ * weighted by their positive regrets; with two memories, the mean of both. */
 TL_FN num_t TL(mixture_mix_regrets)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t fallback,
 				    const num_t *sums)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The predictors that the estimator `tracking` combines; each is small and moves with the path. There are
  * three kinds: trackers of the level, learners of the value that follows a deviation from the level, and
- * the last value. They learn in cells: a cell classifies the last deviations by comparison with the
- * running scale. This file is included twice, for double precision and for fixed point. */
+ * the last value. They keep one value for each cell, which is a class of recent deviations in relation to
+ * the running scale. Included twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_PREDICTORS_H
 #define TCPLEARN_TRACKING_PREDICTORS_H
@@ -33,10 +33,10 @@ struct tl_predictor_choices {
 #endif
 
 struct TL(predictors) {
-	num_t x[TL_PREDICTORS]; /* prediction of each predictor */
-	num_t hub;     /* level: clipped mean with gain 1/16; the slow hub, with gain 1/64, is in x */
-	num_t scale;   /* mean clipped distance from the hub */
-	num_t ring[5]; /* the last five samples */
+	num_t x[TL_PREDICTORS];           /* prediction of each predictor */
+	num_t hub;                        /* the level: clipped mean with gain 1/16 (slow hub in x: 1/64) */
+	num_t scale;                      /* mean clipped distance from the hub */
+	num_t ring[5];                    /* the last five samples */
 	num_t drift[16], drift_scale[16]; /* by the cell of 16; in `tracking/first` by the cell of outliers */
 	num_t offset[4];                  /* by the cell of outliers */
 	num_t map8[8], map16[16];         /* expected deviation of each cell */
@@ -117,13 +117,13 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y)
 	s->samples = 0;
 }
 
-/* Returns the cell of the drift: by the last two deviations, or in `tracking/first` by outliers. */
+/* Returns the cell whose drift applies: by the last two deviations, or in `tracking/first` by outliers. */
 TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s, const struct tl_predictor_choices *how)
 {
 	return how->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
 }
 
-/* Learns the value that followed the last deviation, in the cells that predicted it. */
+/* Learns from the sample `y`, which followed the last deviation, in the cells that predicted it. */
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y,
 				num_t dead)
 {
@@ -146,7 +146,7 @@ TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predic
 	s->map16[m] += TL(clamp)(follows - s->map16[m], -eighth, eighth);
 }
 
-/* Computes the cells of the next sample from this deviation and the last cells. */
+/* Computes the cells of the next sample from the cells of this one and its deviation. */
 TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t dead)
 {
 	num_t scale = s->scale;
@@ -167,7 +167,7 @@ TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t
 }
 
 /* Handles the first five samples: every level is the lower median of the samples so far, so after the
- * third sample one outlier has no effect; the scale is 5/4 of the median distance from it. */
+ * third sample one outlier has no effect; the scale is 5/4 of the median distance from that level. */
 TL_FN void TL(predictors_warm_up)(struct TL(predictors) *s, uint32_t n)
 {
 	num_t v[5];
@@ -222,7 +222,7 @@ TL_FN void TL(predictors_answer)(struct TL(predictors) *s, const struct tl_predi
 	/* in `tracking/study` a prediction may be negative */
 	num_t least = how->exact_ties ? -4 * hub : zero;
 
-	/* in `tracking/first` the drift continues, but from outside it never passes the hub */
+	/* in `tracking/first` the drift does not carry the prediction across the hub (the level) */
 	s->x[TL_P_DRIFT] = !how->drift_by_outlier         ? TL(max)(drifted, least)
 			   : g > dead                     ? TL(max)(drifted, hub)
 			   : g < -dead || how->exact_ties ? TL(max)(TL(min)(drifted, hub), least)

@@ -89,14 +89,14 @@ TL_FN void TL(first_rto_lines_emulated)(struct TL(first_rto_lines_params) *p)
 	TL(first_rto_lines_of)(p, &m);
 }
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about) */
+/* Each line is X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about) */
 #define TL_FIRST_RTO_POLICIES(X) \
 	X(first_rto_lines, "rfc6298", TL_FIRST_RTO_LINES_PARAMS, TL_FORMULA, \
 	  "a known place's RTO by RFC 6298 from one RTT; else one second", \
 	  "The first RTO of a connection to a known place is three times its last RTT, as in " \
 	  "RFC 6298, 2.2 after one sample; of any other place it is one second.")
 
-/* X(policy, function, name, summary). A preset takes everything else from its policy. */
+/* Each line is X(policy, function, name, summary). A preset takes everything else from its policy. */
 #define TL_FIRST_RTO_PRESETS(X) \
 	X(first_rto_lines, emulated, "emulated", \
 	  "ours: quantiles learned from emulated hosts, for unknown places too")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The loss classifier `adaptive`: the probability of the network `mlp` with a threshold that the outcomes
- * on this connection move. A decision to keep cwnd after a "random" loss counts as wrong if another loss
- * follows within a window of packets. docs/algorithms/loss/features.md. This file is included twice, for
- * double precision and for fixed point. */
+/* The loss classifier `adaptive`: the network `mlp` with a threshold that adapts to the connection.
+ * Keeping cwnd after a "random" loss counts as wrong if another loss follows within a window of packets.
+ * A wrong decision lowers the threshold, so that more losses count as congestion; a right one raises it
+ * (docs/algorithms/loss/adaptive.md). Included twice: for double precision and for fixed point. */
 
 #define TL_LOSS_ADAPTIVE_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The loss classifiers `congestion` and `random` (a preset): the trivial baselines, which give one answer
- * for every loss. `congestion` is TCP's standard; with `random` no loss ever reduces cwnd. This file is
- * included twice, for double precision and for fixed point. */
+ * for every loss. `congestion` is TCP's standard; with `random` no loss ever reduces cwnd. Included
+ * twice: for double precision and for fixed point. */
 
 #define TL_LOSS_ALWAYS_PARAMS(X) \
 	X(choice, cause, TL_LOSS_CONGESTION, "congestion|random", 1, "the answer for every loss")

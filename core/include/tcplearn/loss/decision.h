@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The output of a loss classifier: the probability that congestion caused the loss, and the cause that
- * follows from the classifier's threshold. This file is included twice, for double precision and for
- * fixed point. */
+ * follows from the classifier's threshold. Included twice: for double precision and for fixed point. */
 
 struct TL(loss_decision) {
 	ratio_t congestion; /* probability, in [0, 1] */
@@ -22,14 +21,13 @@ TL_FN void TL(loss_decide_rule)(struct TL(loss_decision) *out, int congestion)
 }
 
 /* Returns whether the connection has an RTT sample. With a sample, min RTT / RTT is above 0; without one
- * it is 0 or NaN. Classifiers then answer as TCP's standard does: congestion. */
+ * it is 0 or NaN, and classifiers answer as TCP's standard does: congestion. */
 TL_FN int TL(loss_known)(const ratio_t *f)
 {
 	return f[TL_LOSS_F_rtt_min_to_rtt] > ratio_from_whole(0);
 }
 
-/* Defines the parameters, their defaults and the state struct of a classifier that has no state of its
- * own. */
+/* Defines parameters, defaults and state struct of a classifier that has no state of its own. */
 #ifndef TL_LOSS_PLAIN
 #define TL_LOSS_PLAIN(id, list) \
 	struct TL(id##_params) { \

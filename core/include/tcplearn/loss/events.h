@@ -27,7 +27,7 @@ struct tl_loss_moment {
 };
 
 enum tl_loss_change {
-	/* fast recovery began after the decision; its cause is the one that the sender acted on */
+	/* fast recovery began after the decision; `cause` is what the sender acted on */
 	TL_LOSS_BEGUN = 0,
 	TL_LOSS_ENDED = 1,  /* all data that was in flight when the recovery began is acknowledged */
 	TL_LOSS_UNDONE = 2, /* the sender found that nothing was lost (DSACK, Eifel, F-RTO) */

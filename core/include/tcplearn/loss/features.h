@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Computes the features of feature_list.h at a fast retransmit. Before the first RTT sample, and only
- * then, all features are 0. This file is included twice, for double precision and for fixed point. */
+ * then, all features are 0. Included twice: for double precision and for fixed point. */
 
 #define TL_LOSS_CLIP(name, low, high, text) \
 	f[TL_LOSS_F_##name] = f[TL_LOSS_F_##name] > ratio_from_whole(high)  ? ratio_from_whole(high) \
@@ -47,7 +47,7 @@ TL_FN void TL(loss_features_acks)(const struct TL(loss_path) *s, const struct tl
 	F(log_ack_rate) = TL(loss_log_over)(s->interval_fast, s->rtt) + TL(loss_log_count)(p);
 	F(log_ack_rate_slow) = TL(loss_log_over)(s->interval_slow, s->rtt) + TL(loss_log_count)(p);
 	F(rate_to_max) = TL(loss_over)(s->packet_time_least, s->packet_time);
-	/* the third duplicate ACK is two intervals after the first, so half the time is one interval */
+	/* from the first to the third duplicate ACK there are two intervals */
 	F(log_gap_to_duplicates) = TL(loss_log_over)(gap, num_shr(TL(loss_since)(first_us, at->time_us), 1));
 	F(log_gap_to_packet) = TL(loss_log_over)(gap, s->packet_time);
 }

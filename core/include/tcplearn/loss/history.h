@@ -2,7 +2,7 @@
 /* The loss classifier `history`: adds the log odds of the network `mlp` for this loss and their mean over
  * the connection's earlier losses, each with a weight. On a path with random losses most losses occur
  * while the queue is empty, so earlier losses tell what this loss is likely to be.
- * docs/algorithms/loss/history.md. This file is included twice, for double precision and for fixed point. */
+ * docs/algorithms/loss/history.md. Included twice: for double precision and for fixed point. */
 
 #define TL_LOSS_HISTORY_PARAMS(X) \
 	X(choice, model, TL_MLP_WIDE, TL_MLP_MODEL_NAMES, TL_MLP_MODEL_COUNT - 1, "which trained weights") \

@@ -21,10 +21,10 @@
 #ifndef TCPLEARN_LOSS_LIST_H
 #define TCPLEARN_LOSS_LIST_H
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, TL_LOSS_STATIC or
- * TL_LOSS_LEARNING). TL_LEARNED: the classifier has trained weights. TL_LOSS_LEARNING: the classifier
- * also learns from the losses of its connection, in ID_start() and ID_learn(). `summary` is one line,
- * `about` one or more sentences. */
+/* Each line is X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about,
+ * TL_LOSS_STATIC or TL_LOSS_LEARNING). TL_LEARNED: the classifier has trained weights. TL_LOSS_LEARNING:
+ * the classifier also learns from the losses of its connection, in ID_start() and ID_learn(). `summary`
+ * is one line, `about` one or more sentences. */
 #define TL_LOSS_CLASSIFIERS(X) \
 	X(loss_always, "congestion", TL_LOSS_ALWAYS_PARAMS, TL_FORMULA, \
 	  "every loss is congestion: TCP's standard", \
@@ -53,7 +53,7 @@
 	  "connection's earlier losses.", \
 	  TL_LOSS_LEARNING)
 
-/* X(classifier, function, name, summary). A preset takes everything else from its classifier. */
+/* Each line is X(classifier, function, name, summary). All else comes from the classifier. */
 #define TL_LOSS_PRESETS(X) \
 	X(loss_always, random, "random", "no loss is congestion") \
 	X(loss_mlp, hwang2018, "mlp/hwang2018", "the paper's two inputs, trained on its topology")

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arithmetic of the loss classifiers' features in double precision: quotients of durations, and
- * logarithms. */
+/* Arithmetic of the loss classifiers' features in double precision: quotients and logarithms. */
 #ifndef TCPLEARN_LOSS_DOUBLE_H
 #define TCPLEARN_LOSS_DOUBLE_H
 

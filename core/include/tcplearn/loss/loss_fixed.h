@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Arithmetic of the loss classifiers' features in fixed point: quotients of durations, and logarithms. A
- * feature is a ratio with 30 fractional bits. */
+/* Arithmetic of the loss classifiers' features in fixed point. A feature has 30 fractional bits. */
 #ifndef TCPLEARN_LOSS_FIXED_H
 #define TCPLEARN_LOSS_FIXED_H
 

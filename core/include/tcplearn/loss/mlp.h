@@ -2,7 +2,7 @@
 /* The loss classifier `mlp`: a neural network (perceptron) with one hidden layer and sigmoids, as in
  * ML-TCP (hwang2018). Its inputs are z-scores of the features in docs/algorithms/loss/features.md; its
  * output is the probability that congestion caused the loss. The trained weights come from core/models/.
- * This file is included twice, for double precision and for fixed point. */
+ * Included twice: for double precision and for fixed point. */
 
 #include "mlp_double.h"
 #include "mlp_fixed.h"
@@ -21,8 +21,7 @@ TL_FN void TL(loss_mlp_hwang2018)(struct TL(loss_mlp_params) *p)
 	p->threshold = TL_RATIO(1, 2);
 }
 
-/* Returns the weighted sum of one unit. `weights` has the bias first, then a weight for each of the `n`
- * inputs. */
+/* Returns the weighted sum of one unit. `weights` has the bias first, then the weights of the `n` inputs. */
 TL_FN TL(mlp_sum) TL(mlp_dot)(const int32_t *weights, const TL(mlp_value) *x, uint32_t n)
 {
 	TL(mlp_sum) sum = TL(mlp_bias)(weights[0]);

@@ -36,8 +36,7 @@ TL_FN double tl_mlp_probability_f64(tl_mlp_sum_f64 x)
 	return x < 0 ? e / (1.0 + e) : 1.0 / (1.0 + e);
 }
 
-/* Log odds are the sum of the output unit before its sigmoid, clamped to [-32, 32]. The next function
- * converts log odds back to a sum. */
+/* Returns the log odds: the sum of the output unit before its sigmoid, clamped to [-32, 32]. */
 TL_FN double tl_mlp_odds_of_f64(tl_mlp_sum_f64 x)
 {
 	return x > 32.0 ? 32.0 : x >= -32.0 ? x : -32.0;

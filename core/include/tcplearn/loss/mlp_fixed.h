@@ -28,8 +28,8 @@ TL_FN tl_mlp_sum_fix tl_mlp_bias_fix(int32_t w_q24)
 	return (int64_t)w_q24 * ((int64_t)1 << 24);
 }
 
-/* Returns weight * x with 48 fractional bits. Range: |w| <= 64, |x| <= 5, so that the sum of 64 products
- * and a bias is below 2^62. */
+/* Returns weight * x with 48 fractional bits. Range: |w| <= 64, |x| <= 5. A hidden unit has at most 32
+ * inputs, and the output unit at most 64 inputs of at most 1, so their sums stay below 2^62. */
 TL_FN tl_mlp_sum_fix tl_mlp_weigh_fix(int32_t w_q24, tl_mlp_value_fix x)
 {
 	TL_RANGE(tl_fix_within(w_q24, 30), w_q24);
@@ -37,8 +37,7 @@ TL_FN tl_mlp_sum_fix tl_mlp_weigh_fix(int32_t w_q24, tl_mlp_value_fix x)
 	return (int64_t)w_q24 * x;
 }
 
-/* Returns the sigmoid 1 / (1 + e^-x) with 30 fractional bits. x has 48 fractional bits and is clamped to
- * [-24, 24]. */
+/* Returns 1 / (1 + e^-x) with 30 fractional bits. x has 48 fractional bits and is clamped to [-24, 24]. */
 TL_FN int64_t tl_mlp_probability_fix(tl_mlp_sum_fix x)
 {
 	const int64_t top = (int64_t)24 << 30;
@@ -50,8 +49,7 @@ TL_FN int64_t tl_mlp_probability_fix(tl_mlp_sum_fix x)
 	return (int64_t)(x < 0 ? one - p : p);
 }
 
-/* Returns log odds with 30 fractional bits: the sum of the output unit before its sigmoid, clamped to
- * [-32, 32]. */
+/* Returns the log odds, the output unit's sum clamped to [-32, 32], with 30 fractional bits. */
 TL_FN int64_t tl_mlp_odds_of_fix(tl_mlp_sum_fix x)
 {
 	const int64_t top = (int64_t)32 << 30, odds = tl_fix_shr(x, 18);
@@ -59,8 +57,7 @@ TL_FN int64_t tl_mlp_odds_of_fix(tl_mlp_sum_fix x)
 	return odds > top ? top : odds < -top ? -top : odds;
 }
 
-/* Converts log odds back to a sum with 48 fractional bits. Range: |odds| <= 2^38; odds are clamped to
- * [-32, 32]. */
+/* Converts log odds, clamped to [-32, 32], to a sum with 48 fractional bits. Range: |odds| <= 2^38. */
 TL_FN tl_mlp_sum_fix tl_mlp_sum_of_fix(int64_t odds)
 {
 	const int64_t top = (int64_t)32 << 30;

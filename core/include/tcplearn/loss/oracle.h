@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The loss classifier `oracle`: the true cause, known from the simulator. It is the upper bound for any
- * classifier. This file is included twice, for double precision and for fixed point. */
+ * classifier. Included twice: for double precision and for fixed point. */
 
 #define TL_LOSS_ORACLE_PARAMS(X) \
 	X(choice, otherwise, TL_LOSS_CONGESTION, "congestion|random", 1, \

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What a loss classifier remembers of its connection: the quantities from which features.h computes the
- * features. The state of every classifier begins with it. This file is included twice, for double
- * precision and for fixed point. */
+ * features. The state of every classifier begins with it. Included twice: for double precision and for
+ * fixed point. */
 
 struct TL(loss_path) {
 	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrival times of ACKs */
 	int64_t round_us, recovery_us; /* start times of the round trip and of the last recovery */
 	num_t rtt, rtt_min, rtt_max, srtt, rttvar;
-	/* largest RTT since the last recovery began; and between the two recoveries before */
+	/* largest RTT since the last recovery began; between the beginnings of the last two */
 	num_t recent_max, previous_max;
 	num_t round_mean, previous_mean;
-	/* between ACKs: last, means, mean deviations */
+	/* interval between ACKs: the last, means, mean deviations */
 	num_t interval, interval_fast, interval_slow, jitter_fast, jitter_slow;
 	num_t packet_time, packet_time_least; /* duration of a round trip / packets delivered in it */
-	num_t past_rtt;                       /* means over earlier recoveries */
+	num_t past_rtt;                       /* these three are means over earlier recoveries */
 	ratio_t past_veno, past_log_packets;
 	uint32_t rtts, acks, round_rtts, round_packets, packets_since, recoveries;
 	uint32_t duplicates; /* duplicate ACKs in a row */
@@ -90,8 +90,7 @@ TL_FN void TL(loss_path_rtt)(struct TL(loss_path) *s, num_t y)
 	s->round_mean += num_div_count(y - s->round_mean, s->round_rtts);
 }
 
-/* Ends the current round trip if SRTT has passed since it began: stores its mean RTT and its time per
- * packet. */
+/* Ends the round trip if it has lasted one SRTT: stores its mean RTT and its time per packet. */
 TL_FN void TL(loss_path_round)(struct TL(loss_path) *s, int64_t time_us)
 {
 	num_t lasted = TL(loss_since)(s->round_us, time_us);
@@ -157,8 +156,7 @@ TL_FN ratio_t TL(loss_veno)(const struct TL(loss_path) *s, uint32_t cwnd)
 /* a += (x - a) / 4, or a = x at the first recovery */
 #define TL_LOSS_MEAN(a, x) (a) = s->recoveries == 0 ? (x) : (a) + num_shr((x) - (a), 2)
 
-/* Handles the beginning of a recovery or a timeout: updates the means over recoveries and restarts the
- * count of packets. */
+/* When a recovery or timeout begins: updates the means over recoveries, restarts the packet count. */
 TL_FN void TL(loss_path_change)(struct TL(loss_path) *s, const struct tl_loss_moment *at, uint32_t change)
 {
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)

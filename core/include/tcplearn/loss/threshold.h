@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The loss classifier `threshold`: compares one feature of feature_list.h with one limit. A learned
- * classifier has to be better than this. This file is included twice, for double precision and for fixed
- * point. */
+/* The loss classifier `threshold`: compares one feature of feature_list.h with one limit. It is the
+ * baseline for learned classifiers. Included twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_LOSS_THRESHOLD_H
 #define TCPLEARN_LOSS_THRESHOLD_H

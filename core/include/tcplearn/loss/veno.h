@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The loss classifier `veno` (Fu and Liew 2003): N = cwnd (RTT - RTTmin) / RTT packets are in the queue,
- * and a loss with fewer than beta packets in the queue is random. This file is included twice, for double
- * precision and for fixed point. */
+ * and a loss with fewer than beta packets in the queue is random. Included twice: for double precision
+ * and for fixed point. */
 
 #define TL_LOSS_VENO_PARAMS(X) \
 	X(ratio, beta, TL_RATIO(3, 1), 0, 1048576, "least packets in the queue that mean congestion")

@@ -22,8 +22,7 @@ struct tl_resend_counts {
 	uint16_t late[TL_RESEND_LATE_BINS];
 };
 
-/* The sum of all counts, and of the counts beyond some time, with 16 fractional bits. 0 < beyond <= all <
- * 2^28. */
+/* Sums of all counts and of those beyond some time, with 16 fractional bits. 0 < beyond <= all < 2^28. */
 struct tl_resend_tail {
 	uint32_t beyond, all;
 };
@@ -64,8 +63,7 @@ TL_FN void tl_resend_counts_init(struct tl_resend_counts *c)
 		c->episode[i] = 0;
 }
 
-/* Returns the bin of an RTT of `us` microseconds, and in `into` the position within the bin in units of
- * 1/65,536. Range: us > 0. */
+/* Returns the bin of the RTT `us`, and in `into` the position in the bin, in 1/65,536. Range: us > 0. */
 TL_FN uint32_t tl_resend_late_bin(int64_t us, uint32_t *into)
 {
 	const uint32_t halves = us < 512 ? 0 : (tl_resend_log2((uint64_t)us) - (9u << 16)) * 2;
@@ -127,8 +125,8 @@ TL_FN void tl_resend_count_episode(struct tl_resend_counts *c, int64_t us)
 	c->episode[tl_resend_episode_bin(us, &into)] += TL_RESEND_ONE;
 }
 
-/* Computes how many of the counted RTTs are longer than `us` microseconds. A prior is added: a quarter of
- * an RTT is longer than any time. */
+/* Computes how many of the counted RTTs are longer than `us` microseconds. A prior of half an RTT is
+ * added, half of which is longer than any time. */
 TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_late_bin(us, &into);
@@ -141,13 +139,12 @@ TL_FN void tl_resend_later_rtts(const struct tl_resend_counts *c, int64_t us, st
 
 #define TL_RESEND_PRIOR_EPISODE 9830u /* prior count of each bin, 0.15 */
 
-/* Computes how many of the counted loss episodes are longer than `us` microseconds. The prior counts are
- * included. */
+/* Computes how many loss episodes, with the prior counts, are longer than `us` microseconds. */
 TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t us, struct tl_resend_tail *out)
 {
 	uint32_t into, i, bin = tl_resend_episode_bin(us, &into);
 
-	out->beyond = out->all = 3277; /* 0.05 */
+	out->beyond = out->all = 3277; /* prior count of episodes longer than all bins, 0.05 */
 	for (i = 0; i < TL_RESEND_EPISODE_BINS; i++) {
 		const uint32_t count = c->episode[i] + TL_RESEND_PRIOR_EPISODE;
 
@@ -159,10 +156,10 @@ TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t u
 	}
 }
 
-/* Returns the `hazard` spacing of retransmissions, in microseconds: sqrt(2 * lambda * first_us *
- * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait and `waited_us` the time
- * waited so far. h' is the share of the loss episodes at least as long as this one that ended within its
- * octave. At this spacing a spurious retransmission costs as much as waiting. */
+/* Returns the `hazard` spacing of retransmissions, in microseconds:
+ * sqrt(2 * lambda * first_us * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait
+ * and `waited_us` the time waited so far. h' is estimated from the loss episodes of at least `waited_us`:
+ * the share that ended in the same octave. */
 TL_FN int64_t tl_resend_hazard_us(const struct tl_resend_counts *c, int64_t waited_us, int64_t first_us)
 {
 	const uint64_t most = (uint64_t)1 << 31;

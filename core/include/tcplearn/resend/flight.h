@@ -81,8 +81,8 @@ TL_FN uint32_t tl_resend_begins(struct tl_resend_flight *f, int64_t time_us, uin
 	return 1;
 }
 
-/* Returns whether a transmission restarts the timer: it restarts that of a tail loss probe (RFC 8985,
- * 7.2), but not a running RTO (RFC 6298, 5.1). */
+/* Returns whether a transmission restarts the timer: it restarts the timer of a tail loss probe (RFC
+ * 8985, 7.2), but not a running RTO (RFC 6298, 5.1). */
 TL_FN uint32_t tl_resend_moves(const struct tl_resend_flight *f, uint32_t probe)
 {
 	return f->resends == 0 && (probe == TL_ON || f->segments <= 1);
@@ -94,8 +94,7 @@ TL_FN void tl_resend_arm(struct tl_resend_flight *f, int64_t time_us, int64_t wa
 	f->wait_us = tl_clamp_us(wait_us, 1, TL_RESEND_WAIT_MAX_US);
 }
 
-/* Records that the timer has retransmitted. Returns the time waited since the flight's first wait began,
- * in microseconds. */
+/* Records that the timer has retransmitted. Returns the time in us since the flight's first wait began. */
 TL_FN int64_t tl_resend_fired(struct tl_resend_flight *f, int64_t time_us)
 {
 	f->resends = tl_resend_more(f->resends);

@@ -14,7 +14,7 @@
 #ifndef TCPLEARN_RESEND_LIST_H
 #define TCPLEARN_RESEND_LIST_H
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about) */
+/* Each line is X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about) */
 #define TL_RESEND_POLICIES(X) \
 	X(resend_stock, "stock", TL_RESEND_STOCK_PARAMS, TL_FORMULA, \
 	  "Linux: a tail loss probe, then the RTO, doubled", \
@@ -26,7 +26,7 @@
 	  "least, by its costs for lost and late segments so far; the wait is never longer than " \
 	  "Linux's. Later waits double.")
 
-/* X(policy, function, name, summary). A preset takes everything else from its policy. */
+/* Each line is X(policy, function, name, summary). A preset takes everything else from its policy. */
 #define TL_RESEND_PRESETS(X) \
 	X(resend_stock, floor, "floor", "stock with rto_min 5 ms, set by one line of configuration") \
 	X(resend_stock, linear, "linear", "stock with thin linear timeouts: six before the first doubling") \

@@ -3,8 +3,7 @@
  * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
  * retransmissions. The first wait is never longer than that of `stock`, the Linux rule. Later waits
  * double (RFC 6298, 5.5) unless learned spacing is requested. Equations:
- * docs/algorithms/resend/priced.md. This file is included twice, for double precision and for fixed
- * point. */
+ * docs/algorithms/resend/priced.md. Included twice: for double precision and for fixed point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
 	X(us, price, 100000, 0, 4294967296, \
@@ -31,12 +30,11 @@
 enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND_QUARTER = 2 };
 /* A first wait is at least this much above SRTT: the granularity of a timer. */
 #define TL_RESEND_GRAIN_US 1000
-/* `recent` is an average over about this many flights. */
+/* `recent`, the share of flights with a loss, is an average over about this many flights. */
 #define TL_RESEND_RECENT 64
-/* `recent` begins at 7/5 of the lower loss limit, so 22 flights without a loss pass before it is below
- * that limit. */
+/* `recent` begins at 7/5 of the lower loss limit: above that limit for 22 flights without a loss. */
 #define TL_RESEND_RECENT_FIFTHS 7
-/* With more than three segments in flight, three duplicate ACKs can show a loss, and all waits are those
+/* With more than three segments in flight, three duplicate ACKs can show a loss, so all waits are those
  * of `stock`, the Linux rule. Linux calls a stream thin by the same count. */
 #define TL_RESEND_THIN 3
 #endif
@@ -93,7 +91,7 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 }
 
 /* Takes over what an earlier connection has learned, including its average of losses. The RTT (which the
- * handshake has measured), the budget and a hold are not taken over. */
+ * handshake has measured), the budget and `hold_us` are not taken over. */
 TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
 {
 	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
@@ -134,7 +132,7 @@ TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 }
 
 /* Returns whether first waits must be those of `stock` (the Linux rule) and later ones double. This is so
- * if the budget is spent, or if the path loses more than random loss would explain. */
+ * if the budget of retransmissions is spent, or if the path loses more than random loss explains. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
 	return s->tokens < ratio_from_whole(1) ||
@@ -142,8 +140,7 @@ TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 		       (TL(resend_priced_queued)(s) ? TL(resend_priced_lower_limit)(s) : s->params.most_loss);
 }
 
-/* Returns the first wait in microseconds. It is never longer than that of `stock`, the Linux rule, except
- * for `hold_us`. */
+/* Returns the first wait in us: at most that of `stock`, the Linux rule, but at least `hold_us`. */
 TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
@@ -222,8 +219,7 @@ TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us,
 	s->hold_us = 0;
 }
 
-/* Learns from the end of a flight. A retransmission that is known to have been needed returns its token
- * to the budget. */
+/* Learns from the end of a flight. A retransmission known to be needed returns its token to the budget. */
 TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_resend_outcome *in)
 {
 	if (in->judged_us > 0) {
@@ -236,12 +232,12 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)
 		TL(resend_priced_refill)(s, ratio_from_whole(1));
-	/* Without timestamps, a wait below the RTT would never get a sample that corrects it. */
+	/* Longer waits, because waits below the RTT never give a sample without timestamps. */
 	if (!in->clear)
 		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
 }
 
-/* Returns the time after the only retransmission within which an ACK cannot answer it: half of SRTT. */
+/* Returns the time after a retransmission in which an ACK cannot answer it: half of SRTT. */
 TL_FN int64_t TL(resend_priced_early_us)(const struct TL(resend_priced) *s)
 {
 	return num_to_us(s->rtt.srtt) >> 1;

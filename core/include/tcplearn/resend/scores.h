@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Scores of the seven candidates for a flight's first wait, for the resend policy `priced`. Every flight
  * scores each candidate, whether it was used or not: how long a lost segment would have waited, and how
- * many spurious retransmissions a late ACK would have caused. This file is included twice, for double
- * precision and for fixed point. */
+ * many spurious retransmissions a late ACK would have caused. Included twice: for double precision and
+ * for fixed point. */
 
 #ifndef TCPLEARN_RESEND_SCORES_H
 #define TCPLEARN_RESEND_SCORES_H
 #define TL_RESEND_FLOORS 6
 #define TL_RESEND_CANDIDATES 7 /* the last one is the first wait of `stock`, the Linux rule */
-#define TL_RESEND_FORGET 10    /* at each flight a score forgets a 2^10th of its value */
-/* A score of spurious retransmissions begins with one fifth of its prior. The other four fifths are added
- * while the candidate's floor is below 8 mdev. */
+#define TL_RESEND_FORGET 10    /* at each flight a score loses 1/2^10 of its value */
+/* A score of spurious retransmissions begins with one fifth of its prior (the assumed number). The other
+ * four fifths are added while the candidate's floor (tl_resend_floor_us) is below 8 mdev. */
 #define TL_RESEND_PRIOR_PARTS 5
-/* The share of lost flights is an average with a weight of at most 512 flights. The prior counts as 62
- * flights. */
+/* The share of lost flights is a mean over at most 512 flights, of which the prior counts as 62. */
 #define TL_RESEND_LOSS_PRIOR 62
 #define TL_RESEND_LOSS_MAX 512
-/* A new connection begins with the scores of at most this many flights of earlier connections. Each
- * connection that passes scores on forgets one flight in this many. */
+/* A new connection inherits the scores of at most this many flights; if the earlier connection has no
+ * more than that, 1/32 of them is forgotten. */
 #define TL_RESEND_INHERITED 32
 
-/* The factor n / d by which the next connection scales the inherited scores. */
+/* The factor n / d for scores that a new connection inherits. */
 struct tl_resend_share {
 	uint32_t n, d;
 };
@@ -56,8 +55,8 @@ struct TL(resend_scores) {
 	uint32_t chosen;
 };
 
-/* Returns n/5 of the prior of candidate `i`. The shortest floor's full prior is `prior`; each longer
- * floor has a sixth of `prior` less. */
+/* Returns n/5 of the prior (assumed spurious retransmissions) of candidate `i`. The shortest floor's full
+ * prior is `prior`; each longer floor has a sixth of `prior` less. */
 TL_FN ratio_t TL(resend_scores_prior)(ratio_t prior, uint32_t i, uint32_t n)
 {
 	return num_div_count(num_mul_count(prior, n * (TL_RESEND_FLOORS - i)),
@@ -111,7 +110,8 @@ TL_FN int64_t TL(resend_scores_wait_us)(const struct TL(resend_scores) *s, uint3
 }
 
 /* Returns the spurious retransmissions of candidate `i` for the comparison of costs. If the candidate's
- * floor is below `swing_us` (8 mdev), this includes four fifths of the prior, which are never forgotten. */
+ * floor is below `swing_us` (8 mdev), this includes four fifths of the prior (assumed spurious
+ * retransmissions), which are never forgotten. */
 TL_FN ratio_t TL(resend_scores_misses)(const struct TL(resend_scores) *s, uint32_t i, int64_t swing_us,
 				       ratio_t prior)
 {

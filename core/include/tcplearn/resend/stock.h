@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The resend policy `stock`, the rule of the Linux kernel: first a tail loss probe (RFC 8985, section 7),
  * then the RTO of its estimator. The RTO doubles at each expiry (RFC 6298, 5.5), or stays constant for
- * the first expiries (thin linear timeouts). This file is included twice, for double precision and for
- * fixed point. */
+ * the first expiries (thin linear timeouts). Included twice: for double precision and for fixed point. */
 
 #define TL_RESEND_STOCK_PARAMS(X) \
 	X(us, rto_min, 200000, 1, 4294967296, \
@@ -114,8 +113,7 @@ TL_FN int64_t TL(resend_stock_first)(const struct TL(resend_stock) *s, uint32_t 
 					rto_us > s->hold_us ? rto_us : s->hold_us);
 }
 
-/* Returns the wait after a retransmission, in microseconds. A plain RTO follows the tail loss probe;
- * later RTOs double. */
+/* Returns the wait after a retransmission in us: the RTO after the tail loss probe, doubled later. */
 TL_FN int64_t TL(resend_stock_next)(struct TL(resend_stock) *s, int64_t waited_us, uint32_t out_segments)
 {
 	const struct TL(resend_stock_params) *p = &s->params;
@@ -134,8 +132,7 @@ TL_FN void TL(resend_stock_sample)(struct TL(resend_stock) *s, int64_t rtt_us, i
 	s->hold_us = 0;
 }
 
-/* Keeps the doubled RTO while it is not known which transmission was answered (RFC 6298, section 3,
- * Karn's rule, and 5.5). */
+/* Keeps the doubled RTO until it is clear which transmission is answered (RFC 6298, section 3 and 5.5). */
 TL_FN void TL(resend_stock_end)(struct TL(resend_stock) *s, const struct tl_resend_outcome *in)
 {
 	if (!in->clear && s->flight.resends > 1)

@@ -5,9 +5,9 @@
  *
  * Congestion is very high if one of three quantities over recent connections reaches its limit: the share
  * of segments retransmitted, the share of handshakes that lost a packet, and the RTT relative to its
- * minimum. With 200 of 1,000 segments retransmitted, all three segments of IW 3 arrive about half the
- * time: (1 - 0.2)^3 = 0.51. The limit for handshakes is higher, because lost handshakes alone may come
- * from a wireless hop or a middlebox, and the larger windows are meant for these paths. */
+ * minimum. The limit for segments is 200 of 1,000: at that loss rate all three segments of IW 3 arrive
+ * half the time ((1 - 0.2)^3 = 0.51). The limit for handshakes is higher, because lost handshakes alone
+ * may come from a wireless hop or a middlebox, and the larger windows are meant for these paths. */
 
 #define TL_STARTUP_FEEDBACK_PARAMS(X) \
 	X(count, iw, 3, 1, 65535, "IW after a loss without very high congestion, segments") \

@@ -23,7 +23,7 @@ TL_FN void TL(startup_halving_defaults)(struct TL(startup_halving_params) *p) {
 	TL_STARTUP_HALVING_PARAMS(TL_DEFAULT)
 }
 
-/* Returns max(least, value / 2^times); each halving rounds down, or up if `up` is 1. Range: value at most
+/* Returns max(least, value / 2^times); each halving rounds down, or up if `up`. Range: up to
  * TL_WINDOW_MAX. */
 TL_FN uint32_t TL(startup_halved)(uint32_t value, uint32_t times, uint32_t least, uint32_t up)
 {

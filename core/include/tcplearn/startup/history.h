@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The history of a destination, for the startup policy `tsl-feedback`: counts of the segments and
- * handshakes of recent connections to it. The counts halve with every half-life. All values are integers;
- * the struct has 56 bytes. */
+ * handshakes of recent connections to it. The counts halve with every half-life. */
 
-/* Largest count. Counts have 8 fractional bits and stay below 2^32 + 2^40 for any reports. */
+/* Largest count. Counts have 8 fractional bits. */
 #define TL_STARTUP_COUNT_MAX ((uint64_t)1 << 40)
 
 struct TL(startup_history) {
-	int64_t time_us; /* the time for which the counts hold */
+	int64_t time_us; /* the time up to which the counts have decayed */
 	uint64_t sent, resent;
 	uint64_t handshakes, lost;
 	uint64_t rtt, rtt_min; /* sums of RTT and of minimum RTT over the same reports, in units of 4 us */
@@ -21,8 +20,7 @@ TL_FN uint64_t TL(startup_eighth)(uint32_t k)
 	return eighths[k & 7];
 }
 
-/* Reduces the counts to the time `time_us`. The factor covers whole eighths of a half-life; the remaining
- * time is left for the next call. */
+/* Lets the counts decay until `time_us`, in whole eighths of a half-life; the next call handles the rest. */
 TL_FN void TL(startup_forget)(struct TL(startup_history) *h, int64_t time_us, int64_t half_life_us)
 {
 	const uint64_t step_us = half_life_us < 8 ? 1 : (uint64_t)half_life_us >> 3;

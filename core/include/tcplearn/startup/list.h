@@ -11,7 +11,7 @@
 #include "linux_tcp.h"
 #include "feedback.h"
 
-/* X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, history).
+/* Each line is X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about, history).
  * TL_STARTUP_STATIC: the policy keeps no history. TL_STARTUP_REMEMBERING: the policy keeps a history in
  * its own ID_start(), ID_report() and ID_note(). */
 #define TL_STARTUP_POLICIES(X) \
@@ -36,7 +36,7 @@
 	  "the same place lost little, the standard's while congestion there is very high.", \
 	  TL_STARTUP_REMEMBERING)
 
-/* X(policy, function, name, summary). A preset takes everything else from its policy. */
+/* Each line is X(policy, function, name, summary). A preset takes everything else from its policy. */
 #define TL_STARTUP_PRESETS(X) \
 	X(startup_fixed, 1_2, "tsl/1-2", "tambuwal2018's TSL 1,2: the standard") \
 	X(startup_fixed, 1_16, "tsl/1-16", "tambuwal2018's TSL 1,16") \

@@ -17,7 +17,7 @@ enum class NoSample : std::uint8_t {
   kNone = 0,           // the ACK gives a sample
   kRetransmitted = 1,  // Karn's rule (RFC 6298, section 3); no timestamp shows which copy was acknowledged
   kInsideSegment = 2,  // the ACK ends inside a captured record (segmentation offload)
-  kSackedEarlier = 3,  // the newest segment of the ACK had arrived before (RFC 2018)
+  kSackedEarlier = 3,  // the newest acknowledged segment was SACKed earlier (RFC 2018)
   kNotCaptured = 4,    // the acknowledged segment is not in the capture
 };
 

@@ -10,8 +10,8 @@
 namespace tcplearn {
 namespace {
 
-// Two times (us) identify the nearer side only if one is clearly shorter; otherwise the next kind of
-// evidence decides.
+// Of two times, one shows which side is nearer to the capture point only if the other is more than this
+// many times as long. Otherwise the next kind of evidence decides.
 constexpr std::int64_t kClearly = 2;
 // The largest time between the copies of a packet on two interfaces of a host.
 constexpr std::int64_t kCopyUs = 1000;
@@ -93,7 +93,7 @@ bool Connection::replaced_by(const Packet& packet) const {
   if (!packet.has(kSyn) || packet.has(kRst)) return false;
   const SendSide& send = sides_[side_of(packet)].send;
   if (send.syn_seen() && send.isn() == packet.seq) return false;  // the same SYN again
-  // A SYN-ACK whose number was never acknowledged may change (SYN cookies); SendSide then starts again.
+  // An unacknowledged SYN-ACK may get another number (SYN cookies); SendSide then starts again.
   if (packet.has(kAck)) return send.syn_seen() && send.rows > 0 && !answers_our_syn(side_of(packet), packet);
   return send.seen();
 }
@@ -157,8 +157,7 @@ unsigned Connection::client() const {
 Connection::Near Connection::near() const {
   const SendSide& a = sides_[0].send;
   const SendSide& b = sides_[1].send;
-  // The time from SYN to SYN-ACK is the round trip to the server; from SYN-ACK to ACK, that to the
-  // client.
+  // SYN to SYN-ACK is the round trip to the server; SYN-ACK to ACK, that to the client.
   if (third_us_ >= 0 && syn_us_ >= 0 && syn_ack_us_ >= syn_us_ && !a.syn_resent() && !b.syn_resent()) {
     const std::int64_t to_server = syn_ack_us_ - syn_us_, to_client = third_us_ - syn_ack_us_;
     if (clearly_less(to_client, to_server)) return {client(), "handshake"};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// A captured TCP connection: its two directions, its lifetime, and which of its hosts is nearer to the
-// capture point.
+// A captured TCP connection: its directions, its lifetime, and which host is nearer to the capture point.
 #ifndef TCPLEARN_CAPTURE_CONNECTION_H
 #define TCPLEARN_CAPTURE_CONNECTION_H
 
@@ -72,8 +71,7 @@ class Connection {
     SendSide send;
     std::uint8_t first_ttl = 0;
     bool window_closed = false;
-    // The last packet with data. Its copy is recognized by these values: a capture on several interfaces
-    // can have each packet twice.
+    // The last packet with data, to recognize its copy in a capture on several interfaces.
     std::uint32_t last_seq = 0, last_length = 0;
     std::uint16_t last_ip_id = 0;
     std::int64_t last_sent_us = -1;

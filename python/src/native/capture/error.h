@@ -6,8 +6,7 @@
 
 namespace tcplearn {
 
-// The error of a trace that cannot be used. The message is one line that says what is wrong, where, and
-// what to do.
+// The error of a trace that cannot be used. The message is a line that says what is wrong and what to do.
 struct TraceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -7,8 +7,7 @@
 namespace tcplearn {
 namespace {
 
-// The largest window, scaled by 14, is 2^30 bytes (RFC 7323, section 2.3); a larger step belongs to
-// another connection.
+// The largest window is 2^30 bytes (RFC 7323, 2.3); a larger step belongs to another connection.
 constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
 // An ACK that is further beyond the newest byte seen is treated as damaged.
 constexpr std::int64_t kLargestGap = std::int64_t{1} << 26;
@@ -119,7 +118,8 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
   limit_memory();
 }
 
-// Data refused by a zero window is sent again as new data, and no timer ran for it: forget the probe.
+// Forgets a probe of a zero window: the receiver refused its byte, which is sent again as new data, and
+// no retransmission timer ran for it.
 void SendSide::drop_window_probe(std::int64_t start, std::int64_t end) {
   if (segments_held() == 0 || !segments_.back().window_probe) return;
   const Segment& probe = segments_.back();
@@ -153,7 +153,7 @@ void SendSide::split(std::size_t index, std::int64_t at) {
 }
 
 // Records a retransmission of [start, end), which is below nxt_: marks the parts that were sent before,
-// and stores the other parts as late arrivals.
+// and stores the parts that the capture lacks as late arrivals.
 void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& sent, bool repair) {
   bool any_resent = false;
   std::size_t index = first_ending_after(start);
@@ -209,8 +209,7 @@ void SendSide::pop_acknowledged() {
   limit_memory();
 }
 
-// Finds the transmission that this ACK answers. `newest` is the index of the segment with the byte just
-// below `ack`.
+// Finds the transmission that this ACK answers. `newest`: index of the segment with byte `ack` - 1.
 NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Packet& packet, bool every_ack,
                                 Transmission& timed) const {
   const Segment& segment = segments_[newest];
@@ -227,8 +226,8 @@ NoSample SendSide::time_segment(std::size_t newest, std::int64_t ack, const Pack
     }
     if (matches != 1) return NoSample::kRetransmitted;
   }
-  // An earlier segment that was captured later held this ACK back, so the ACK answers that segment. This
-  // is not so if the ACK echoes an older timestamp; the retransmission was then spurious.
+  // An earlier segment that was captured later held this ACK back, so the ACK answers that segment. If
+  // the ACK echoes an older timestamp, it does not, and the retransmission was spurious.
   for (std::size_t i = head_; i < newest; ++i) {
     const Segment& below = segments_[i];
     const Transmission& latest = below.latest();
@@ -278,8 +277,7 @@ void SendSide::deliver(std::int64_t left, std::int64_t right, std::int64_t now_u
   losses_.deliveries.add(now_us, newest->first.sent_us, newest->end, no_window);
 }
 
-// Reads duplicate SACKs (RFC 2883, section 4): the first block is below the ACK, or within the second
-// block.
+// Reads a duplicate SACK (RFC 2883, 4): the first block, if below the ACK or within the second block.
 void SendSide::read_duplicates(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
   if (packet.sack_count == 0) return;
   const std::int64_t left = unwrap(packet.sack[0].left), right = unwrap(packet.sack[0].right);
@@ -336,7 +334,7 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
   const bool sampled = why == NoSample::kNone;
   const bool handshake = syn_seen_ && una_ == ack - 1 && packet.ack == isn_ + 1;
   const std::int64_t in_flight = std::max(nxt_, ack) - una_;
-  // Without data known to be in flight no timer is known to run, and the interval has length 0.
+  // Without data known to be in flight the timer's interval in this row has length 0.
   const bool known = segments_held() > 0;
   out.time_us.push_back(now_us);
   out.sent_us.push_back(sampled ? timed.sent_us : -1);

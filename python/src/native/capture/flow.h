@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// One direction of a captured connection: the data that its sender has in flight, and the transmission
-// that each ACK answers.
+// One direction of a captured connection: data in flight, and the transmission that each ACK answers.
 #ifndef TCPLEARN_CAPTURE_FLOW_H
 #define TCPLEARN_CAPTURE_FLOW_H
 
@@ -23,8 +22,7 @@ struct Transmission {
   bool has_timestamp = false;
 };
 
-// A range of sequence numbers that was always sent as a whole. A retransmission with other boundaries
-// splits the range.
+// A range of sequence numbers always sent as a whole. Retransmissions with other boundaries split it.
 struct Segment {
   std::int64_t start = 0, end = 0;
   Transmission first;
@@ -67,16 +65,13 @@ class SackBoard {
   std::vector<Range> ranges_;
 };
 
-// The sender's side of one direction. Sequence numbers are unwrapped to 64 bits around the newest one
-// seen.
+// The sender's side of one direction. Sequence numbers are unwrapped to 64 bits.
 class SendSide {
  public:
-  // Takes a packet of this side. `peer_window_closed`: the other side's last packet announced a window of
-  // 0.
+  // Takes a packet of this side. `peer_window_closed`: the other side has announced a window of 0.
   void on_send(const Packet& packet, std::int64_t now_us, bool peer_window_closed);
 
-  // Takes an ACK of the other side. Appends a row if the ACK acknowledges new data, and returns whether
-  // it does.
+  // Takes an ACK of the other side. Returns whether it acknowledges new data; if so, appends a row.
   bool on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t flow, bool every_ack, Batch& out);
 
   void set_peer_mss(std::uint16_t mss) { peer_mss_ = mss; }
@@ -88,8 +83,7 @@ class SendSide {
   std::uint32_t isn() const { return isn_; }
   std::uint32_t mss_bytes() const;
   // Returns whether a RST with this sequence number may belong to this connection (RFC 5961, section 3).
-  // The check is loose, because the window is not known in captures that begin in the middle of a
-  // connection.
+  // The check is loose, because the window may be unknown.
   bool plausible_reset(std::uint32_t sequence) const;
   std::size_t segments_held() const { return segments_.size() - head_; }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The losses of one direction of a connection: retransmissions, evidence of loss, and the events for loss
-// classifiers.
+// The losses of one direction: retransmissions, evidence of loss, and events for loss classifiers.
 #include <algorithm>
 
 #include "flow.h"
@@ -23,8 +22,8 @@ void SendSide::begin_repair(Segment& segment, std::int64_t now_us) {
   segment.repair = std::make_shared<const Repair>(repair);
 }
 
-// Reports as losses the segments that this ACK acknowledges, that were retransmitted, and whose first
-// copy is not known to have arrived.
+// Reports as losses the retransmitted segments that this ACK acknowledges, unless their first copy is
+// known to have arrived.
 void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t flow, Batch& out) {
   const bool echo_proves = segments_held() > 0 && segments_[head_].resent() && !head_truly_resent(packet);
   const auto row = static_cast<std::uint32_t>(out.size() - 1);
@@ -38,8 +37,7 @@ void SendSide::tell_losses(const Packet& packet, std::int64_t ack, std::uint32_t
   }
 }
 
-// Adds the event of an ACK. Called after the ACK was processed; a recovery that began before the ACK
-// comes first.
+// Adds the event of an ACK, after the ACK was processed and after the event of a recovery before it.
 void SendSide::add_ack_event(bool duplicate, std::int64_t now_us, std::uint32_t flow, std::int64_t rtt_us,
                              Batch& out) {
   if (repaired_) {

@@ -28,8 +28,7 @@ class Frames {
   Frames(const Frames&) = delete;
   Frames& operator=(const Frames&) = delete;
 
-  // Stores the next frame in `out`. Returns kNothingYet only if live(). After kEnd, damage() says whether
-  // the source ended regularly.
+  // Stores the next frame in `out`. Returns kNothingYet only if live(). After kEnd, see damage().
   virtual Got next(Frame& out) = 0;
   virtual int link_type() const = 0;
   // Returns whether frames arrive during the capture, so that a caller wants the available ones at once.

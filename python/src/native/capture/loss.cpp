@@ -20,8 +20,7 @@ void Deliveries::add(std::int64_t now_us, std::int64_t sent_us, std::int64_t end
     if (sent_us < newest.sent_us || (sent_us == newest.sent_us && end <= newest.end)) return;
   }
   rtt_us_ = rtt;
-  // RFC 8985, 6.2, step 4: without reordering, the window is 0 in recovery or with DupThresh segments
-  // SACKed
+  // RFC 8985, 6.2, step 4: without reordering, RACK's window is 0 in recovery or after DupThresh SACKs
   const std::int64_t window = no_window && !reordering_ ? 0 : min_rtt_us_ / 4;
   log_.push_back({now_us, sent_us, end, window});
 }
@@ -41,8 +40,7 @@ Deliveries::Verdict Deliveries::judge(std::int64_t sent_us, std::int64_t end) co
       [&](const Delivery& d) { return d.sent_us > sent_us || (d.sent_us == sent_us && d.end > end); });
   if (it == log_.end()) return verdict;
   verdict.delivered_us = it->at_us;
-  // RFC 8985, 6.2, step 5: lost once sent_us + RACK.rtt + window has passed; a later delivery updates
-  // this time
+  // RFC 8985, 6.2, step 5: lost after sent_us + RACK.rtt + window; later deliveries update this
   for (; it != log_.end(); ++it) {
     verdict.rack_us = it->at_us + std::max<std::int64_t>(it->window_us - (it->sent_us - sent_us), 0);
     if (it + 1 == log_.end() || (it + 1)->at_us >= verdict.rack_us) break;
@@ -66,7 +64,7 @@ Repair LossTracker::on_repair(std::int64_t now_us, std::int64_t sent_us, std::in
   }
   Repair repair{};
   repair.resent_us = now_us;
-  // Lost in the same recovery: without the retransmissions, the timer of the first loss would still run.
+  // Later losses of a recovery count from the timer of its first loss, as if nothing had restarted it.
   const bool together = sent_us < recovery_since_us_;
   repair.armed_us = together ? armed_us_ : armed_us;
   repair.head_sent_us = together ? head_sent_us_ : head_sent_us;

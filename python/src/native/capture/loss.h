@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Finds lost segments, and the times at which the sender could have detected each loss by its timer and
-// by RACK (RFC 8985).
+// Finds lost segments, and when the sender could have detected each by its timer and by RACK (RFC 8985).
 #ifndef TCPLEARN_CAPTURE_LOSS_H
 #define TCPLEARN_CAPTURE_LOSS_H
 
@@ -24,7 +23,8 @@ struct Losses {
   TCPLEARN_LOSS_COLUMNS(TCPLEARN_X)
   TCPLEARN_WITHDRAWN_COLUMNS(TCPLEARN_X)
 #undef TCPLEARN_X
-  // Only the last kRemembered losses of a flow can be withdrawn.
+  // Only the last kRemembered losses of a flow can be withdrawn (if a DSACK shows that the first copy had
+  // arrived).
   static constexpr std::uint32_t kRemembered = 256;
 
   void clear();
@@ -41,7 +41,7 @@ class Deliveries {
  public:
   // Records that data sent once at `sent_us`, up to sequence number `end`, is known to have arrived.
   void add(std::int64_t now_us, std::int64_t sent_us, std::int64_t end, bool no_window);
-  // Tells that all data sent before `sent_us` has been acknowledged.
+  // Forgets data sent before `sent_us`, all of which has been acknowledged.
   void forget_before(std::int64_t sent_us);
   std::int64_t rtt_us() const { return rtt_us_; }
   void see_reordering() { reordering_ = true; }
@@ -61,17 +61,16 @@ class Deliveries {
   bool reordering_ = false;
 };
 
-// Follows the losses of one direction, from the retransmission to the evidence that the first copy was
-// lost or had arrived.
+// Follows the losses of one direction from the retransmission until it is clear whether the first copy
+// was lost.
 class LossTracker {
  public:
   void on_new_data(std::int64_t now_us, bool first_out);
-  // Records a retransmission. `sent_us` is the time of the segment's first transmission; the start of the
-  // timer and the oldest segment are those of this moment.
+  // Records a retransmission. `sent_us` is the time of the segment's first transmission. `armed_us` and
+  // `head_sent_us` say when the timer was started and when the oldest segment in flight was sent.
   Repair on_repair(std::int64_t now_us, std::int64_t sent_us, std::int64_t nxt, std::int64_t armed_us,
                    std::int64_t head_sent_us);
-  // Takes an ACK up to `ack`. `by_repair`: the first data that it acknowledges had been lost and
-  // retransmitted.
+  // Takes an ACK up to `ack`. `by_repair`: it acknowledges data that was lost and retransmitted.
   void on_ack(std::int64_t now_us, std::int64_t ack, bool by_repair);
   // Sets the oldest segment in flight; called after on_ack.
   void set_head(std::int64_t sent_us) { head_sent_us_ = by_repair_ ? head_sent_us_ : sent_us; }
@@ -94,7 +93,7 @@ class LossTracker {
   };
   std::vector<Reported> reported_;
   std::uint32_t next_id_ = 0;
-  std::int64_t armed_us_ = -1, head_sent_us_ = -1;  // of a timer that retransmissions do not restart
+  std::int64_t armed_us_ = -1, head_sent_us_ = -1;  // for a timer that retransmissions do not restart
   std::int64_t last_new_us_ = -1;
   std::int64_t recovery_since_us_ = -1, recovery_point_ = 0;
   bool recovering_ = false, by_repair_ = false;

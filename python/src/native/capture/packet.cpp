@@ -159,7 +159,7 @@ Decoded decode_ipv4(View v, Packet& out, int tunnels) {
   if ((be16(v.data + 6) & 0x1fff) != 0) return Decoded::kFragment;
   if (v.captured < header) return Decoded::kShort;
   std::size_t total = be16(v.data + 2);
-  // Segmentation offload sets this to 0 if the datagram exceeds 65,535 bytes, with some drivers always.
+  // 0: segmentation offload made a datagram above 65,535 bytes; some drivers always write 0.
   if (total == 0) total = v.wire;
   if (total < header) return Decoded::kMalformed;
   out.ip_id = be16(v.data + 4);

@@ -21,10 +21,9 @@ namespace {
 // The time for which late packets of an ended connection are absorbed, as in Linux's TIME-WAIT.
 constexpr std::int64_t kLingerUs = 60'000'000;
 constexpr std::size_t kPacketsPerCall = std::size_t{1} << 18;
-// A batch ends once this many flows have ended in it; their state is kept until the consumer has read the
-// batch.
+// A batch ends once this many flows have ended in it, whose state is kept until it has been read.
 constexpr std::size_t kEndedPerCall = 256;
-// With this many data packets it is no accident if a side or all plain ACKs are missing.
+// With at least this many data packets, a missing side, or no ACK without data, gives a warning.
 constexpr std::uint64_t kManyPackets = 20;
 
 struct Key {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Reads a capture as a stream of samples. Memory depends on the number of simultaneous connections, not
-// on the length of the capture.
+// Reads a capture as a stream of samples. Memory depends on concurrent connections only.
 #ifndef TCPLEARN_CAPTURE_READER_H
 #define TCPLEARN_CAPTURE_READER_H
 
@@ -18,8 +17,7 @@ namespace tcplearn {
 
 struct Packet;
 
-// Receives every packet in order of time, together with its connection. A packet that one host captured
-// twice is received once.
+// Receives every packet in order of time, with its connection. Copies by the same host are left out.
 class PacketObserver {
  public:
   PacketObserver() = default;
@@ -70,8 +68,7 @@ class CaptureReader {
   CaptureReader(std::unique_ptr<ByteSource> source, const std::string& name, const ReaderOptions& options);
   // Reads from memory, which must outlive the reader.
   CaptureReader(const void* data, std::size_t size, const std::string& name, const ReaderOptions& options);
-  // Read during a capture: from a pipe whose first bytes, `head`, were read already (the reader closes
-  // the pipe), or from an interface.
+  // Reads during a capture: from a pipe, after the bytes `head`, or from an interface. Closes the pipe.
   static CaptureReader of_pipe(int descriptor, const std::string& head, const std::string& name,
                                const ReaderOptions& options);
   static CaptureReader of_interface(const std::string& name, const ReaderOptions& options);
@@ -89,8 +86,7 @@ class CaptureReader {
   // Returns whether next() has returned everything.
   bool finished() const;
 
-  // Returns the information on a flow. near_sender and chosen are final once the flow has ended. Throws
-  // std::out_of_range.
+  // Throws std::out_of_range. near_sender and chosen are final once the flow has ended.
   FlowInfo flow(std::uint32_t id) const;
   // Frees the state of an ended flow.
   void release(std::uint32_t id);

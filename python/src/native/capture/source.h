@@ -37,8 +37,7 @@ class ByteSource {
   }
 
   bool live() const { return descriptor_ >= 0; }
-  // For a pipe: waits at most `wait_ms` for `bytes` bytes. Returns true once they, or all bytes that will
-  // come, are available.
+  // For a pipe: waits at most `wait_ms` for `bytes` bytes or the end. Returns whether they are available.
   bool ahead(std::size_t bytes, int wait_ms);
   // Returns the next bytes without consuming them; null if fewer than `bytes` are available.
   const std::uint8_t* seen(std::size_t bytes) const { return size_in_ < bytes ? nullptr : in_; }

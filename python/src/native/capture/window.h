@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Sorts the last millisecond of a capture by time. Capture queues interleave packets, and files have them
-// in the order of writing.
+// Sorts the last millisecond of a capture by time, because capture queues interleave packets.
 #ifndef TCPLEARN_CAPTURE_WINDOW_H
 #define TCPLEARN_CAPTURE_WINDOW_H
 

@@ -6,7 +6,7 @@
 namespace tcplearn {
 namespace {
 
-// The shortest delay of a delayed ACK: at least 40 ms on Linux, at least 20 ms on other systems.
+// The shortest delay of a delayed ACK: 20 ms; on Linux at least 40 ms.
 constexpr std::int64_t kLeastDelayUs = 20'000;
 // The longest delay of a delayed ACK on Linux, without data to send; a longer delay is the path's.
 constexpr std::int64_t kHeldUs = 45'000;
@@ -107,7 +107,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0) path_.add(now_us, acked.rtt_us);
     if (end == kClient && acked.pure && !exchanges_.empty()) {
       Exchange& now = exchanges_.back();
-      // a number beyond all captured answers means that an answer before it was lost
+      // a sequence number beyond all captured data of the server: data before it was lost
       const DataSide& answers = ends_[kServer].data;
       const bool before = answers.unwrap(packet.seq) <= answers.sent_to();
       if (!before) forget_spurious();
@@ -118,7 +118,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
   follow_window(end, packet, now_us);
 }
 
-// Computes what the candidate policies would have done until this ACK reached the sender, `end`.
+// Computes what the candidate resend policies would have done until this ACK reached the sender, `end`.
 void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int64_t now_us) {
   DataSide& data = ends_[end].data;
   const std::int64_t back_us = leg_to(end).known_us();
@@ -139,7 +139,7 @@ void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int
     if (fates.repaired_us[k] < 0) continue;
     const auto own_us =
         static_cast<std::int32_t>(std::min<std::int64_t>(first->end_us - first->start_us, INT32_MAX));
-    // a fast retransmit does not depend on the timer; a probe of a later segment triggers one about a
+    // a fast retransmit does not depend on the timer; a probe with a later segment leads to one about a
     // round trip later
     if (first->by == End::kProbe && !first->tail && first->srtt_us > 0)
       fates.repaired_us[k] += static_cast<std::int32_t>(std::min<std::int64_t>(first->srtt_us, own_us));
@@ -173,7 +173,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
       me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
-  // the answer continues, and so does what delayed it
+  // the last answer continues, so its end is not known yet
   if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
   const bool window = me.window_closed_us >= 0;
   if (window && me.window_opened_us >= 0) {
@@ -198,30 +198,30 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
   if (advance_us < 0) return;
   const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
-  // that ACK had not arrived (RFC 7323, 4.3)
+  // unheard: the last ACK had not arrived, because an older timestamp is echoed (RFC 7323, 4.3)
   const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
   const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
-  // the server's time if no other request is on its way; the client's while it sends a request
+  // the server is in the middle of an answer, or the client in the middle of a request
   const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
   if (goes_on && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
-    // it had nothing to acknowledge meanwhile, so the lost packet was data
+    // `end` had nothing to acknowledge meanwhile, so the lost packet was data
     lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
     return;
   }
   if (unheard) return;
   if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
-    // more of its answer may have been sent and lost without a trace
+    // more data of `end` may have been sent and lost without a trace
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
     const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
-    // after a segment that was not full-sized it had nothing more to send
+    // after a segment that was not full-sized, `end` had nothing more to send
     const bool waited = sent.mid_write || acked_us > advance_us;
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
     return;
   }
-  // Nagle (RFC 9293, 3.7.4) and delayed ACK (RFC 1122, 4.2.3.2)
+  // held: by Nagle's algorithm (RFC 9293, 3.7.4), until a delayed ACK (RFC 1122, 4.2.3.2)
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
   const bool held =
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
@@ -233,7 +233,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
 bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
                             std::int64_t waited_us) const {
   if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
-  // in an answer of several segments, only what follows a full-sized one
+  // a gap in the IP identification counts for a lone segment, or after a full-sized one
   const bool told = sent.lost_before > 0 && (lone || sent.mid_write) && (end == kClient || !beside_server());
   return sent.announced || (told && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
 }
@@ -280,7 +280,7 @@ void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, s
   Exchange* exchange = &exchanges_.back();
   const std::int64_t acked = packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
   if (!exchange->answered && acked <= exchange->request_from && packet.has(kAck)) {
-    // sent before the request arrived, so it belongs to the previous answer
+    // this data was sent before the request arrived, so it belongs to the previous answer
     exchange->pipelined = true;
     if (exchanges_.size() < 2) return;
     exchange = &exchanges_[exchanges_.size() - 2];
@@ -310,7 +310,7 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   const std::int64_t earliest_us =
       std::max({request.earliest_us() + there_us, exchange.start_us, exchange.acknowledged_us});
   if (was_lost(kServer, sent, true, now_us - earliest_us)) {
-    // the answer was lost before the capture point; a retransmitted request waited for it
+    // the answer was lost before the capture point; a client that retransmitted its request waited for it
     forget_spurious();
     lost_unseen(kServer, earliest_us, sent, now_us, out);
     return;

@@ -34,8 +34,7 @@ class Conversation {
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
   static constexpr std::size_t kMostSettling = 4096;
-  // A host's own time and other waits get a stall row if they last at least kLeastRowUs. They count in a
-  // request's sum from kLeastOwnUs on.
+  // Waits get a stall row from kLeastRowUs on, and count in a request's sum from kLeastOwnUs on.
   static constexpr std::int64_t kLeastRowUs = 10'000, kLeastOwnUs = 1000;
   // The longest time that a host needs between an ACK and the data that the ACK permits.
   static constexpr std::int64_t kPromptUs = 5000;
@@ -50,7 +49,7 @@ class Conversation {
     unsigned scale = 0;
     bool has_scale = false;
     DataSide::Acked last_ack;  // the last ACK that acknowledged new data
-    // echoed: later packets echo its timestamp once it has arrived
+    // last_ack_echoed: packets sent after that ACK arrives echo its timestamp
     bool last_ack_repaired = false, last_ack_echoed = false;
     std::uint32_t last_ack_ts = 0;
   };

@@ -16,7 +16,7 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
   std::size_t done = 0;
   for (; done < me.settling.size(); ++done) {
     const Repaired& loss = me.settling[done];
-    // A DSACK follows its copy by a round trip, on a path that may be slower than before.
+    // A DSACK comes a round trip after the copy that it reports, and the path may have become slower.
     const std::int64_t late_us = std::max<std::int64_t>(loss.seen_us - loss.last_copy_us, 0);
     const std::int64_t until_us = loss.last_copy_us + me.data.leg.known_us() * 5 / 4 + late_us + kLeastRowUs;
     const bool told = loss.certain && (loss.spurious || loss.all_copies > 1);
@@ -27,7 +27,7 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
     me.settling.erase(me.settling.begin(), me.settling.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-// Adds stalls for retransmissions of data that was already acknowledged here.
+// Adds stalls for retransmissions of data whose ACK the capture point had already seen.
 void Conversation::on_acked_again(unsigned end) {
   std::vector<Repaired>& settling = ends_[end].settling;
   for (const Repaired& late : losses_) {
@@ -40,7 +40,7 @@ void Conversation::on_acked_again(unsigned end) {
   }
 }
 
-// Moves the start of a request back if its first copy was late.
+// Moves the start of a request back if its first copy reached the capture point late.
 void Conversation::begin_earlier(const Repaired& late) {
   for (Exchange& exchange : exchanges_)
     if (exchange.request_from < late.stream_end && exchange.request_from >= late.stream_end - late.bytes)
@@ -54,15 +54,13 @@ bool Conversation::covers(const StallRow& loss, const StallRow& late) {
   return 2 * common_us > late.duration_us;
 }
 
-// Drops a spurious retransmission of the other host that was caused by the loss: the host waited for an
-// answer that was lost.
+// Drops the other host's spurious retransmission if that host waited for this lost data.
 void Conversation::drop_covered(unsigned end, const StallRow& loss) {
   Host& other = ends_[1 - end];
   if (other.any_open && is_spurious(other.open) && covers(loss, other.open)) other.any_open = false;
 }
 
-// Turns a loss into a stall. Losses that overlap in time are one stall with the cause of the longest
-// loss.
+// Turns a loss into a stall. Overlapping losses become one stall with the cause of the longest.
 void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out) {
   Host& me = ends_[end];
   StallRow row;
@@ -93,7 +91,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   row.out_segments = loss.out_segments;
   row.fates = loss.fates;
   row.head_us = loss.fates.repaired_us[0] >= 0 ? loss.end_us - loss.start_us : -1;
-  // A timer that has backed off may fire long after the path works again, when others have had answers.
+  // After backoff the timer may fire late, so only the time until the last lost copy must be silent.
   const std::int64_t until_us = loss.copies > 1 ? loss.silent_until_us : loss.end_us;
   row.silent = path_.silent(1 - end, loss.start_us + me.data.leg.known_us() + kPromptUs, until_us) ? 1 : 0;
   const Host& other = ends_[1 - end];
@@ -101,7 +99,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   if (loss.spurious && other.any_open && !is_spurious(other.open) && covers(other.open, row)) return;
   if (me.any_open && row.start_us <= me.open.end_us() && row.end_us() >= me.open.start_us) {
     if (is_spurious(row) != is_spurious(me.open)) {
-      // a loss keeps its own start and end
+      // a loss replaces a spurious retransmission that overlaps it, and keeps its own start and end
       if (is_spurious(me.open)) me.open = row;
       return;
     }
@@ -141,7 +139,7 @@ void Conversation::emit(const StallRow& given, ExplainedRows& out) {
 void Conversation::wait(unsigned end, Cause cause, End ended_by, std::int64_t from_us, std::int64_t to_us,
                         ExplainedRows& out) {
   if (to_us <= from_us) return;
-  // while copies of the request are unsettled, they may be the whole reason
+  // while it is not known which copy of the request arrived, a lost copy may explain the whole wait
   const bool told = cause != Cause::kUnknown || ends_[kClient].settling.empty();
   if (to_us - from_us < kLeastRowUs || !told) {
     if (!exchanges_.empty()) exchanges_.back().add(cause, from_us, to_us);

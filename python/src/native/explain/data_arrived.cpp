@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Finds which copy of a retransmitted segment arrived, and when the first copy would have arrived without
-// delay.
+// Finds which copy of a retransmitted segment arrived, and when the first would have without delay.
 #include <algorithm>
 #include <cstdlib>
 
@@ -28,7 +27,7 @@ int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
   if (peer_.unseen == 0 || (peer_.unseen < 0 && peer_.ahead)) return last - 1;
   for (int k = -1; k < last - 1; ++k) {
     const std::int64_t sent_us = k < 0 ? piece.first_us : copies[static_cast<std::size_t>(k)].us;
-    // the ACK that the other end sent when this copy arrived, then its timer's retransmissions
+    // what the other end has sent since this copy arrived: one ACK, and the retransmissions by its timer
     const std::int64_t since_us = peer_.ahead ? seen_us - sent_us - leg.known_us() : 0;
     if (peer_.unseen < 0 || 1 + peer_.resends(since_us) <= peer_.unseen) return k;
   }
@@ -38,8 +37,8 @@ int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
 bool DataSide::had_been_acked(const Piece& piece, std::int64_t seen_us) const {
   const std::vector<Copy>& copies = piece.again->copies;
   if (copies.size() > 1 || piece.out > 1 || piece.filled || peer_.ahead) return false;
-  // Since the copy, its timer has sent nothing; before, it retransmitted what it waited for. The rest
-  // were ACKs.
+  // `others`: packets of the other end that the capture lacks and that were not ACKs, such as its timer's
+  // retransmissions before this copy arrived. If its timer may have fired since, nothing is known.
   if (seen_us - copies.back().us - leg.known_us() >= peer_.rto_us) return false;
   const std::int32_t others =
       peer_.resends(seen_us - piece.first_us + leg.known_us()) + (peer_.follows ? 1 : 0);
@@ -100,7 +99,7 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
   if (k < 0 && is_doubled(piece)) loss.end_us = piece.first_us;
   if (k < 0) {
-    // it may have been late, or arrived after a copy that overtook it
+    // the first copy may have reached the capture point late, or after a copy that overtook it
     loss.start_us = due_us(piece);
     for (const Copy& copy : again.copies)
       if (copy.has_ts) loss.start_us = std::min(loss.start_us, due_us(copy.ts, copy.us));
@@ -140,8 +139,8 @@ std::int64_t DataSide::due_us(std::uint32_t ts, std::int64_t came_us) const {
   return at_sender_ ? came_us : clock_.due_us(ts, came_us);
 }
 
-// Handles a retransmission of data that was already acknowledged here: the data arrived late, or its ACK
-// was late or lost on its way to the sender.
+// Handles a retransmission of data whose ACK the capture point had already seen: the data was late, or
+// its ACK was late or lost on its way to the sender.
 void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
                            const Leg& back, std::vector<Repaired>& out) {
   const auto within = [&](const Run& run) { return run.from <= start && end <= run.to; };
@@ -151,7 +150,7 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
   std::int64_t again_us = packet.has_timestamp ? due_us(packet.ts_value, now_us) : now_us;
   if (std::abs(again_us - first_us) < kLeastLateUs) return;  // the path duplicated the packet
   if (again_us < first_us) std::swap(first_us, again_us);    // a copy overtook the first transmission
-  // if the ACK could have reached the sender before it retransmitted, the ACK was late or lost
+  // untold: the ACK should have reached the sender before it retransmitted, so the ACK was late or lost
   const std::int64_t way_us =
       clock_.known() ? back.min_us + kAckUs : std::max(back.min_us, timer_.srtt_us()) + kLeastLateUs;
   const bool untold = back.min_us >= 0 && again_us - run.acked_us > way_us;
@@ -173,7 +172,7 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
 
 // Counts spurious retransmissions. The last of these copies is in retransmitted packet number `packet`.
 void DataSide::count_needless(std::uint32_t packet, std::uint32_t copies) {
-  // counted already, for another piece of this packet or when it was settled
+  // the last copy was counted already, for another piece of this packet or when it was settled
   if (packet == last_needless_) --copies;
   last_needless_ = packet;
   needless = std::min(needless + copies, resent);

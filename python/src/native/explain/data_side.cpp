@@ -6,18 +6,16 @@
 namespace tcplearn {
 namespace {
 
-// The most pieces of a window that are held, and the most while nothing was acknowledged.
+// The most pieces (ranges of bytes) in flight that are stored, and the most before the first ACK.
 constexpr std::size_t kMostSentPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
 // RFC 9293, 3.7.1: a full-sized segment has at least this size, unless a smaller one was negotiated.
 constexpr std::uint32_t kLeastMss = 536;
-// The longest delay of RACK's timer with short RTTs: two ticks of 4 ms and the host's processing (RFC
-// 8985, 6.2).
+// The longest delay of RACK's timer (RFC 8985, 6.2) with short RTTs: two ticks of 4 ms and processing.
 constexpr std::int64_t kPromptUs = 12'000;
 // A host is idle for at least this time before it sends a keep-alive.
 constexpr std::int64_t kKeepAliveUs = 1'000'000;
-// The capture was taken at a host if the round trip to it is shorter than this, and shorter than that to
-// the other host.
+// The capture was taken at a host if the round trip to it is below this and below that to the other host.
 constexpr std::int64_t kAtSenderUs = 1000;
 
 }  // namespace
@@ -87,7 +85,8 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     last_bytes_ = packet.payload_bytes;
     out.from = std::max(start, nxt_);
     out.to = end;
-    // by its new IP identification, a retransmission of a packet that was lost before the capture point
+    // a retransmission of a packet that was lost before the capture point, and not a reordered packet:
+    // its IP identification is new, or it is too late
     const bool again =
         (unseen_ > 0 && !older) || !overtaken(packet, announced_ts_, announced_us_, now_us, back);
     if (announced_ > nxt_ && start == nxt_ && again) {
@@ -98,7 +97,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     bytes += end - out.from;
     if (start > nxt_) {
       append(nxt_, start, packet, now_us, true);
-      out.lost_before = 0;  // these packets are the gap
+      out.lost_before = 0;  // the gap before `start` stands for these packets
     }
     append(out.from, end, packet, now_us, false);
     last_sent_us_ = now_us;
@@ -171,8 +170,8 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
   const std::int64_t prompt_us =
       back.known_us() + std::max(kPromptUs, std::max<std::int64_t>(timer_.srtt_us(), 0) / 2);
   if (piece.filled) {
-    // The round trip, plus RACK's wait, which grows up to SRTT if packets are reordered. With SACK, also
-    // what came sooner than the timer.
+    // A fast retransmit comes within the round trip plus RACK's wait, which grows up to SRTT if packets
+    // are reordered. With SACK, one that came sooner than the timer is a fast retransmit too.
     const std::int64_t rack_us = leg.known_us() + back.known_us() + std::max(kPromptUs, timer_.srtt_us());
     const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, timer_.rto_us() * 9 / 10) : rack_us;
     return now_us - piece.first_us <= most_us ? End::kFast : End::kTimer;
@@ -249,8 +248,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
   const std::int64_t sacked_before = sacked_to_;
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
   peer_ = peer;
-  // Linux treats a probe as outstanding until more data is acknowledged, or the probe is reported as
-  // duplicate
+  // to Linux a probe is outstanding until more data is acknowledged, or a DSACK reports it
   if (ack > probe_to_ || acked.twice_to == probe_to_) probe_to_ = -1;
   if (ack > una_) {
     const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);

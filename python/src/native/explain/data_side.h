@@ -27,8 +27,7 @@ struct Leg {
   std::int64_t known_us() const { return min_us < 0 ? 0 : min_us; }
 };
 
-// A range of bytes that was sent more than once, or arrived late. It is complete once it is known which
-// copy arrived.
+// A range of bytes that was sent more than once, or arrived late.
 struct Repaired {
   std::int64_t start_us = 0;         // first transmission, or when the capture point saw the gap
   std::int64_t end_us = 0;           // transmission that arrived
@@ -56,8 +55,9 @@ class DataSide {
     bool is_new = false;     // the packet has bytes beyond all seen before
     bool first_out = false;  // nothing was in flight before these bytes
     std::int64_t from = 0, to = 0;
-    // Packets of this end since its last packet that never reached the capture point, by their IP
-    // identification; by TCP's sequence numbers, their data had been sent before.
+    // lost_before: packets that this end sent since its last captured packet, and that never reached the
+    // capture point, by IP identification. announced: a captured sequence number shows that these bytes
+    // had been sent before.
     std::uint32_t lost_before = 0;
     bool announced = false;
     bool mid_write = false;  // the data before was a full segment, so more may have followed it
@@ -72,8 +72,7 @@ class DataSide {
     std::int64_t twice_from = 0, twice_to = 0;  // bytes that arrived twice (RFC 2883)
   };
 
-  // A position in the stream, and the time by which copies that arrived had carried all bytes before it;
-  // -1: not known yet.
+  // A position in the stream, and when all bytes before it had been sent in copies that arrived; or -1.
   struct Mark {
     std::int64_t to = 0, us = -1;
   };
@@ -90,17 +89,16 @@ class DataSide {
   };
 
   // Takes a packet of this end. `back`: the round trip from the capture point to this end. `ids_in_row`
-  // belongs to this end's host (Path). A spurious retransmission of data that was already acknowledged
-  // here is added to `late`. on_ack() takes an ACK of the other end and adds the losses that are over to
-  // `out`.
+  // belongs to this end's host (Path). A spurious retransmission of data whose ACK the capture point had
+  // already seen is added to `late`. on_ack() takes an ACK of the other end and adds the losses that have
+  // ended to `out`.
   Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row,
                std::vector<Repaired>& late);
   Acked on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
                std::vector<Mark>& marks, std::vector<Repaired>& out);
   // Returns what a packet of this end shows, as an ACK of the other end's data.
   Peer peer(const Packet& packet, std::uint32_t ids_in_row) const;
-  // Returns whether a packet without data shows that this end had sent bytes that never reached the
-  // capture point.
+  // Returns whether a packet without data shows that bytes before it never reached the capture point.
   bool is_ahead(const Packet& packet) const {
     const std::int64_t step = unwrap(packet.seq) - nxt_;
     return started_ && packet.payload_bytes == 0 && !packet.has(kSyn) && step > 0 && step <= kLargestStep;
@@ -108,8 +106,7 @@ class DataSide {
   // Settles all open losses at the end of the connection.
   void finish(std::vector<Repaired>& out);
 
-  // Counts `copies` spurious retransmissions, of which the last is in retransmitted packet number
-  // `packet`.
+  // Counts `copies` spurious retransmissions, the last in retransmitted packet number `packet`.
   void count_needless(std::uint32_t packet, std::uint32_t copies = 1);
 
   void set_sack_permitted() { sack_permitted_ = true; }
@@ -120,32 +117,29 @@ class DataSide {
   std::int64_t una() const { return una_; }
   std::int64_t sent_to() const { return nxt_; }
   std::int64_t last_sent_us() const { return last_sent_us_; }
-  // Returns when this end last retransmitted data that had been acknowledged here; that ACK was lost
-  // beyond the capture point.
+  // Returns when this end last retransmitted data whose ACK the capture point had already seen; that ACK
+  // was late or lost beyond the capture point.
   std::int64_t last_needless_us() const { return last_needless_us_; }
   std::int64_t last_advance_us() const { return last_advance_us_; }
   std::uint32_t largest() const { return largest_; }
   std::uint32_t out() const { return static_cast<std::uint32_t>(pieces_.size() - head_); }
-  // Returns when copies that arrived had carried all bytes acknowledged so far.
+  // Returns when all bytes acknowledged so far had been sent, in copies that arrived.
   std::int64_t arrived_us() const { return arrived_us_; }
   // Returns the same as arrived_us(), but counts the first copy of a spuriously retransmitted segment
   // from the time at which it could have arrived.
   std::int64_t earliest_us() const { return earliest_us_; }
-  // Returns whether IP's identification shows every packet of this end that was lost before the capture
-  // point.
+  // Returns whether IP identification shows every packet lost between this end and the capture point.
   bool numbered(std::uint32_t ids_in_row) const;
-  // Marks IP's identification as useless: it also counts packets of other connections, or packets were
-  // not captured.
+  // Marks IP identification as useless: it counts other packets too, or packets were not captured.
   void set_ids_useless() { ids_useless_ = true; }
   bool follows_id(std::uint16_t id) const {
     return !id_seen_ || static_cast<std::uint16_t>(last_id_ + 1) == id;
   }
-  // Returns whether `times` losses of what was in flight, a lone segment or not, explain a wait of
-  // `waited_us`.
+  // Returns whether `times` losses, of a lone segment or not, explain a wait of `waited_us`.
   bool may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const;
   const SenderTimer& timer() const { return timer_; }
 
-  // Exists from the first data on, if policies are compared: a scan of 100,000 ports needs none.
+  // Exists from the first data on if policies are compared, so a port scan needs no memory for it.
   std::unique_ptr<Forecast> forecast;
   Leg leg;  // round trip from the capture point to the other end
   std::uint32_t segments = 0, resent = 0, needless = 0;
@@ -193,13 +187,11 @@ class DataSide {
   void read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out);
   // Returns which copy arrived: -1 the first transmission, otherwise the index of a retransmission.
   int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const;
-  // Returns whether the first ACK of `piece` answers the last copy and shows that an earlier copy had
-  // arrived.
+  // Returns whether the first ACK of `piece` answers the last copy, after an earlier copy had arrived.
   bool is_doubled(const Piece& piece) const;
   // Returns which of the earlier copies had arrived.
   int came_before(const Piece& piece, std::int64_t seen_us) const;
-  // Returns whether the ACK of the last copy follows an ACK of the first copy that never reached the
-  // capture point.
+  // Returns whether an ACK that never reached the capture point had acknowledged the first copy.
   bool had_been_acked(const Piece& piece, std::int64_t seen_us) const;
   void settle(Piece& piece, const Packet* head_ack, std::int64_t now_us, std::vector<Repaired>& out);
   std::int64_t due_us(const Piece& piece) const;
@@ -232,7 +224,7 @@ class DataSide {
   struct Run {
     std::int64_t from = 0, to = 0, acked_us = 0, first_us = -1, last_us = -1;
   };
-  Run acked_, late_acked_;  // run of the last ACK; run of the segments that arrived late last
+  Run acked_, late_acked_;  // run of the last ACK; last run with segments that arrived late
   std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
   std::uint32_t duplicates_ = 0, timer_resends_ = 0;

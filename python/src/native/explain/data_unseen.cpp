@@ -9,8 +9,7 @@ namespace {
 
 // The longest time by which a reordered packet follows, if no timestamp shows the order.
 constexpr std::int64_t kOvertakenUs = 3000;
-// After kIdsInRow packets of one end with consecutive IP identification, a gap of at most kLargestIdGap
-// means lost packets.
+// After kIdsInRow packets with consecutive IP identification, a gap up to kLargestIdGap means losses.
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
 constexpr std::int64_t kInitialRtoUs = 1'000'000;  // RFC 6298, 2.1
 
@@ -51,13 +50,12 @@ DataSide::Peer DataSide::peer(const Packet& packet, std::uint32_t ids_in_row) co
   return out;
 }
 
-// Returns the packets lost before the capture point, by IP's identification. If a host numbers all its
-// packets in one sequence, nothing can be said about one connection.
+// Returns the packets lost before the capture point, by IP's identification; 0 if the host numbers the
+// packets of all its connections in one sequence.
 std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
                                     std::uint32_t& ids_in_row) {
   const std::uint32_t lost = follow_ids(packet, ids_in_row);
-  // The next data in order came too soon for a retransmission, so the missing packets belong to another
-  // connection.
+  // If the next data comes too soon for a retransmission, the missing packets were another connection's.
   const std::int64_t soon_us = std::max(timer_.srtt_us(), kOvertakenUs);
   if (lost > 0 && follows && last_sent_us_ >= 0 && now_us - last_sent_us_ < soon_us) set_ids_useless();
   return ids_useless_ ? 0 : lost;

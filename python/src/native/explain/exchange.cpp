@@ -6,8 +6,7 @@
 namespace tcplearn {
 namespace {
 
-// A request with more stalls than this is a long transfer; adjacent stalls with the same cause are
-// merged.
+// In a request with more stalls than this, adjacent stalls with the same cause are merged.
 constexpr std::size_t kMostSpans = 256;
 
 // Removes [from, to) from the sorted, disjoint ranges. Returns the length that was removed.

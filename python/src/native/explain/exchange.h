@@ -23,8 +23,7 @@ struct Exchange {
     std::int64_t from, seen_us;
   };
   std::vector<Piece> pieces;
-  // Moves what begins at position `at` or later into `rest`, as a request of its own. Returns false if
-  // there is nothing.
+  // Moves what begins at `at` or later into the request `rest`. Returns false if there is nothing.
   bool split(std::int64_t at, Exchange& rest);
 
   struct Span {

@@ -12,9 +12,9 @@ namespace {
 // The most retransmissions of an unanswered segment; after these the waits are minutes.
 constexpr std::size_t kMostFires = 64;
 
-// Returns when a path that was down is assumed to work again. The time lies between the last lost
-// transmission and the one that arrived. Every part of that interval is equally likely, except its ends,
-// because the model of a timer is only approximate.
+// Returns when a path that was down is assumed to work again. The time is drawn, reproducibly, from
+// between the last lost transmission and the one that arrived; 5 % at either end are left out, because
+// the model of a timer is only approximate.
 std::int64_t back_us(const TimedLoss& lost) {
   if (lost.resends < 2) return lost.silent_until_us;
   constexpr double kGolden = 0.6180339887498949, kEnds = 0.05;
@@ -120,7 +120,7 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
 
 void Forecast::on_unseen(std::int64_t due_us, Fates& fates) {
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
-    // on a copy of the state, which continues as if the segment was sent now
+    // on a copy of the state: the state itself continues as if the segment was sent now
     std::vector<std::uint64_t> kept(
         states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
         k + 1 < candidates_.size() ? states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k + 1].at)

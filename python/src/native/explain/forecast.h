@@ -16,8 +16,7 @@
 
 namespace tcplearn {
 
-// The resend policies to compare, with their parameters, in fixed point as in a kernel. The constructor
-// throws std::invalid_argument.
+// The resend policies to compare, in fixed point. The constructor throws std::invalid_argument.
 class Candidates {
  public:
   Candidates() = default;
@@ -48,8 +47,7 @@ class Forecast {
   // `ticks`: the timer ticks of the sender's host, which outlive the forecast.
   Forecast(const Candidates& candidates, TimerTicks& ticks);
 
-  // Takes the first transmission of a segment; `out` is the number of segments in flight, this one
-  // included.
+  // Takes the first transmission of a segment; `out`: segments in flight, this one included.
   void on_sent(std::int64_t now_us, std::uint32_t out);
   // Takes an ACK of new data. `rtt_us`: RTT of its newest segment, or -1. `lost`: the loss of the oldest
   // segment, or null. `clear`: ACKs show which copy they answer (timestamps).

@@ -18,15 +18,13 @@ class Handshake {
  public:
   // Takes a packet of the client or the server.
   void on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server, Leg& to_client);
-  // Returns the stall of the handshake, if any. Called at the end of the connection, when round trips are
-  // known.
+  // Returns the stall of the handshake, if any. Called at the end of the connection.
   std::optional<StallRow> stall(const Leg& to_server, const Leg& to_client) const;
 
   std::int64_t duration_us() const {
     return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
   }
-  // Returns the RTT with which both hosts begin, if no handshake packet was retransmitted (Karn's rule);
-  // otherwise -1.
+  // Returns the RTT with which both hosts begin; -1 if there were retransmissions (Karn's rule).
   std::int64_t rtt_us() const { return syn_.copies == 1 && syn_ack_.copies == 1 ? duration_us() : -1; }
 
  private:
@@ -44,7 +42,7 @@ class Handshake {
 
   Kind syn_, syn_ack_;
   std::uint32_t echo_ = 0;  // timestamp echoed by the last SYN-ACK
-  // time of the final ACK; of a SYN that came after the first SYN-ACK
+  // third_us_: time of the final ACK; crossed_us_: time of a SYN that came after the first SYN-ACK
   std::int64_t third_us_ = -1, crossed_us_ = -1;
   std::optional<std::uint32_t> third_echo_;
   bool refused_ = false;  // the SYN was answered by a RST

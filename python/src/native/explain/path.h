@@ -16,8 +16,7 @@ namespace tcplearn {
 
 class Path {
  public:
-  // Adds an RTT that no delayed ACK prolonged: the ACK acknowledged several segments, or more were in
-  // flight.
+  // Adds an RTT not prolonged by a delayed ACK: several segments were acknowledged, or more in flight.
   void add(std::int64_t now_us, std::int64_t rtt_us) {
     const std::int64_t over_us = rtt_us - least(rtt_us);
     // keeps the maximum of each of the last two half seconds
@@ -47,8 +46,8 @@ class Path {
     return ids.shared;
   }
 
-  // Counts a connection that begins. When the last live connection ends, the gaps are dropped, because
-  // they precede all losses of later connections.
+  // Counts a connection that begins. When the last live connection ends, the stored gaps (times without a
+  // packet) are dropped, because they precede all losses of later connections.
   void begin() { ++alive_; }
   void end() {
     if (--alive_ == 0) gaps_.reset();
@@ -64,8 +63,7 @@ class Path {
     }
     last_us = now_us;
   }
-  // Returns how many packets of that end in a row had consecutive IP identification within their
-  // connections.
+  // Returns how many packets of that end in a row continued their connection's IP identification.
   std::uint32_t& ids_in_row(unsigned end) { return ids_[end].in_row; }
   // Returns whether no packet of that end arrived in this interval.
   bool silent(unsigned end, std::int64_t from_us, std::int64_t to_us) const {

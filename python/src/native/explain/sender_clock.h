@@ -21,8 +21,7 @@ class SenderClock {
       least_us_ = before_us_ = 0;
     }
     const std::int64_t over_us = now_us - sent_us(ts);
-    // keeps the shortest delay of each of two spans, the older one in before_us_, because host clocks
-    // drift
+    // keeps the shortest delay of two spans, the older in before_us_, because clocks drift
     if (now_us - since_us_ > kSpanUs) {
       before_us_ = now_us - since_us_ > 2 * kSpanUs ? over_us : least_us_;
       least_us_ = over_us;
@@ -30,8 +29,7 @@ class SenderClock {
     }
     least_us_ = std::min(least_us_, over_us);
   }
-  // Returns when a packet that arrives now would have arrived on an idle path; `now_us` if nothing shows
-  // that it was late.
+  // Returns when a packet that arrives now would have arrived on an idle path, or `now_us`.
   std::int64_t due_us(std::uint32_t ts, std::int64_t now_us) const {
     if (tick_us_ == 0) return now_us;
     const std::int64_t due_us = sent_us(ts) + std::min(least_us_, before_us_);
@@ -41,8 +39,7 @@ class SenderClock {
 
  private:
   static constexpr std::int64_t kLearnUs = 200'000, kSpanUs = 10'000'000, kJitterUs = 2000;
-  // The known lengths of a timestamp tick. Linux uses milliseconds; before 4.13 it used its own ticks, as
-  // other systems do.
+  // The known lengths of a timestamp tick. Linux uses 1 ms since 4.13; before, it used its timer ticks.
   static constexpr std::array<std::int32_t, 3> kTicksUs{1000, 4000, 10'000};
 
   std::int64_t sent_us(std::uint32_t ts) const {

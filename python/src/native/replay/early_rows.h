@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Stores the first rows of flows unchanged. Most flows end after few rows, before the states of all
-// estimators are worth their memory.
+// Stores the first rows of flows unchanged. Most flows end after few rows, for which the states of all
+// estimators would need too much memory.
 #ifndef TCPLEARN_REPLAY_EARLY_ROWS_H
 #define TCPLEARN_REPLAY_EARLY_ROWS_H
 
@@ -14,8 +14,7 @@
 
 namespace tcplearn {
 
-// The rows of many flows in shared blocks of memory, with the rows of each flow linked, so that a flow
-// needs no allocation of its own.
+// The rows of many flows in shared blocks of memory. The rows of a flow are a linked list.
 class EarlyRows {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

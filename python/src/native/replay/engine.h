@@ -14,8 +14,7 @@
 
 namespace tcplearn {
 
-// The predictions of estimators that the caller runs, made just before each row; owned by the caller,
-// indexed [row * others + e].
+// The caller's predictions just before each row, by estimators that it runs, at [row * others + e].
 struct OtherColumns {
   const double *rtt_us = nullptr, *rto_us = nullptr;
 };
@@ -37,8 +36,7 @@ class Engine {
   void feed(const Columns& columns, const LossColumns& losses, const OtherColumns& others);
   // Returns the flow so far; null if it had no row.
   const FlowReplay* flow(std::uint32_t flow);
-  // Returns a copy of the flow as finish() would return it; the flow itself continues. Null if it had no
-  // row.
+  // Returns a copy of the flow as finish() would return it, while the flow continues; null without rows.
   std::unique_ptr<FlowReplay> so_far(std::uint32_t flow) const;
   // Removes a flow and returns it; null if it had no row.
   std::unique_ptr<FlowReplay> finish(std::uint32_t flow);

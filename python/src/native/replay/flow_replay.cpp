@@ -25,8 +25,9 @@ FlowReplay::FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, do
 }
 
 InForce FlowReplay::query(const RowView& row, const double* other_rtt_us, const double* other_rto_us) {
-  // No later sample was sent before the oldest segment in flight. Lists of RTTs do not show which samples
-  // overtake others, so values in force up to eight times the longest RTT ago are kept.
+  // Forgets rows before the oldest segment in flight, since no later sample was sent before it. Traces
+  // that are mere lists of RTTs do not show the order of transmission, so values in force up to eight
+  // times the longest RTT ago are kept.
   longest_rtt_us_ = std::max(longest_rtt_us_, row.sample.rtt_us);
   history_.forget(std::min(row.head_sent_us, row.sample.time_us - 8 * longest_rtt_us_), row.head_sent_us);
   const InForce now = history_.add(row.sample.time_us, samples_ > 0);

@@ -44,12 +44,10 @@ struct Details {
 class FlowReplay {
  public:
   // `others` is the number of further estimators that the caller runs, row by row. `sums_only` leaves out
-  // details, quantiles and spurious timeouts, for comparisons of many parameter sets over the same
-  // samples.
+  // details, quantiles and spurious timeouts.
   FlowReplay(const std::vector<Chosen>& chosen, std::size_t others, double min_rto_us, bool sums_only);
 
-  // Takes a row. other_rtt_us and other_rto_us are the predictions of the caller's estimators just before
-  // it.
+  // Takes a row, with the predictions of the caller's estimators just before it.
   void add(const RowView& row, const double* other_rtt_us, const double* other_rto_us);
 
   // Adds a loss that is reported with the last added row.

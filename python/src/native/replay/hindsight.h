@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// The best predictor of each of three families, chosen in hindsight. Regret is the error beyond it.
+// The best predictor of each of three families, chosen in hindsight. Regret is an estimator's error minus
+// that of such a predictor.
 #ifndef TCPLEARN_REPLAY_HINDSIGHT_H
 #define TCPLEARN_REPLAY_HINDSIGHT_H
 
@@ -15,16 +16,14 @@ namespace tcplearn {
 class Hindsight {
  public:
   static constexpr std::size_t kGains = 8;  // gains 1, 1/2, ..., 1/128
-  // Penalties for a switch between estimators, in us of error: from 1 us to 12 s in steps of a factor
-  // sqrt(2).
+  // Penalties for a switch between estimators: 1 us to 12 s of error, in steps of sqrt(2).
   static constexpr std::size_t kPenalties = 48;
   // T samples allow at most T / kSamplesPerSwitch switches.
   static constexpr std::uint64_t kSamplesPerSwitch = 100;
 
   explicit Hindsight(std::size_t estimators) : estimators_(estimators) {}
 
-  // Takes a sample with the prediction of each estimator. The first sample initializes the EWMAs; all
-  // others are scored.
+  // Takes a sample with the prediction of each estimator. All samples but the first are scored.
   void add(double rtt_us, const double* predicted_us);
 
   std::uint64_t scored() const { return rtts_us_.count(); }

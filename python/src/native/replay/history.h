@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Keeps the predictions and RTOs of the last rows, back to the transmission of the oldest segment in
-// flight.
+// Keeps the predictions and RTOs since the transmission of the oldest segment in flight.
 #ifndef TCPLEARN_REPLAY_HISTORY_H
 #define TCPLEARN_REPLAY_HISTORY_H
 
@@ -10,8 +9,7 @@
 
 namespace tcplearn {
 
-// The values in force just before a row, one for each estimator. The pointers are valid until the next
-// row.
+// The values of each estimator just before a row. The pointers are valid until the next row.
 struct InForce {
   bool any_sample;
   double *rtt_us, *rto_us;
@@ -30,8 +28,7 @@ class History {
   InForce add(std::int64_t time_us, bool any_sample);
   // Forgets the rows up to time_us; and of those up to head_us, all except the newest kMostBehind.
   void forget(std::int64_t time_us, std::int64_t head_us);
-  // Returns the values in force at a time: those just before the first row after that time, or the newest
-  // ones.
+  // Returns the values in force at a time: those before the first row after it, or the newest.
   InForce at(std::int64_t time_us);
 
  private:

@@ -60,8 +60,7 @@ void Metrics::run_timer(const Wait& wait, double srtt_us, double timeout_us, boo
   const double expiry = std::max(armed, start + timeout_us);
   spurious_timeouts += expiry < acked;
 
-  // RFC 8985, 7.2 and 7.3: a probe is sent after PTO, or in place of an RTO that would expire sooner, and
-  // restarts the RTO
+  // RFC 8985, 7.2 and 7.3: a probe comes after PTO, or in place of an earlier RTO, and restarts the RTO
   const double probe = std::min(armed + probe_timeout_us(srtt_us, wait.tail), expiry);
   spurious_probes += probe < acked;
   spurious_timeouts_tlp += probe + timeout_us < acked;

@@ -73,15 +73,13 @@ class Metrics {
   // of the error). `at_send`: those in force when its segment was sent. The RTO before the first sample
   // is no estimate, so samples sent under it are only counted.
   Scored score(double rtt_us, const Answer& before, const Answer& at_send);
-  // Adds a wait that ended with the ACK of a segment that was not lost, so that any timeout in it is
-  // spurious.
+  // Adds a wait for the ACK of a segment that was not lost, so any timeout in it is spurious.
   void run_timer(const Wait& wait, double srtt_us, double timeout_us, bool from_head);
   // Returns the detection time of a loss. srtt_us = 0: no sample yet.
   static Detection detect(const Loss& loss, double srtt_us, double timeout_us, bool from_head);
   void merge(const Metrics& other);
 
-  // Calls visit(name, Mean or count) for each figure; `name` is its name in the Python module
-  // tcplearn.metrics.
+  // Calls visit(name, Mean or count) for each figure, with its name in tcplearn.metrics (Python).
   template <typename Visit>
   void named(Visit&& visit) const {
     visit("mean_abs_error_us", abs_error_us);

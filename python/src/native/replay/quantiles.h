@@ -21,11 +21,9 @@ class Quantiles {
   void add(double value);
   void merge(const Quantiles& other);
   std::uint64_t count() const { return count_; }
-  // Returns the values at the given probabilities (in rising order, 0 to 1), or nothing if no value was
-  // added.
+  // Returns the quantiles for rising probabilities; nothing if no value was added.
   std::vector<double> at(const std::vector<double>& probabilities) const;
-  // Returns the sum of x - v over the values v below x. Its error is at most (rank error) * count() * (x
-  // - smallest).
+  // Returns the sum of x - v over the values v below x. Error: rank error times count() * (x - least).
   double sum_below(double x) const;
 
  private:

@@ -7,9 +7,8 @@
 
 namespace tcplearn {
 
-// The digest of a flow's RTT samples, in order, and their times since the first sample. It is the same in
-// every file and format. Two different flows have the same digest with a probability of 2^-64. It does
-// not protect against forgery.
+// A digest of a flow's RTT samples and their times since the first. It does not depend on the format,
+// collides for different flows with a probability of 2^-64, and does not protect against forgery.
 class SampleDigest {
  public:
   void add(std::int64_t time_us, std::int64_t rtt_us) {

@@ -14,8 +14,7 @@ constexpr std::uint32_t kMostSendings = 400;
 
 enum class Draw : std::uint64_t { kRtt = 1, kLoss = 2 };
 
-// Returns a number in [0, 1) that depends only on the transmission (the finalizer of SplitMix64), so that
-// all policies meet the same path.
+// Returns a number in [0, 1) that depends only on the transmission: all policies meet the same path.
 double drawn(std::uint64_t seed, std::size_t request, std::uint32_t sending, Draw what) {
   std::uint64_t x = seed * 0x9E3779B97F4A7C15u + request * 0xBF58476D1CE4E5B9u +
                     std::uint64_t{sending} * 0x94D049BB133111EBu +
@@ -25,8 +24,8 @@ double drawn(std::uint64_t seed, std::size_t request, std::uint32_t sending, Dra
   return static_cast<double>((x ^ (x >> 31)) >> 11) / 9007199254740992.0;
 }
 
-// Returns the RTT at a time. Between two rows it returns one of the two RTTs, with a probability by
-// nearness, which preserves the recorded jitter.
+// Returns the RTT at a time. Between two rows it returns one of the two RTTs, more likely that of the
+// nearer row; this preserves the recorded jitter.
 std::int64_t rtt_at(const RttRecord& record, std::int64_t at_us, double odds) {
   const std::int64_t length_us = std::max<std::int64_t>(record.time_us[record.rows - 1], 1);
   const std::int64_t within_us = at_us % length_us;
