@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -95,15 +95,21 @@ PLAYERS: dict[tuple[str, str], tuple[Callable[[str, str, dict[str, float]], Play
 }
 
 
+@cache
+def _series(path: Path) -> tuple[list[int], list[tuple[str, tuple[int, ...]]]]:
+    """What the first line says of repetitions, and each further line: its word and its numbers."""
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    repeat = [int(n) for n in lines.pop(0)[1:]] if lines[0][0] == "repeat" else [1, 0, 1]
+    return repeat, [(word, tuple(map(int, numbers))) for word, *numbers in lines]
+
+
 def events(path: Path) -> Iterator[tuple[str, tuple[int, ...], bool]]:
     """Word, numbers, and whether an answer is asked for; first a word that is empty: before any event."""
     yield "", (), True
-    lines = [line.split(",") for line in path.read_text().splitlines()]
-    rounds, period_us, every = map(int, lines.pop(0)[1:]) if lines[0][0] == "repeat" else (1, 0, 1)
+    (rounds, period_us, every), lines = _series(path)
     count = 0
     for k in range(rounds):
-        for word, *numbers in lines:
-            n = tuple(map(int, numbers))
+        for word, n in lines:
             if k:
                 n = (n[0] + k * period_us, n[1] + k * period_us, *n[2:])
             count += 1
