@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Functions for the checks in the guest: settings, network namespaces, processes, and a line of results
-for each check."""
+"""Provides what the checks in the lab's virtual machine share: settings, namespaces, processes, results."""
 
 import ctypes
 import json
@@ -101,8 +100,7 @@ def in_child(function):
 
 
 def in_namespace(name, function):
-    """Run `function` in a child process in the network namespace `name`. Return a function that waits for
-    the child and returns the result of `function`, which must be representable as JSON."""
+    """Start `function` in a child process in a namespace; return a function that waits for its result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: the sysctl net.tcplearn.loss, which selects a loss classifier, the windows of
-connections whose losses are classified as random, and the memory of the classifier's state."""
+"""Checks the sysctl net.tcplearn.loss, which selects a loss classifier, in the lab's virtual machine."""
 
 import socket
 import struct
@@ -15,8 +14,7 @@ from wire import MSS, SCRIPT4, SYN
 
 ACK, LOSS, CHANGE = 2, 8, 9
 SETTING = "net.tcplearn.loss"
-#: Layouts of log records: WINDOWS has cwnd and ssthresh of an ACK's record; DECISION has probability,
-#: cause, flight, cwnd and ssthresh of a decision on a loss.
+#: The log's records of ACKs, and of decisions on losses: probability, cause, flight, cwnd, ssthresh.
 WINDOWS, DECISION = struct.Struct("<24x8x16x8xII"), struct.Struct("<24xqIIII")
 CHANGED = struct.Struct("<24xI")
 BEGUN, ENDED, UNDONE = range(3)
@@ -188,8 +186,7 @@ def check_vegas_keeps_its_own_answer_to_losses():
 
 
 def states(slab):
-    """Return the number of objects in the slab cache `slab` of the module, or None if the kernel has
-    merged it with another cache."""
+    """Return the number of objects in the slab cache `slab`, None if the kernel merged it with another."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{slab} ")), None)
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: when the kernel module allocates memory, how much, and which cgroup is charged for
-it."""
+"""Checks when the kernel module allocates memory, how much, and which cgroup is charged for it."""
 
 import os
 import socket
@@ -20,12 +19,10 @@ def memory_kb(name):
 
 
 def check_debug_memory_only_while_the_log_is_on():
-    """Check that the kernel module's log takes memory, tens of MB, only while it is on, by comparing free
-    memory. Pages in a processor's own free lists do not count as free, so the check keeps these lists
-    short."""
+    """Check that the kernel module's log takes memory only while it is on."""
     kept = Path("/proc/sys/vm/percpu_pagelist_high_fraction")
     before = kept.read_text()
-    kept.write_text("1000000")
+    kept.write_text("1000000")  # MemFree leaves out a processor's own free lists: keep them short
     free = [memory_kb("MemFree")]  # allocations reduce it from here on
     load("log_kb=60000")
     free.append(memory_kb("MemFree"))
@@ -124,8 +121,7 @@ def _accept(group, count, port, pipe):
 
 
 def check_a_passive_connection_takes_memory_when_it_first_sends():
-    """Check that an accepted connection takes no memory before it sends data. Before that, the kernel
-    would not charge the memory to the cgroup of the process that owns the connection."""
+    """Check that a connection takes memory when it first sends: only then is its owner's cgroup charged."""
     load()
     _groups()
     group = Path("/sys/fs/cgroup/passive")

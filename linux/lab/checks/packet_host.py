@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sets up the kernel's end of a packet script (a script that exchanges single packets with the kernel) in
-a network namespace of its own."""
+"""Sets up the kernel's end of a packet script, which exchanges single packets with the kernel."""
 
 import ctypes
 import os
@@ -12,8 +11,7 @@ from wire import ACK, KERNEL4, KERNEL6, MSS, SCRIPT4, SCRIPT6, SYN, Connection, 
 CLONE_NEWNET = 0x40000000
 KERNEL = tuple(int(word) for word in os.uname().release.split(".")[:2])
 
-#: The registered scripts: name, function, and whether the result depends on the value of the RTO.
-SCRIPTS = []
+SCRIPTS = []  # (name, function, whether its result depends on the value of the RTO) of each packet script
 
 
 def script(rto=False):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts for timers, loss recovery and the congestion window. A packet script exchanges single
-packets with the kernel and checks the kernel's answers."""
+"""Packet scripts (single packets exchanged with the kernel) for timers, loss recovery and cwnd."""
 
 import errno
 import socket

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: with the sysctl net.tcplearn.resend_places, a resend policy (which decides how
-long the timer waits before each retransmission) starts a connection with what it learned on earlier
-connections to the same /24. The number of remembered destinations is limited."""
+"""Checks that a resend policy, which times retransmissions, starts with what it learned on the same /24."""
 
 import os
 import socket
@@ -37,8 +35,7 @@ def _until_resend_ms(port):
 
 
 def _learn(port):
-    """Let the resend policy learn on a connection without losses. After many losses the next connection
-    would start with the kernel's own wait."""
+    """Let a resend policy learn; after many losses it would start a connection with the kernel's own wait."""
     s = connect(port)
     for _ in range(100):
         s.sendall(b"x" * 500)

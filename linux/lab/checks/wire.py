@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Implements one end of TCP connections in the guest. A script sends and expects single packets over a
-TUN device; the kernel is the other end.
-
-The kernel has the address 192.0.2.1 (fd00::1), the script 192.0.2.2 (fd00::2). Sequence numbers are
-relative to the SYN of their side, as in tcpdump's output: the first byte of data has number 1.
-"""
+"""Implements one end of TCP connections (192.0.2.2, fd00::2) on a TUN device; the kernel is the other end
+(192.0.2.1, fd00::1). Sequence numbers are relative: the first byte of data has number 1."""
 
 import fcntl
 import os
@@ -17,9 +13,7 @@ FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 KERNEL4, SCRIPT4, KERNEL6, SCRIPT6 = "192.0.2.1", "192.0.2.2", "fd00::1", "fd00::2"
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 MSS = 1000
-#: The factor by which a timer may be late: it counts jiffies (4 ms), and the timer wheel may delay it by
-#: an eighth.
-LATE = 1.13
+LATE = 1.13  # how late a timer may be: it counts jiffies (4 ms); the timer wheel may add an eighth
 NAMES = {FIN: "FIN", SYN: "SYN", RST: "RST", PSH: "PSH", ACK: "ACK"}
 
 
@@ -155,8 +149,7 @@ class Connection:
         self.wire.put(head + options + data, self.six)
 
     def expect(self, flags=None, seq=None, ack=None, size=None, after_ms=None, within_s=10.0):
-        """Return the next segment from the kernel. Raise Unexpected if none comes within `within_s`, if
-        it differs from the given values, or if it does not come `after_ms` after the time `last`."""
+        """Return the next segment; raise Unexpected if it differs or is not `after_ms` after the last one."""
         while True:
             segment = self.wire.packet(within_s)
             if segment is None:

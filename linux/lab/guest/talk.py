@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes requests and answers of any size in the guest. Requests are sent in several writes; the server
-may read them late and answer them late.
+"""Makes requests in several writes, and answers that a server may give late.
 
 talk.py answer PORT JSON             serves; JSON has the keys of the scenario's [transfer.talks]
 talk.py ask ADDRESS PORT JSON SEED   sends the requests, then prints the bytes sent and the time taken

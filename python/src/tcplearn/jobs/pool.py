@@ -23,12 +23,10 @@ from tcplearn.jobs import children
 from tcplearn.jobs.job import Failure, Job, outcome
 
 Json = dict[str, Any]
-#: A function that runs jobs and yields each with its result or its Failure, in the order in which they
-#: end.
+#: Runs jobs and yields each with its result or its Failure, in the order in which they end.
 Pool = Callable[[Sequence[Job]], Generator[tuple[Job, Any], None, None]]
 
-#: How often Dask gives a job to another worker after its worker died.
-RETRIES = 3
+RETRIES = 3  # how often Dask gives a job to another worker after its worker died
 
 
 def processors() -> int:
@@ -42,13 +40,12 @@ class Place:
     number of `slurm` jobs."""
 
     workers: int = 0  # jobs at once on this machine; 0: one for each processor
-    scheduler: str = ""
-    slurm: int = 0
+    scheduler: str = ""  # the address of a Dask scheduler
+    slurm: int = 0  # the number of Slurm jobs
 
     def pool(self, logs: Path, *, in_processes: bool = False) -> Pool:
-        """Return the pool that runs jobs in this place. `logs` is the folder for the logs of Slurm jobs.
-        `in_processes` says that the jobs compute in Python and need processes of their own; jobs that
-        only wait for a child process run in threads."""
+        """Return the function that runs jobs here; `in_processes`: jobs compute in Python. Raise
+        UserError."""
         if self.scheduler and self.slurm:
             raise UserError("--scheduler and --slurm: give one of them")
         if self.scheduler:
@@ -89,9 +86,7 @@ def _start_worker(parent: int) -> None:
 
 
 def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
-    """Close this process's own write end of the pipe through which workers send results, once all workers
-    have theirs. While this end is open, the executor would wait forever for the rest of a result whose
-    worker was killed while it wrote."""
+    """Close our end of the result pipe: while it is open, a worker killed while it writes blocks us."""
     results: Any = getattr(executor, "_result_queue", None)
     if results is not None:
         results._writer.close()
@@ -102,8 +97,7 @@ def processes(workers: int) -> Pool:
         if min(workers, len(jobs)) <= 1:
             yield from one_by_one(jobs)
             return
-        # spawn, because a fork could copy the progress bar's thread while it holds a lock
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("spawn")  # a fork could copy a lock that the progress bar holds
         others = set(multiprocessing.active_children())
         with search_path.safe():  # this also starts Python's semaphore tracker
             executor = futures.ProcessPoolExecutor(
@@ -123,8 +117,7 @@ def processes(workers: int) -> Pool:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
             _leave_results_to_workers(executor)  # in case of an interrupt while jobs were submitted
-            # shut down here, because otherwise Python's exit would print a traceback
-            executor.shutdown(wait=True, cancel_futures=True)
+            executor.shutdown(wait=True, cancel_futures=True)  # otherwise Python's exit prints a traceback
             raise
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
@@ -141,9 +134,7 @@ def dask(address: str) -> Pool:
 
 
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
-    """Return a pool (a function that runs jobs) that keeps `jobs_at_once` Slurm jobs running. A Slurm job
-    that ends early is replaced, because a sweep may last longer than a job's time limit. `logs` is the
-    folder for their logs."""
+    """Return a function that runs jobs in `jobs_at_once` Slurm jobs and replaces those that end early."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         try:
@@ -190,8 +181,7 @@ def _client(address: str) -> Any:
 def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
     as_completed: Any = importlib.import_module("distributed").as_completed
 
-    # the name is a hash of what determines the result, so two sweeps that need the same run share it
-    waiting = {
+    waiting = {  # the key is a hash of what determines the result, so two sweeps share a run that both need
         client.submit(
             outcome, job.function, job.arguments, key=f"tcplearn-{job.key}", pure=False, retries=RETRIES
         ): job

@@ -7,9 +7,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_type_hints
 
-#: A description of the form of JSON data: bool, int, str; float for any finite number; a dataclass for an
-#: object with exactly its fields; [shape] for a list of that shape; (shape, ...) for a list with exactly
-#: these shapes; {"key": shape} for an object with at least these keys.
+#: The form of JSON data: bool, int, str, float (any finite number); a dataclass: exactly its fields;
+#: [shape]: a list; (shape, ...): a list of exactly these; {"key": shape}: at least these keys.
 Shape = Any
 _FLOAT_MAX = sys.float_info.max
 
@@ -26,12 +25,11 @@ class Maybe:
     """The shape of a value that may be null, or whose key may be missing; otherwise it has the shape
     `value`."""
 
-    value: Shape
+    value: Shape  # the shape of a value that may also be null or missing
 
 
 def check(found: object, shape: Shape, where: str = "") -> None:
-    """Raise ValueError if `found` does not have the form `shape`. The message begins with `where`, the
-    path of the wrong part within the result."""
+    """Raise ValueError, which names the wrong part after `where`, if `found` is not of the form `shape`."""
     match shape:
         case Maybe():
             if found is not None:

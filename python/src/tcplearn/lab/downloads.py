@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines downloads by curl from nginx, with the learned timer at either end and SYN pings of the
-receiver beside them. This file has the tables of the lab's scenario, the lines of the guest's script, and
-the count of retransmissions that tshark finds in the captures."""
+"""Defines downloads by curl from nginx, with SYN pings, and retransmissions counted by tshark."""
 
 import shutil
 import subprocess
@@ -19,25 +17,22 @@ from .arm import RECEIVER as RECEIVER
 from .arm import SENDER, Arm
 from .workload import Figures, Flow, Left, Lines, Setup, Workload
 
-#: PORT is nginx's port. PINGED is the address and port of the first router, which answers the receiver's
-#: SYN pings.
-PORT, PINGED = 5002, "10.0.0.2 80"
-#: Files in an algorithm's folder: tshark's counts, and the pings.
-COUNTED, PINGS = "counted", "pings"
+PORT, PINGED = 5002, "10.0.0.2 80"  # PINGED is the first router, which answers the receiver's SYN pings
+COUNTED, PINGS = "counted", "pings"  # files in an algorithm's folder: tshark's counts, and the pings
 
 
 class Pings(Table):
     """SYN pings that the receiver sends during each download, as `hping3 -S` does. The first router of
     the path answers them."""
 
-    every_us: Annotated[int, Field(ge=50, le=10_000_000)]
+    every_us: Annotated[int, Field(ge=50, le=10_000_000)]  # SYN pings, as `hping3 -S` sends them
 
 
 class Place(Table):
     """A web site that the receiver pings after a download. The lab sets the path's delay to the site's
     RTT before it pings."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]  # a web site that is pinged
     rtt_ms: Annotated[float, Field(ge=0, le=60_000)]
     spread_ms: Annotated[float, Field(ge=0, le=60_000)] = 0  # jitter, uniform; half in each direction
 
@@ -126,9 +121,8 @@ def tshark() -> str:
 
 
 def count(folder: Path, arms: Sequence[str]) -> None:
-    """Count retransmitted packets in the captures of a run, write the counts to a file in the folder of
-    each algorithm, and remove the captures. `arms` are the algorithms' folders in the order of their
-    connections in the captures. Raise FailedError."""
+    """Replace the captures of a run by the number of retransmissions, in a file in each algorithm's
+    folder. `arms` are these folders in the order of the connections. Raise FailedError."""
     counts = {end: _resent(folder / "pcap" / f"{end}.pcap", len(arms)) for end in (SENDER, RECEIVER)}
     for stream, arm in enumerate(arms):
         lines = [f"resent_at_{end}_packets {of[stream]}\n" for end, of in counts.items()]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the shell script that the guest (the lab's virtual machine) executes for a run. The script
-consists of plain `ip` and `tc` commands that a person can read."""
+"""Writes the shell script of plain `ip` and `tc` commands that the lab's virtual machine executes."""
 
 import shlex
 from collections.abc import Iterator
@@ -11,18 +10,14 @@ from .scenario import Scenario, Traffic
 from .workload import Setup
 
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
-#: Further modules in the image. A module is loaded if a scenario names its congestion control.
-MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
+MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")  # loaded if a scenario names the congestion control
 
-#: The points of a hop at which packets are captured, in the order in which a packet passes them.
-PLACES = ("before-queue", "after-queue", "after-delay")
-#: The kernel modules for scenarios whose nftables rules drop or route packets by their content.
-NFT_MODULES = ("nf_tables", "nft_limit")
+PLACES = ("before-queue", "after-queue", "after-delay")  # in the order in which a packet passes them
+NFT_MODULES = ("nf_tables", "nft_limit")  # for rules that drop or route packets by their content
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
-    """Return the algorithms that `scenario` compares, in the order in which run number `run` executes
-    them. The order is rotated by one for each run, so that no algorithm always comes first."""
+    """Return the algorithms of `scenario`, rotated by one for each run so that none always comes first."""
     a = scenario.algorithms
     crossed = [
         Arm(c, e, t, startup=s, at=at)
@@ -46,9 +41,7 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
-    """Return the shell script that the guest executes for run number `run` of `scenario`. With `pcap` the
-    script captures packets around each hop. With `shell` it ends in an interactive shell and makes no
-    transfers."""
+    """Return the script of run number `run`. `pcap`: capture at each hop; `shell`: a shell, no transfers."""
     last = path.gateway(len(scenario.path.hop))
     lines = [
         f"# {scenario.name}, run {run}",
@@ -95,8 +88,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             )
         if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
-            # writing the setting discards what the resend policy learned under the previous arm
-            if load.inherits:
+            if load.inherits:  # this discards what the resend policy learned under the previous arm
                 lines.append("in_ns c0 sysctl -qw net.tcplearn.resend_places=1")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Installs the kernel module on this machine: builds it by DKMS for each installed kernel, loads it,
-shows its state and removes it."""
+"""Installs the kernel module on this machine by DKMS, loads it, shows its state and removes it."""
 
 import os
 import platform
@@ -15,8 +14,7 @@ from tcplearn.errors import FailedError, UserError
 from .checkout import ROOT, output_of
 
 SOURCES = ROOT / "linux" / "module"
-#: The kernel versions supported, as in BUILD_EXCLUSIVE_KERNEL of dkms.conf.
-SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")
+SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")  # as BUILD_EXCLUSIVE_KERNEL of dkms.conf
 _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 Run = Callable[[Sequence[str]], str]
 
@@ -26,8 +24,8 @@ class System:
     """The machine on which the module is installed. Tests pass another `root` folder and a `run` that
     records commands."""
 
-    root: Path = Path("/")
-    run: Run = output_of
+    root: Path = Path("/")  # tests give another folder
+    run: Run = output_of  # tests give a function that records commands
     kernel: str = field(default_factory=platform.release)
     is_root: bool = field(default_factory=lambda: os.geteuid() == 0)
     which: Callable[[str], str | None] = shutil.which
@@ -87,14 +85,12 @@ def _obstacles(system: System) -> Iterator[str]:
         yield "DKMS is missing: apt-get install dkms"
 
 
-#: The sysctls net.tcplearn.* that `tcplearn module status` shows.
 SETTINGS = ("estimator", "resend", "resend_places", "loss", "startup", "log")
 
 
 def install(system: System) -> list[str]:
-    """Build the kernel module for every installed kernel that is supported, load it and return lines on
-    what was done. If an obstacle is found raise UserError; if a step fails, remove everything and raise
-    its error."""
+    """Build the kernel module for all supported kernels and load it; undo both on failure. Raise
+    UserError."""
     for obstacle in _obstacles(system):
         raise UserError(obstacle)
     if system.users is not None:
@@ -132,8 +128,7 @@ def status(system: System) -> list[str]:
 
 
 def remove(system: System) -> list[str]:
-    """Unload the kernel module, remove its files and return lines on what was done. Raise UserError
-    unless root, and FailedError while connections use the module."""
+    """Remove the kernel module; return a report. Raise UserError unless root, FailedError while in use."""
     if not system.is_root:
         raise UserError("the module is for the administrator to remove: sudo tcplearn module remove")
     lines = []

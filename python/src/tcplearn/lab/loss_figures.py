@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares a loss classifier's decisions in the kernel module's log with captures, which show where each
-packet was dropped."""
+"""Compares a loss classifier's decisions in the kernel module's log with captures around each hop."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,9 +15,7 @@ Figures = Iterator[tuple[str, float]]
 
 
 def figures(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
-    """Yield (metric, value) of the loss decisions of the transfer in `folder`. `loss` is the classifier
-    with its parameters, or "" without one. `module` has the increments of the module's counters during
-    the transfer."""
+    """Yield (metric, value) of the classifier `loss`; `module` has increments of the module's counters."""
     found = folder.parent / truth.FILE
     drops = truth.drops(folder.parent) if found.exists() else None
     if not loss:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Prepares the lab's virtual machine and runs scripts in it. The guest image and the kernel module are
-built once and cached."""
+"""Builds the lab's virtual machine and the kernel module, once, and runs scripts in the machine."""
 
 import contextlib
 import fcntl
@@ -24,13 +23,10 @@ from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-#: The kernel modules in the image; a scenario loads only those that it needs.
-IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
+IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)  # a scenario loads what it needs
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
-#: The build of the module whose allocations a check makes fail on purpose.
-FAILING = "tcplearn_failing.ko"
-#: The most guests that the lab pins to one processor. Beyond that, the kernel's scheduler chooses.
-GUESTS_PER_PROCESSOR = 8
+FAILING = "tcplearn_failing.ko"  # the build in which a check makes allocations fail
+GUESTS_PER_PROCESSOR = 8  # more virtual machines than these are not pinned but left to the scheduler
 
 
 def cache_folder() -> Path:
@@ -45,7 +41,7 @@ class Machine:
 
     image: Path
     built: Path
-    fingerprint: str
+    fingerprint: str  # a hash of the contents; a script gives the same result if it is the same
     kernel: str
     programs: Path | None = None  # the archive with Python, curl, nginx and iperf3
     versions: dict[str, str] = field(default_factory=dict)  # by package in `programs`
@@ -77,9 +73,8 @@ ORDINARY = Boot()
 
 
 def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machine:
-    """Return a machine with guest image and kernel module and, if `programs` is true, the archive of
-    programs. Each part is built again only if its sources have changed. `folder` is the cache. Raise
-    UserError or FailedError."""
+    """Return the virtual machine, with Python, curl, nginx and iperf3 if `programs`. A part is built
+    again only if its sources have changed. `folder` is the cache. Raise UserError or FailedError."""
     if kernel not in KERNELS:
         raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
     if not (LAB / "vm.sh").exists():
@@ -115,8 +110,7 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
 
 
 def prepared(fingerprint: str, programs: bool, kernel: str = "6.1") -> Machine:
-    """Return the virtual machine for a job. Raise FailedError if its contents differ from those of the
-    machine that started the jobs, whose hash is `fingerprint`."""
+    """Return the virtual machine; raise FailedError if the hash of its contents is not `fingerprint`."""
     ready = prepare(cache_folder(), programs, kernel)
     if ready.fingerprint != fingerprint:
         raise FailedError(
@@ -232,12 +226,8 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Yield the words to put before a command so that it runs on the processor with the fewest of the
-    lab's guests; yield no words if `wanted` is false or every processor is full.
-
-    QEMU's two threads take turns thousands of times a second in virtual time. Switching between threads
-    on two processors takes longer than the guest's own work.
-    """
+    """Yield words that pin a command to the processor with the fewest virtual machines. Switches between
+    QEMU's two threads, thousands a second, would take longer on two processors than the work itself."""
     places = itertools.product(range(GUESTS_PER_PROCESSOR), sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as held:
         for turn, processor in places if wanted else ():
@@ -261,9 +251,8 @@ def run(
     files: Sequence[Path] = (),
     boot: Boot = ORDINARY,
 ) -> None:
-    """Run `script` in a new guest and copy the guest's output to the folder `out`; raise FailedError.
-    `files` are additional files that the guest sees in /scenario. The run may take `limit_s` of real
-    time."""
+    """Run `script` in a new virtual machine, for at most `limit_s` of real time, and copy its output to
+    `out`. The machine sees `files` in /scenario. Raise FailedError."""
     with _scenario(machine, script, files) as name, _environment(machine) as common:
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
         environment = {**common, **boot.environment, "VM_TIME_LIMIT": str(limit_s)}

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the table `[transfer.pages]` of a lab scenario file: files that curl fetches from nginx. For
-each file the lab reports times, and from the kernel module's log the initial window and ssthresh of its
-connection."""
+"""Defines `[transfer.pages]` of a lab scenario file: files that curl fetches, and metrics of them."""
 
 import random
 import statistics
@@ -20,11 +18,8 @@ from . import kernel_log
 from .handshakes import Handshakes
 from .workload import Figures, Flow, Lines, Setup, Workload
 
-#: The flow's name in the result rows for pages of one size.
-PAGE = "page"
-#: The range of ports from which curl connects, one port for each page. They are below the kernel's
-#: ephemeral ports.
-FIRST_PORT, LAST_PORT = 10_000, 32_000
+PAGE = "page"  # the flow's name in the result rows for pages of one size
+FIRST_PORT, LAST_PORT = 10_000, 32_000  # curl's, one for each page, below the ephemeral ports
 
 COLUMNS = (
     Shown("page_mean_ms", "whole page", 0, keep=94),
@@ -41,7 +36,7 @@ class Pages(Workload):
 
     programs: ClassVar[tuple[str, ...]] = ("nginx",)
     function: ClassVar[str] = "pages"
-    sizes: Annotated[list[PageBytes], Field(min_length=1, max_length=16)]
+    sizes: Annotated[list[PageBytes], Field(min_length=1, max_length=16)]  # in bytes
     count: Annotated[int, Field(ge=1, le=10_000)] = 200  # of each size
 
     @property
@@ -54,8 +49,7 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return the most algorithms that a scenario with these pages can compare. The number is limited
-        because each page needs its own port."""
+        """Return the most algorithms that a scenario can compare: each page needs its own port."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:
@@ -73,8 +67,7 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return the numbers of the pages whose handshake loses packets, drawn with `seed`. The same pages
-    lose packets at every size and under every algorithm of a run."""
+    """Return the numbers of the pages whose handshakes lose packets, the same under all algorithms."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))
@@ -86,9 +79,9 @@ class Began:
     """The initial state of the sender's connection, from the module's log: initial window and ssthresh in
     segments, and handshake packets resent."""
 
-    iw: int
+    iw: int  # initial window in segments
     ssthresh: int
-    resends: int
+    resends: int  # of handshake packets
     retransmitted: int
 
 

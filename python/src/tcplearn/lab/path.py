@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Emulates a network path in the guest (the lab's virtual machine). Netem and tbf qdiscs on the devices
-of a chain of network namespaces make the path, and commands change them during a run.
-
-Each hop takes three namespaces (nodes). A packet passes the hop's queue when it leaves the first node and
-the hop's delay and loss when it leaves the second; the hop ends at the third node. Queue and delay are
-therefore on separate devices. The reverse direction passes the same nodes from the other end.
-"""
+"""Emulates a network path with netem and tbf on the devices of a chain of network namespaces (nodes). A
+packet passes a hop's queue when it leaves the hop's first node, and its delay and losses when it leaves
+the second. The reverse direction passes the same nodes from the other end."""
 
 import dataclasses
 import itertools
@@ -16,17 +12,13 @@ from tcplearn.scenario import link_trace
 from tcplearn.scenario.path import Change, Direction, Fade, NetworkPath, Placed, Side, both_sides
 
 HOST = "the lab"
-#: A rate for the netem device that delays packets. It is too high to be a bottleneck, but with a rate
-#: netem keeps packets in order in spite of jitter.
-ORDERLY = "rate 10gbit"
-#: Two times that differ by less than this, in seconds, count as the same time.
-_SAME_S = 1e-6
+ORDERLY = "rate 10gbit"  # too fast for a bottleneck; with a rate, netem keeps the order in spite of jitter
+_SAME_S = 1e-6  # two times that differ by less than this, in seconds, count as the same time
 
 
 def gateway(hop: int) -> int:
-    """Return the number of the node where hop number `hop` begins. The sender is a separate node before
-    the first hop. If the first hop's queue were on the sender's own device, its TCP would learn of each
-    drop at once and would not count it as a loss."""
+    """Return the node where hop `hop` begins. The sender is a node before it, because TCP learns at once
+    of a drop in its own device's queue and does not count it as a loss."""
     return 2 * hop + 1
 
 
@@ -119,9 +111,7 @@ def changes(path: NetworkPath) -> Iterator[str]:
 
 
 def fading(path: NetworkPath) -> tuple[str, str, str]:
-    """Return the namespace of the device that delays the forward direction of the hop with drawn fades,
-    the arguments for tc that begin a fade there, and those that end it. A fade is a period in which the
-    hop delivers nothing."""
+    """Return the namespace of the hop with random fades (outages), and tc's arguments that make them."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
     hop, middle = path.hops[i], gateway(i) + 1
@@ -154,8 +144,7 @@ def follows(path: NetworkPath) -> Iterator[str]:
             yield "END"
             pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
             yield f"({pace} | in_ns c{ns} tc -batch -) &"
-            # a token bucket that waits uses a new rate only from the next packet on, so send it a packet
-            # every 64 ms
+            # a token bucket that waits uses a new rate only from the next packet on: send one every 64 ms
             yield f"in_ns c{ns} /scenario/transfer udp {peer} 9 2 16 86400 &"
 
 

@@ -18,7 +18,6 @@ def figures(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 def _dropped(path: Path) -> int:
-    """Return the number of drops of the root qdisc in the saved output of tc. A child qdisc counts the
-    same packets again, so only the first number counts."""
+    """Return the drops of the root qdisc, which come first; a child qdisc counts the same packets."""
     found = re.search(r"dropped (\d+)", path.read_text())
     return int(found[1]) if found else 0

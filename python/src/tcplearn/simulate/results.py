@@ -42,8 +42,7 @@ class RunStore(Store):
         super().__init__(folder or cache_folder(), FORMAT)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """Store the input document of a failed run. Return the command line that runs the ns-3 program on
-        it, for use with a debugger."""
+        """Store a failed run's input; return the command that runs the ns-3 program on it."""
         (document,) = job.arguments
         file = self._failed(job, ".json", json.dumps(document, indent=1) + "\n")
         return shlex.join([str(engine.program()), str(file)]), None

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads ns-3 scenario files and expands a profile (a named table of overrides in the file) to its runs.
-An error message names the file, the key and the allowed values."""
+"""Reads ns-3 scenario files and expands a profile (a named table of overrides) to its runs."""
 
 import copy
 import itertools
@@ -36,8 +35,7 @@ def load(path: Path, profile: str = tree.FULL) -> Document:
 
 
 def runs(path: Path, profile: str) -> list[Run]:
-    """Return every distinct run of the scenario file `path` with the overrides of `profile`, in the order
-    of the file. Seeds are consecutive numbers."""
+    """Return every distinct run of the scenario file `path` with the overrides of `profile`."""
     document = load(path, profile)
     base = document.grid.model_dump()
     out: dict[tuple[Any, ...], Run] = {}
