@@ -43,7 +43,6 @@ def rounded(value):
 
 
 def power_of_two(j):
-    """Return 4122220954 * 2^(-j/256), rounded to an integer."""
     return rounded(CONTEXT.multiply(Decimal(4122220954), CONTEXT.power(Decimal(2), Decimal(-j) / 256)))
 
 

@@ -36,8 +36,6 @@ def run(command: Sequence[str]) -> str:
 
 
 def machine(kernel: str) -> install.System:
-    """Return an object for `tcplearn module` that describes this machine, but with `kernel` as the
-    running kernel."""
     root = Path(tempfile.mkdtemp())
     for top in TOPS:
         (root / top).symlink_to(f"/{top}")

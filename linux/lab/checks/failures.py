@@ -26,8 +26,6 @@ def has_failed():
 
 
 def nothing_of_ours():
-    """Return a list of what the kernel module has left in the system; the list must be empty when the
-    module is not loaded."""
     found = [str(path) for path in (DEBUG, Path("/proc/sys/net/tcplearn"), PARAMETER) if path.exists()]
     found += [line for line in Path("/proc/slabinfo").read_text().splitlines() if line.startswith("tcplearn")]
     found += [n for n in sysctl("net.ipv4.tcp_available_congestion_control").split() if n.startswith("tl-")]
@@ -35,8 +33,6 @@ def nothing_of_ours():
 
 
 def _load_with_a_failing_allocation(n):
-    """Load the kernel module while its n-th allocation fails. Return whether the module refused to load,
-    and whether loading makes n allocations at all."""
     said = sh(f"insmod {FAILING} fail_alloc={n} 2>&1 || true").strip()
     if said:
         expect("Cannot allocate memory" in said, f"allocation {n}: {said}")
@@ -49,7 +45,7 @@ def _load_with_a_failing_allocation(n):
 
 
 def check_an_allocation_that_fails_at_load():
-    """Check that the module loads completely or not at all if one allocation fails; FEW=1 tries not all."""
+    """Check that the module loads completely or not at all if one allocation fails (with FEW=1 not each)."""
     stride = 7 if os.environ.get("FEW") else 1
     tried, refused, n = 0, 0, 1
     while True:
@@ -87,7 +83,7 @@ def check_an_allocation_that_fails_in_a_new_namespace():
 
 
 def refused(name, value=None):
-    """Return the error of one read of a sysctl, or one write; a Python file would write twice."""
+    """Return the error of a system call that reads or writes a sysctl; a Python file would write twice."""
     fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
     try:
         _ = os.read(fd, 1000) if value is None else os.write(fd, value)

@@ -23,8 +23,6 @@ STATE_AT = 85
 
 
 def takes_or_refuses(setting, known, good, bad):
-    """Check that the sysctl `setting` accepts the algorithms `known` and the specs `good`, and refuses
-    the specs `bad` without changing its value. A spec is an algorithm with its parameters."""
     load()
     expect(sysctl(setting) == "none", f"at first {sysctl(setting)!r}")
     kind = setting.rpartition(".")[2]
@@ -83,9 +81,6 @@ def check_a_kept_window_is_what_it_was():
 
 
 def _windows_after(loss):
-    """Return (number of recoveries in the log that kept cwnd, number that reduced it). Recoveries that
-    ended in a timeout do not count. Check that after a loss classified as random ssthresh is unchanged
-    and cwnd is not smaller. `loss` names the classifier in messages."""
     events = [r for r in records(log_bytes(), None) if r[6] in (ACK, LOSS)]
     kept = reduced = 0
     for i, record in enumerate(events):
@@ -104,8 +99,6 @@ def _windows_after(loss):
 
 
 def _first_open(events):
-    """Return cwnd and ssthresh at the first ACK after a recovery, or None if a timeout or another
-    recovery came first. `events` are the log records after the decision on the loss."""
     for record in events:
         if record[6] == LOSS or record[STATE_AT] == 4:
             return None
@@ -115,9 +108,6 @@ def _first_open(events):
 
 
 def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
-    """Check when duplicate SACKs that arrive after a recovery undo it. The recovery is undone although a
-    later segment arrived out of order. It is not undone after ECN has reported congestion, because the
-    kernel can then no longer undo it. The kernel module logs each change of state."""
     load()
     host = Host("reno", "linux")  # with tl-reno as default, the namespace would keep the module loaded
     sysctl("net.ipv4.tcp_ecn", 1)
@@ -139,8 +129,6 @@ def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
 
 
 def _recovered(host):
-    """Return a connection with ECN after a fast recovery, in which the kernel sent the first of six
-    segments again."""
     c = host.opened()
     c.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-reno")
     c.socket.connect_ex((SCRIPT4, 80))
@@ -192,9 +180,6 @@ def states(slab):
 
 
 def states_end(setting, spec, slab, port):
-    """Check that each of 200 connections with the algorithm `spec` in the sysctl `setting` has an object
-    in the slab cache `slab`, and that the objects are freed when the connections close or change to
-    another congestion control."""
     load()
     enter("c0")
     serve(port)

@@ -39,14 +39,11 @@ def check_debug_memory_only_while_the_log_is_on():
 
 
 def _slab_bytes(folder):
-    """Return the bytes of kernel objects for which the cgroup `folder` is charged."""
     stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
     return int(stat["slab"])
 
 
 def _slab_of(group, congestion, port):
-    """Return the bytes of kernel objects charged to the new cgroup `group` while a process in it has 200
-    connections."""
     folder = Path("/sys/fs/cgroup", group)
     folder.mkdir()
     read, write = os.pipe()
@@ -86,8 +83,6 @@ def check_connection_memory_is_charged():
 
 
 def write_sizes(path):
-    """Write the memory that a connection takes under each estimator, in bytes, to the file `path`. The
-    kernel must not merge slab caches."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     sizes = sorted((int(line.split()[3]), line.split()[0]) for line in lines if line.startswith("tcplearn_"))
     expect(sizes, "no slabs of ours")
@@ -95,14 +90,11 @@ def write_sizes(path):
 
 
 def _states():
-    """Return the number of connections for which the kernel module has a state."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_experts "))
 
 
 def _accept(group, count, port, pipe):
-    """Accept `count` connections in the namespace c1 and the cgroup `group`, then send data on each.
-    Write a byte to `pipe` after each step: listening, accepting, sending."""
     (group / "cgroup.procs").write_text(str(os.getpid()))
     enter("c1")
     listener = socket.socket()

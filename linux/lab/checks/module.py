@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks the kernel module in the lab's virtual machine: c0 (10.0.0.1) sends to c1 (10.0.0.2), RTT 30 ms."""
+"""Checks the kernel module in the lab's virtual machine; namespace c0 sends to c1 over an RTT of 30 ms."""
 
 import os
 import socket
@@ -90,7 +90,6 @@ def check_rto_min_and_max_of_sysctl_and_socket():
 
 
 def _window(s):
-    """Return ssthresh and cwnd of the socket `s` from TCP_INFO."""
     return struct.unpack_from("<II", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192), 8 + 4 * 17)
 
 
@@ -316,9 +315,6 @@ def as_shipped(ns):
 
 
 def fresh(function):
-    """Return a check that runs `function` with the standard path, default settings and no module loaded,
-    and that ends all its processes and unloads the module afterwards."""
-
     def run():
         os.setpgrp()
         path()
@@ -346,7 +342,6 @@ def signal_rest():
 
 
 def debugfs_off():
-    """Check that the kernel module works, but refuses to log, on a kernel booted with debugfs=off."""
     load()
     serve(5109)
     enter("c0")

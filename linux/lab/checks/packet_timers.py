@@ -273,8 +273,6 @@ def nothing_out_and_the_rto_is_stocks(h):
 
 @script()
 def timeout_in_recovery_doubles_the_whole_rto(h):
-    """Check that a timeout doubles the whole RTO. Eifel's timer counts from the oldest segment's last
-    transmission, so the kernel's timer is armed with less than the RTO."""
     h.no_probes()
     c = h.client(rtt_ms=40)
     c.write(8 * MSS)

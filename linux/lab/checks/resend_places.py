@@ -15,8 +15,6 @@ PLACES = "net.tcplearn.resend_places"
 
 
 def _until_resend_ms(port):
-    """Open a connection, lose its first data, and return the time in ms from that transmission to the
-    timer's retransmission."""
     s = connect(port)
     path(15, "loss 100%")
     s.sendall(b"x" * 500)
@@ -95,8 +93,6 @@ def _to(address, port):
 
 
 def check_places_of_resends_are_limited():
-    """Check that the module remembers at most 64 destinations, the most recently used, when connections
-    go to 250 /24s in turn."""
     load()
     enter("c0")
     os.system("/bin/ip link set lo up")

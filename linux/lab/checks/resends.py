@@ -49,8 +49,6 @@ def _waits(data):
 
 
 def _resends():
-    """Return two pairs (tail loss probes, timeouts): those after which the kernel module set a wait, and
-    those that the kernel counts."""
     found = counters()
     return (
         (found["resend_probes"], found["resend_timeouts"]),
@@ -63,8 +61,6 @@ def _resends_since(before):
 
 
 def check_waits_of_resends_are_in_force():
-    """Check that each retransmission by the timer comes when its wait has passed. The timer may be late
-    by an eighth of the wait, the precision of the kernel's timer wheel."""
     load()
     enter("c0")
     serve(5140)
@@ -80,8 +76,6 @@ def check_waits_of_resends_are_in_force():
 
 
 def check_a_probe_beyond_the_congestion_window_is_seen():
-    """Check that the kernel module sees every tail loss probe of a bulk transfer whose RTT rises; a probe
-    may exceed the congestion window. With FEW=1 only one policy is checked."""
     load()
     enter("c0")
     serve(5144)

@@ -12,7 +12,6 @@ WITHOUT_SETTING = Path("/sys/kernel/debug/tcplearn_specs")  # for kinds of algor
 
 
 def unread(log: int) -> Iterator[str]:
-    """Yield the lines of the kernel's log since the last call; `log` is an open /dev/kmsg."""
     while True:
         try:
             record = os.read(log, 8192).decode()

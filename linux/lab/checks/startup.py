@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measures initial windows after lost SYNs or SYN-ACKs under every startup policy, as lines of JSON."""
+"""Measures initial windows after lost SYNs or SYN-ACKs, under each policy that sets them; writes JSON."""
 
 import json
 import os
@@ -23,7 +23,6 @@ WHOLE = ("stock", "tsl/3-16", "tsl-feedback")
 
 
 def info(s):
-    """Return cwnd and ssthresh of the socket `s` from TCP_INFO."""
     raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
     ssthresh, cwnd = struct.unpack_from("<II", raw, 8 + 4 * 17)
     return {"cwnd": cwnd, "ssthresh": ssthresh}
@@ -63,7 +62,6 @@ def watch(device):
 
 
 def sends(s):
-    """Write all segments at once, close the connection, and return the windows just after the write."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     s.sendall(b"x" * 1448 * SEGMENTS)
     seen = info(s)
@@ -104,8 +102,6 @@ def connects(congestion, then):
 
 
 def settings(policy, timestamps):
-    """Set the startup policy (which chooses initial windows), and whether TCP timestamps are on, in this
-    process's network namespace."""
     sysctl("net.tcplearn.log", 0)
     sysctl("net.tcplearn.startup", policy)
     sysctl("net.tcplearn.log", 1)
@@ -113,8 +109,6 @@ def settings(policy, timestamps):
 
 
 def log_of(namespace):
-    """Return the startup record in the kernel module's log of `namespace`, which must have exactly one."""
-
     def read():
         found = records(log_bytes(), STARTUP_RECORD)
         if len(found) != 1:

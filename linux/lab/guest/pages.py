@@ -18,8 +18,6 @@ CONFIG = Path("/tmp/pages.curl")
 
 
 def fetch(namespace, size, ports):
-    """Fetch a page of `size` bytes from each of the local `ports`, in the network namespace `namespace`.
-    Return the values that curl prints for each page."""
     ask = f'url = "http://10.0.0.1:5002/{size}"\noutput = "/dev/null"\nmax-time = 300\nsilent\n'
     said = " ".join(f"%{{{name}}}" for name in FIELDS)
     pages = [f'{ask}local-port = {port}\nwrite-out = "{said}\\n"\n' for port in ports]

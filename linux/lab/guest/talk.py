@@ -14,7 +14,6 @@ import time
 
 
 def received(s, size):
-    """Read `size` bytes from the socket `s`. Return whether all of them came before the connection ended."""
     while size > 0:
         got = s.recv(min(size, 1 << 16))
         if not got:
@@ -50,7 +49,6 @@ def serve(port, talks):
 
 
 def ask(at, talks, seed):
-    """Make all requests of one of the concurrent connections to the address `at`."""
     draw, s = random.Random(seed), None
     size = talks["request_bytes"] // talks["writes"]
     parts = [size] * (talks["writes"] - 1) + [talks["request_bytes"] - size * (talks["writes"] - 1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs child processes that end with this process, even if it is killed."""
+"""Runs child processes that end with this process, even if this one is killed."""
 
 import contextlib
 import ctypes

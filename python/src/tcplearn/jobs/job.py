@@ -29,8 +29,6 @@ class Job:
 
 
 class JobFailedError(FailedError):
-    """A job failed; `log` has the output that shows why."""
-
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message, log)
         self.log = log
@@ -61,7 +59,7 @@ watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", de
 
 
 def advance(share: float) -> None:
-    """Report the share of the job done, 0 to 1. It is used only for jobs in the runner's thread."""
+    """Report the share of the job that is done, 0 to 1; reports count only in the runner's thread."""
     if watch := watching.get():
         watch(share)
 
@@ -76,12 +74,10 @@ REPEATABLE = (  # the only functions that a file of a failed job may name
 
 
 def name_of(job: Job) -> str:
-    """Return the name of the job's function in the form used in REPEATABLE, "module:function"."""
     return f"{job.function.__module__}:{job.function.__qualname__}"
 
 
 def described(job: Job) -> str:
-    """Return the text of a file from which `repeated` can run the job again."""
     return json.dumps({"function": name_of(job), "arguments": job.arguments}, indent=1) + "\n"
 
 

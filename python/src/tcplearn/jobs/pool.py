@@ -30,22 +30,17 @@ RETRIES = 3  # how often Dask gives a job to another worker after its worker die
 
 
 def processors() -> int:
-    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where jobs run, as given on the command line: `workers` on this machine, a Dask `scheduler`, or a
-    number of `slurm` jobs."""
-
     workers: int = 0  # jobs at once on this machine; 0: one for each processor
     scheduler: str = ""  # the address of a Dask scheduler
     slurm: int = 0  # the number of Slurm jobs
 
     def pool(self, logs: Path, *, in_processes: bool = False) -> Pool:
-        """Return the function that runs jobs here; `in_processes`: jobs compute in Python. Raise
-        UserError."""
+        """Return the function that runs jobs here; with `in_processes` not in threads. Raise UserError."""
         if self.scheduler and self.slurm:
             raise UserError("--scheduler and --slurm: give one of them")
         if self.scheduler:
@@ -74,7 +69,6 @@ def threads(workers: int) -> Pool:
 
 
 def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
-    """Run the jobs in this thread, in their order, and yield each with its result."""
     for job in jobs:
         yield job, outcome(job.function, job.arguments)
 
@@ -156,8 +150,6 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
 
 
 def _unless_configured(logs: Path) -> Json:
-    """Return the resources of a Slurm job that dask-jobqueue's configuration file jobqueue.yaml leaves
-    unset. Partition and time limit come from that file only."""
     configured: Any = importlib.import_module("dask.config").get("jobqueue.slurm", {})
     ours = {"cores": 1, "processes": 1, "memory": "1GiB", "log-directory": str(logs)}
     asked = {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
@@ -194,8 +186,6 @@ def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], Non
 
 
 def _answer(done: Any) -> Any:
-    """Return the result of the Dask future `done`, or a Failure. If a worker died with the result, this
-    waits until Dask has computed it again."""
     try:
         return done.result()
     except Exception as error:

@@ -26,7 +26,6 @@ _STEP = 100  # stored results read between two reports of progress; reading one 
 
 
 def kept_of(jobs: Sequence[Job], kept: Kept, progress: Progress | None = None) -> dict[str, Any]:
-    """Return those results of `jobs` that `kept` has stored, by the job's key."""
     get = kept.finder()
     out: dict[str, Any] = {}
     for i, job in enumerate(jobs):
@@ -56,8 +55,6 @@ def run(
     total, spent, ended = sum(job.cost for job in todo) or 1.0, 0.0, 0
 
     def tell(share: float = 0.0) -> None:
-        """Report progress. `share` is the part of the running job that is done, if jobs run one after the
-        other."""
         if progress:
             more = share * todo[ended].cost if share else 0.0
             progress(min(1.0, (spent + more) / total), f"{len(done.results)} of {len(jobs)} {unit}")

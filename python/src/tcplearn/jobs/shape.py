@@ -15,16 +15,11 @@ _FLOAT_MAX = sys.float_info.max
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """The shape of an object with any keys, whose values all have the shape `value`."""
-
     value: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """The shape of a value that may be null, or whose key may be missing; otherwise it has the shape
-    `value`."""
-
     value: Shape  # the shape of a value that may also be null or missing
 
 
@@ -62,7 +57,6 @@ def _fields(of: Any) -> dict[str, Shape]:
 
 
 def _shape_of(annotation: Any) -> Shape:
-    """Return the shape for a type annotation: a type, or a type that may be None."""
     if not isinstance(annotation, UnionType):
         return annotation
     (kind,) = (of for of in get_args(annotation) if of is not NoneType)

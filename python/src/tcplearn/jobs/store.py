@@ -25,8 +25,6 @@ _STAMP = {"commit": str, "version": str}
 
 
 class Kept(ABC):
-    """The base class of a folder with results of jobs, found by the job's key."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unfit: set[Path] = set()
@@ -37,11 +35,9 @@ class Kept(ABC):
         """Return the stored result of `job`, or None if there is none that can be used."""
 
     def finder(self) -> Callable[[Job], Any | None]:
-        """Return a function that does what `get` does, but faster for many jobs."""
         return self.get
 
     def has(self, job: Job) -> bool:
-        """Return whether a result of `job` is stored, without reading it if possible."""
         return self.get(job) is not None
 
     @abstractmethod
@@ -49,7 +45,6 @@ class Kept(ABC):
 
     @contextlib.contextmanager
     def _reading(self, path: Path) -> Iterator[None]:
-        """Treat a result at `path` that cannot be used as missing, and warn once."""
         try:
             yield
         except FileNotFoundError:
@@ -104,7 +99,7 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Return `get` for files that exist now: trying to open thousands of missing files takes a minute."""
+        """Return a `get` for files of now, because opening thousands of missing files takes a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

@@ -12,9 +12,6 @@ End = Literal["sender", "receiver"]
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One algorithm of a lab scenario: a congestion control with a timer, a loss classifier or a resend
-    policy."""
-
     congestion: str
     estimator: str
     tlp: bool

@@ -18,8 +18,6 @@ def _senders(scenario: Scenario) -> list[int]:
 
 
 def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
-    """Yield the lines of the guest's script that save each background sender's /proc/net/netstat.
-    `folder` is below the guest's /out; `when` ("before" or "after" the transfer) begins the file's name."""
     if senders := _senders(scenario):
         yield f"mkdir -p /out/{folder}"
         yield from (f"in_ns x{k} cat /proc/net/netstat >/out/{folder}/{when}.x{k}" for k in senders)

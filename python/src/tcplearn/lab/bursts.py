@@ -16,9 +16,6 @@ _FIGURES = (  # metric, field that the machine's program prints, divisor to the 
 
 
 class Repeat(Workload):
-    """Repeats the transfer on one connection and times each repetition. The first `count` transfers start
-    every `every_ms`; then one more follows each pause in `pauses_ms`."""
-
     function: ClassVar[str] = "bursts"
     count: Annotated[int, Field(ge=1, le=100_000)] = 40  # transfers on one connection; one after each pause
     every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from the start of one transfer to the next

@@ -76,9 +76,6 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
-    """Compare the answers of the algorithms in the kernel with the golden vectors (the expected answers).
-    Return the lines that the guest printed; raise FailedError if an answer differs or if not all vectors
-    were read."""
     given = vectors.kernel_lines(ROOT / "vectors")
     out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
@@ -104,9 +101,6 @@ def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
 
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
-    """Open many TCP connections over the kernel module at once in the guest. Return lines with numbers of
-    connections and counters; raise FailedError if the kernel warns, an object leaks or a connection is
-    stuck."""
     left = run_check(machine, "stress", seed, limit_s=3600)  # the check takes minutes on an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
@@ -156,14 +150,12 @@ def check_module(machine: Machine, few: bool = False) -> list[str]:
 
 
 def check_packets(machine: Machine) -> list[str]:
-    """Run the packet scripts, which send single packets to the kernel and check its answers. Return a
-    line for each script; raise FailedError if one fails."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
 
 
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
-    """Compare initial windows with the same startup policies in user space. Raise FailedError."""
+    """Compare the kernel's initial windows with those of the policies in user space. Raise FailedError."""
     left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])

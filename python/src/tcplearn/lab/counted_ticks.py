@@ -17,7 +17,7 @@ def passed(sent_us: Integers, acked_us: Integers, tick_us: int) -> Integers:
 
 
 def figures(c: tlog.Connection, tick_ms: float) -> Iterator[tuple[str, float]]:
-    """Yield the mean absolute prediction errors in ticks, for tick counts from one and from zero."""
+    """Yield the mean absolute prediction errors in ticks: counted from one, and counted from zero."""
     acks = c.timed
     prediction_us = np.concatenate(([0.0], acks["rtt_q8"][:-1] / 256))
     at = np.flatnonzero(acks["rtt_us"] >= 0)[1:]  # the first sample has no prediction before it

@@ -16,14 +16,11 @@ _NO_SPACE = ("No space left on device", "Disk quota exceeded")
 
 
 class Watched:
-    """Remembers whether the disk of the temporary folder has been full."""
-
     def __init__(self) -> None:
         self.folder = Path(tempfile.gettempdir())
         self._was_full = False
 
     def look(self) -> None:
-        """Check whether the disk is full now."""
         with contextlib.suppress(OSError):
             self._was_full = self._was_full or shutil.disk_usage(self.folder).free < _FULL_BYTES
 
@@ -35,7 +32,6 @@ class Watched:
 
 @contextlib.contextmanager
 def watched() -> Iterator[Watched]:
-    """Check every 0.25 s, until the context ends, whether the disk of the temporary folder is full."""
     disk, ended = Watched(), threading.Event()
 
     def look() -> None:

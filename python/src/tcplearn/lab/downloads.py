@@ -22,16 +22,10 @@ COUNTED, PINGS = "counted", "pings"  # files in an algorithm's folder: tshark's 
 
 
 class Pings(Table):
-    """SYN pings that the receiver sends during each download, as `hping3 -S` does. The first router of
-    the path answers them."""
-
     every_us: Annotated[int, Field(ge=50, le=10_000_000)]  # SYN pings, as `hping3 -S` sends them
 
 
 class Place(Table):
-    """A web site that the receiver pings after a download. The lab sets the path's delay to the site's
-    RTT before it pings."""
-
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]  # a web site that is pinged
     rtt_ms: Annotated[float, Field(ge=0, le=60_000)]
     spread_ms: Annotated[float, Field(ge=0, le=60_000)] = 0  # jitter, uniform; half in each direction
@@ -44,9 +38,6 @@ class Places(Table):
 
 
 class Downloads(Workload):
-    """Downloads one file from nginx by curl if `pings`, `places` or `captured` is given; otherwise the
-    base class transfers the file by the program that the scenario names."""
-
     programs: ClassVar[tuple[str, ...]] = ("send", "nginx", "iperf3")
     pings: Pings | None = None  # during each download
     places: Places | None = None  # after each download
@@ -71,8 +62,6 @@ class Downloads(Workload):
             yield "sleep 1"
 
     def before(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines of the guest's script that select the end whose kernel uses the algorithm
-        `arm`; the other end keeps the plain congestion control."""
         if self.is_download:
             kernel = f"tl-{arm.congestion}" if arm.at == RECEIVER else arm.congestion
             setting = f"net.ipv4.tcp_congestion_control={kernel}"
@@ -80,8 +69,6 @@ class Downloads(Workload):
             yield f"changed={changed}; in_ns {setup.receiver} sysctl -qw {setting}"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines of the guest's script that set the path's delay to each site's RTT and ping the
-        site."""
         if not self.places:
             return
         every_us, count, answers = self.places.every_us, self.places.count, f"/out/{arm.folder}/{PINGS}"
@@ -100,8 +87,6 @@ class Downloads(Workload):
                 yield metric, float(value)
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield a flow (a set of result rows) for each web site with its ping times. A site that answered
-        no ping has only the count `pings_answered`."""
         lines = (folder / PINGS).read_text().splitlines() if self.places else []
         for line in lines:
             site, answered, *times_us = line.split()
@@ -113,7 +98,6 @@ class Downloads(Workload):
 
 
 def tshark() -> str:
-    """Return the path of the program tshark; raise UserError if it is missing."""
     found = shutil.which("tshark")
     if not found:
         raise UserError("tshark is missing: apt-get install --no-install-recommends tshark, or make dev")
@@ -131,8 +115,6 @@ def count(folder: Path, arms: Sequence[str]) -> None:
 
 
 def _resent(capture: Path, streams: int) -> Counter[int]:
-    """Return for each TCP stream of `capture` the number of packets that Wireshark marks as
-    retransmissions; baddam2018 counted these marks. `streams` is the number of connections expected."""
     fields = "-T fields -e tcp.stream -e tcp.analysis.retransmission"
     words = [tshark(), "-n", "-r", str(capture), *fields.split()]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -23,9 +23,6 @@ Floats = npt.NDArray[np.float64]
 
 
 class Fades(Workload):
-    """The fades of a run whose path draws them at random; `count` is their number. A fade is a period in
-    which a hop loses all packets."""
-
     count: Annotated[int, Field(ge=1, le=10_000)] = 60  # number of fades, drawn from the seed
 
     def starts(self, setup: Setup) -> Lines:
@@ -44,8 +41,6 @@ class Fades(Workload):
         yield f"({pace} | in_ns {ns} tc -batch -) & fades=$!"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the line of the guest's script that waits for the remaining fades if the transfer ended
-        before them. A fade is a period in which a hop loses all packets."""
         yield "wait $fades"
 
     def figures(self, left: Left) -> Figures:

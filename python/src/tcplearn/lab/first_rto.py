@@ -36,9 +36,6 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial: the settings of the BPF program that sets the first RTO, at client and server. None leaves
-    that end with the kernel's first RTO of one second."""
-
     name: str
     client: bytes | None = None  # settings of the BPF program; None: the kernel's first RTO
     server: bytes | None = None
@@ -78,8 +75,6 @@ def run(
 
 
 def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str]) -> Job:
-    """Return the job that runs `trial` over `network`. `programs` is the compiled BPF program and its
-    source; the source, not the object file, identifies the run."""
     program, code = programs if trial.client or trial.server else (b"", "")
     document = {
         "name": f"first-rto-{network.seed:03d}",

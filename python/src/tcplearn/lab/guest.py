@@ -135,9 +135,6 @@ def _more_modules(scenario: Scenario) -> Iterator[str]:
 
 
 def _truth(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines of the guest's script that capture the transfers' data at three points of each hop:
-    before its queue, after its queue and after its delay. Comparing the captures shows where each packet
-    was dropped."""
     for i, hop in enumerate(scenario.path.hops):
         for k, place in enumerate(PLACES):
             node = path.gateway(i) + k
@@ -147,8 +144,6 @@ def _truth(scenario: Scenario) -> Iterator[str]:
 
 
 def _captures(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines of the guest's script that capture packets at the sender and at the end of each
-    hop, and that record why the kernel sends each retransmission."""
     yield "capture sender c0 r0"
     for i, hop in enumerate(scenario.path.hops):
         yield f"capture {hop.name} c{path.gateway(i) + 2} l{path.gateway(i) + 1}"
@@ -157,7 +152,6 @@ def _captures(scenario: Scenario) -> Iterator[str]:
 
 
 def _address(node: int) -> str:
-    """Return the IPv4 address of node number `node` on the link that leads towards the sender."""
     return f"10.0.{node - 1}.2"
 
 
@@ -173,7 +167,6 @@ def _links(last: int) -> Iterator[str]:
 
 
 def _ends(scenario: Scenario, t: Traffic) -> tuple[int, int]:
-    """Return the numbers of the nodes where the background traffic `t` enters and leaves the path."""
     names = list(scenario.path.hop)
     return path.gateway(names.index(t.enters)), path.gateway(names.index(t.leaves or t.enters) + 1)
 

@@ -106,7 +106,6 @@ def reduce(folder: Path) -> None:
 
 
 def read(folder: Path) -> list[Connection]:
-    """Return the connections whose records `reduce` wrote to `folder`; raise OSError or ValueError."""
     documents: list[dict[str, Any]] = json.loads((folder / FILE).read_bytes())
     shape.check(documents, [_CONNECTION])
     return [
@@ -119,8 +118,6 @@ def _sent(documents: Sequence[dict[str, int]]) -> tuple[Sending, ...]:
 
 
 def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool) -> dict[Of, list[Sending]]:
-    """Return the SYNs (or, with `is_answer`, the SYN-ACKs) of each connection, in order of sending. `out`
-    are the packets captured at their sender, `into` those captured at the other end."""
     arrived = {(p.of, p.stamp): p.at_us for p in into if p.is_answer == is_answer}
     found: dict[Of, list[Sending]] = defaultdict(list)
     for p in out:
@@ -130,8 +127,6 @@ def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool)
 
 
 def _packets(path: Path) -> Iterator[Packet]:
-    """Yield each SYN and SYN-ACK of a capture file of IPv4 over Ethernet; raise FailedError if the file
-    is not a capture."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
@@ -149,7 +144,6 @@ def _packets(path: Path) -> Iterator[Packet]:
 
 
 def _stamp(tcp: bytes) -> int:
-    """Return TSval, the sender's timestamp, of the TCP header `tcp`; raise FailedError if there is none."""
     at, end = 20, 4 * (tcp[12] >> 4)
     while at < end and tcp[at] != 0:
         if tcp[at] == _TIMESTAMPS:

@@ -11,8 +11,6 @@ ROUTER = "c1"  # the router that drops the packets: the first one after the send
 
 
 class Handshakes(Table):
-    """Drops `count` SYNs or SYN-ACKs of a connection at the first router, beginning with number `nth`."""
-
     lose: Literal["syn", "syn-ack"] = "syn-ack"
     nth: Annotated[int, Field(ge=1, le=10)] = 1  # the first to be dropped
     count: Annotated[int, Field(ge=1, le=10)] = 1

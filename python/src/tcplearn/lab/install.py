@@ -21,9 +21,6 @@ Run = Callable[[Sequence[str]], str]
 
 @dataclass
 class System:
-    """The machine on which the module is installed. Tests pass another `root` folder and a `run` that
-    records commands."""
-
     root: Path = Path("/")  # tests give another folder
     run: Run = output_of  # tests give a function that records commands
     kernel: str = field(default_factory=platform.release)
@@ -31,7 +28,6 @@ class System:
     which: Callable[[str], str | None] = shutil.which
 
     def text(self, path: str) -> str:
-        """Return the content of the file `path` below `root`, or "" if it cannot be read."""
         try:
             return (self.root / path).read_text().strip()
         except OSError:
@@ -42,7 +38,6 @@ class System:
 
     @property
     def kernels(self) -> list[str]:
-        """Return the installed kernels that the module supports and whose headers are installed."""
         folders = sorted((self.root / "lib/modules").glob("*/build"))
         return [folder.parent.name for folder in folders if SUPPORTED.match(folder.parent.name)]
 
@@ -57,13 +52,11 @@ class System:
 
 
 def version() -> str:
-    """Return the version of the kernel module's sources, from dkms.conf."""
     found = re.search(r'^PACKAGE_VERSION="(.*)"', (SOURCES / "dkms.conf").read_text(), re.MULTILINE)
     return found[1] if found else ""
 
 
 def _obstacles(system: System) -> Iterator[str]:
-    """Yield each reason why the kernel module cannot be installed on this machine."""
     if not SOURCES.exists():
         yield f"the module needs a checkout of tcplearn: there is no {SOURCES}"
     if not system.is_root:
@@ -89,8 +82,7 @@ SETTINGS = ("estimator", "resend", "resend_places", "loss", "startup", "log")
 
 
 def install(system: System) -> list[str]:
-    """Build the kernel module for all supported kernels and load it; undo both on failure. Raise
-    UserError."""
+    """Build the kernel module for all supported kernels; load it; on failure undo that. Raise UserError."""
     for obstacle in _obstacles(system):
         raise UserError(obstacle)
     if system.users is not None:
@@ -113,8 +105,6 @@ def install(system: System) -> list[str]:
 
 
 def status(system: System) -> list[str]:
-    """Return lines that show whether the kernel module is loaded, for which kernels it is built, and its
-    settings."""
     users = system.users
     lines = [f"loaded: {'no' if users is None else f'yes, {users} references'}"]
     built = sorted((system.root / "lib/modules").glob("*/updates/dkms/tcplearn.ko*"))
@@ -148,7 +138,6 @@ def remove(system: System) -> list[str]:
 
 
 def _forget(system: System) -> None:
-    """Remove this version of the kernel module from DKMS, and its source tree below /usr/src."""
     if system.which("dkms") and (system.root / "var/lib/dkms/tcplearn" / version()).exists():
         system.run(["dkms", "remove", f"tcplearn/{version()}", "--all"])
     shutil.rmtree(system.root / "usr/src" / f"tcplearn-{version()}", ignore_errors=True)

@@ -17,7 +17,6 @@ COMPLETE = "complete"  # two lines: the commit and the version of tcplearn that 
 
 
 def packed(folder: Path) -> bytes:
-    """Return all files below `folder` as a tar archive."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -38,8 +37,6 @@ def unpack(data: bytes, folder: Path) -> None:
 
 
 class Folders(Kept):
-    """The folder of finished runs. Each run has a subfolder named by scenario, run number and key."""
-
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         temporary.clear(folder)

@@ -27,15 +27,11 @@ LEAST_JIFFIES, RTO_MAX_US = 2, 120e6  # the bounds of RTOs, as tl_timer_answer i
 
 
 def instructions(cycles: float, count: float) -> float:
-    """Return the mean number of instructions of one call; `count` calls took `cycles` TSC cycles in
-    total."""
     return cycles / count / CYCLES_PER_INSTRUCTION
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The log of a single transfer: its parsed connection, and its file as a trace."""
-
     path: Path
     connection: tlog.Connection
 
@@ -122,8 +118,6 @@ def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
 
 
 def _before(answers: Floats, first: float) -> Floats:
-    """Return the values in force just before each record of the kernel module's log. `answers` are the
-    values set at each record, and `first` is in force before the first one."""
     return np.concatenate(([first], answers[:-1]))
 
 

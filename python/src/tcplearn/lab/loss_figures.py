@@ -49,9 +49,6 @@ def _judged(c: tlog.Connection, all_drops: list[truth.Drop]) -> Figures:
 
 
 def _lost(decision: tlog.Records, drops: list[truth.Drop]) -> Iterator[str]:
-    """Yield, for each dropped segment that is in flight at `decision`, whether the queue or the channel
-    dropped it. A retransmitted segment counts until it is acknowledged, because the kernel may begin the
-    next recovery at once for a loss within the first."""
     first, out = int(decision["first"]), (int(decision["end"]) - int(decision["first"])) % _SEQUENCES
     now_us = int(decision["time_us"])
     for drop in drops:

@@ -30,15 +30,11 @@ GUESTS_PER_PROCESSOR = 8  # more virtual machines than these are not pinned but 
 
 
 def cache_folder() -> Path:
-    """Return the folder in which guest images and finished runs are stored."""
     return users_cache("lab")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A virtual machine that is ready to run scripts. The same `fingerprint` (a hash of its contents) and
-    the same script give the same result."""
-
     image: Path
     built: Path
     fingerprint: str  # a hash of the contents; a script gives the same result if it is the same
@@ -48,23 +44,18 @@ class Machine:
 
 
 def guest_files(programs: bool) -> list[Path]:
-    """Return the files to copy into the virtual machine: its shell functions and, if `programs` is true,
-    the Python programs that they run."""
     endings = (".sh", ".py") if programs else (".sh",)
     return [path for path in sorted((LAB / "guest").iterdir()) if path.suffix in endings]
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """Options for booting the virtual machine; the defaults are those of a scenario's runs."""
-
     append: str = ""  # appended to the kernel's command line
     processors: int = 0  # several: no virtual time, and runs do not repeat exactly
     settings: tuple[str, ...] = ()  # NAME=VALUE, added to the script's environment
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the environment variables for the script vm.sh."""
         processors = {"VM_PROCESSORS": str(self.processors)} if self.processors else {}
         return {"VM_APPEND": self.append, **processors}
 
@@ -134,8 +125,6 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], **environment: str) -> Path:
-    """Return `folder`. Run `command`, which builds it, only if `parts` (the contents that it is built
-    from) have changed since the last build."""
     made_of, stamp = _hash(*parts), folder / "made-of"
     if not (stamp.exists() and stamp.read_text() == made_of):
         _step(command, **environment)
@@ -144,8 +133,6 @@ def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], *
 
 
 def _image(folder: Path, kernel: str) -> Path:
-    """Return the folder of the guest's disk image. The image is rebuilt if the scripts that make it
-    change, or if apt would install another kernel package."""
     image = folder / (f"image-{kernel}" if kernel else "image")
     metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
     wanted = (
@@ -161,8 +148,6 @@ def _image(folder: Path, kernel: str) -> Path:
 
 
 def _programs(folder: Path, image: Path) -> Path:
-    """Return the folder of the archive of programs for the guest, such as curl and nginx. The archive is
-    rebuilt if the scripts that make it or the guest image change, but not if newer packages appear."""
     programs = folder / f"programs{image.name.removeprefix('image')}"
     parts = [path.read_bytes() for path in (LAB / "programs.sh", LAB / "packages.sh", image / "versions")]
     return _made(programs, parts, [LAB / "programs.sh", image, programs])
@@ -187,7 +172,6 @@ def _module(folder: Path, image: Path) -> Path:
 
 
 def _step(command: Sequence[str | Path], **environment: str) -> None:
-    """Run a script of the lab; if it fails, raise FailedError with the last line that it printed."""
     done = subprocess.run(
         [str(word) for word in command],
         capture_output=True,
@@ -211,13 +195,11 @@ def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iter
 
 @contextlib.contextmanager
 def _environment(machine: Machine) -> Iterator[dict[str, str]]:
-    """Yield the environment for a script, with a temporary folder of its own that is removed afterwards."""
     with temporary.folder() as work:
         yield {**os.environ, "VM_PROGRAMS": str(machine.programs or ""), "TMPDIR": str(work)}
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
-    """Boot the virtual machine with the network of `scenario` and connect its console to this terminal."""
     script = guest_script(scenario, 0, shell=True)
     with _scenario(machine, script) as name, _environment(machine) as environment:
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]

@@ -31,9 +31,6 @@ PageBytes = Annotated[int, Field(ge=1, le=10**8)]
 
 
 class Pages(Workload):
-    """Files that curl fetches from nginx in sequence, each on its own connection; `count` files of each
-    of the sizes in `sizes`, which are in bytes."""
-
     programs: ClassVar[tuple[str, ...]] = ("nginx",)
     function: ClassVar[str] = "pages"
     sizes: Annotated[list[PageBytes], Field(min_length=1, max_length=16)]  # in bytes
@@ -76,9 +73,6 @@ def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The initial state of the sender's connection, from the module's log: initial window and ssthresh in
-    segments, and handshake packets resent."""
-
     iw: int  # initial window in segments
     ssthresh: int
     resends: int  # of handshake packets
@@ -101,8 +95,6 @@ class Page:
 
 
 def read(folder: Path) -> list[Page]:
-    """Return the pages fetched under one algorithm of a run, in the order of the transfers; `folder` has
-    that algorithm's output."""
     began = _began(folder)
     out = []
     for line in (folder / "pages").read_text().splitlines():
@@ -112,8 +104,6 @@ def read(folder: Path) -> list[Page]:
 
 
 def _began(folder: Path) -> dict[int, Began]:
-    """Return the initial state of each connection in the kernel module's log, by the client's port. The
-    result is empty if the log is empty, as it is without the module."""
     try:
         log = kernel_log.parsed(folder / "log")
     except FailedError:
@@ -126,7 +116,6 @@ def _began(folder: Path) -> dict[int, Began]:
 
 
 def figures(pages: Sequence[Page]) -> Figures:
-    """Yield (metric, value) of `pages`, which all have the same size."""
     total_ms = [p.total_us / 1000 for p in pages]
     yield "pages", float(len(pages))
     yield "pages_lost", float(sum(p.is_lost for p in pages))

@@ -68,16 +68,12 @@ def _dated(path: NetworkPath, hop: str, side: Side) -> list[Change | Fade]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Event:
-    """A time, in seconds from the start, at which the directions `sides` of a hop get new values. The
-    event repeats every `every_s` seconds."""
-
     at_s: float
     every_s: float
     sides: tuple[Side, ...]
 
 
 def set_up(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that create the qdiscs of `path`."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         middle, right = left + 1, left + 2
@@ -88,8 +84,6 @@ def set_up(path: NetworkPath) -> Iterator[str]:
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that change the path at the times given in its description:
-    its changes of values, and its fades (periods in which a hop delivers nothing)."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         devices = {
@@ -123,8 +117,6 @@ def fading(path: NetworkPath) -> tuple[str, str, str]:
 
 
 def follows(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that run links whose rate follows a trace. Each such link has
-    one tc process, which reads a command at the time of each step of the trace."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         ends = (
@@ -149,9 +141,6 @@ def follows(path: NetworkPath) -> Iterator[str]:
 
 
 def _events(path: NetworkPath, hop: str) -> list[_Event]:
-    """Return the events of a hop in order of time. An event is the beginning or the end of a change or of
-    a fade (a period in which the hop delivers nothing). Those with the same time and period make one
-    event."""
     found: dict[tuple[int, float], _Event] = {}
     for side in both_sides("both"):
         for one in _dated(path, hop, side):
@@ -166,8 +155,6 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
 
 
 def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Direction:
-    """Return the values (rate, delay, loss) of one direction of a hop just after `event`, with every
-    change and fade of the event's period that is then in force."""
     state: Direction = getattr(hop, side)
     # if two changes overlap, the one that begins later takes precedence
     for one in sorted(_dated(path, hop.name, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
@@ -193,8 +180,6 @@ def _lost(d: Direction) -> Direction:
 
 
 def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
-    """Return whether this direction of the hop needs a netem qdisc because a change or a fade (a period
-    in which it delivers nothing) alters its delay or loss."""
     drawn = path.drawn_fades
     return bool(_dated(path, hop.name, side)) or (
         drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
@@ -202,15 +187,11 @@ def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
 
 
 def _change(command: str) -> str:
-    """Return the command that changes a qdisc. `command`, "qdisc NS DEVICE ...", is the script's line
-    that adds it."""
     _, ns, device, rest = command.split(" ", 3)
     return f"in_ns {ns} tc qdisc change dev {device} {rest}"
 
 
 def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000_000) -> str:
-    """Return tc's arguments for a token bucket with `rate` in bit/s, and `burst` and `limit` in bytes.
-    With a fifo as its child qdisc the caller sets the fifo's limit in addition."""
     return f"root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
 
 
@@ -234,8 +215,6 @@ def _queue(device: str, d: Direction) -> Iterator[str]:
 
 
 def _delay(device: str, d: Direction, moves: bool) -> Iterator[str]:
-    """Yield the line that adds a netem with the delay and loss of direction `d`. Without delay and loss,
-    yield it only if `moves`: the path changes them later."""
     words: list[str] = []
     above = d.jitter_ms > 0 and d.distribution == "uniform-above"
     if d.delay_ms or d.jitter_ms:

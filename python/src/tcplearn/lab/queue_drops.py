@@ -7,8 +7,6 @@ from pathlib import Path
 
 
 def counters(folder: str, when: str) -> Iterator[str]:
-    """Yield the lines of the guest's script that save the queue's counters. `folder` is below the guest's
-    /out; `when` ("before" or "after" the transfer) begins the file's name."""
     yield f"mkdir -p /out/{folder}"
     yield f"in_ns c1 tc -s qdisc show dev r1 >/out/{folder}/{when}.queue"
 

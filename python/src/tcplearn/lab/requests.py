@@ -54,7 +54,6 @@ class Requests(Workload):
 
     @property
     def kind(self) -> str:
-        """Return the value of `on` in the form that the guest's program takes."""
         number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
         return self.on + number.get(self.on, "")
 
@@ -113,8 +112,6 @@ def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
 
 
 def responses_ms(folder: Path) -> npt.NDArray[np.float64]:
-    """Return every response time of one transfer in ms, in the order of the requests; `folder` has its
-    output."""
     return np.loadtxt(folder / "requests", dtype=np.float64, usecols=0, ndmin=1) / 1000
 
 

@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Json]:
-    """Return the rows of the run `key`, whose output `out` has. Raise FailedError if it cannot be read."""
+    """Return the rows of the run `key`, whose output is in `out`. Raise FailedError if it is not readable."""
     found: list[Json] = []
     commit, version = made_by(out)
     for arm in arms(scenario, 0):
@@ -104,7 +104,6 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
 
 
 def data_segments(folder: Path) -> float:
-    """Return the number of data segments sent in the transfer whose output is in `folder`."""
     return _left(folder).data_segments
 
 
@@ -127,7 +126,6 @@ def _of_module(counts: dict[str, float]) -> Figures:
 
 
 def _pairs(path: Path) -> dict[str, float]:
-    """Return the values in a file of lines "name value", by name."""
     return {name: float(value) for name, value in (line.split() for line in path.read_text().splitlines())}
 
 

@@ -70,8 +70,6 @@ def run(
 
 
 def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job:
-    """Return the job for run number `run`. `fingerprint` identifies the virtual machine that the job must
-    use."""
     pcap = options.pcap
     seed, script = seed_of(scenario, run), guest.script(scenario, run, pcap=pcap)
     document = {
@@ -90,7 +88,7 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
 
 
 def boot(document: Json) -> bytes:
-    """Make the run `document` in a virtual machine; return a tar archive of the output. Raise FailedError."""
+    """Make the run that `document` describes; return a tar archive of the output. Raise FailedError."""
     ready = machine.prepared(document["fingerprint"], document["programs"], document["kernel"])
     with temporary.folder() as folder:
         try:

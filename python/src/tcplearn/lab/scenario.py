@@ -36,8 +36,6 @@ KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}  # versions with their names
 
 
 def _rate(value: object) -> object:
-    """Return the bits per second of a text such as "10mbit"; return a `value` that is not a text
-    unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(bit|kbit|mbit|gbit)", value.lower())
@@ -50,7 +48,6 @@ def _rate(value: object) -> object:
 
 
 def _bytes(value: object) -> object:
-    """Return the bytes of a text such as "16MB"; return a `value` that is not a text unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(|kb|mb|gb)", value.lower().replace(" ", ""))
@@ -67,8 +64,6 @@ Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=MOST_BYTES)]
 
 
 class Traffic(Table):
-    """Background traffic of other machines over some of the hops, during the whole run."""
-
     kind: Literal["tcp", "udp"] = "tcp"
     enters: Name
     leaves: Name | None = None  # the last hop that it crosses; default: the hop where it enters
@@ -91,7 +86,6 @@ class Transfer(Downloads):
 
     @property
     def workload(self) -> Workload:
-        """Return the table that describes the transfers."""
         return self.repeat or self.requests or self.visits or self.pages or self.talks or self
 
     @model_validator(mode="after")
@@ -178,7 +172,6 @@ class Scenario(Table):
 
     @property
     def with_nft(self) -> bool:
-        """Return whether nftables in the guest drops or routes packets by their content."""
         return self.handshakes is not None or self.transfer.workload.with_nft
 
     @model_validator(mode="after")

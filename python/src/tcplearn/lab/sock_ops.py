@@ -26,7 +26,6 @@ KEY = ("key", "0", "0", "0", "0")
 
 
 def tool(name: str) -> str:
-    """Return the path of the program `name`; raise UserError if it is not installed."""
     found = shutil.which(name) or shutil.which(name, path=_MORE_PATH)
     if not found:
         raise UserError(f"{name} is missing: apt-get install --no-install-recommends {name}, or make install")
@@ -63,7 +62,6 @@ def _headers() -> None:
 
 
 def cgroups() -> Path:
-    """Return the folder where cgroup version 2 is mounted; raise UserError if it is not."""
     for line in Path("/proc/mounts").read_text().splitlines():
         _, folder, kind, *_ = line.split()
         if kind == "cgroup2":
@@ -83,7 +81,7 @@ def ticks_per_second() -> int:
 
 
 def compiled(folder: Path) -> Path:
-    """Return the object file in `folder`, for any kernel with BTF. Raise UserError or FailedError."""
+    """Return the object file compiled in `folder` for any kernel with BTF; raise UserError or FailedError."""
     out = folder / "first_rto.o"
     _clang("-g", "-Wall", "-Werror", f"-ffile-prefix-map={ROOT}=.", "-c", "-o", out)
     return out
@@ -104,9 +102,6 @@ def _clang(*words: object) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The files of a loaded BPF program: the folder of its pinned maps, and the note with its cgroup's
-    name. Tests use other paths than the defaults."""
-
     pins: Path = PINS  # the folder of pinned maps
     note: Path = NOTE  # the file with the cgroup's name
 
@@ -131,7 +126,6 @@ class Loaded:
 
     @contextlib.contextmanager
     def _undone(self) -> Iterator[None]:
-        """Remove everything if the body of the context fails."""
         try:
             yield
         except BaseException:
@@ -143,8 +137,6 @@ class Loaded:
         self.note.unlink(missing_ok=True)
 
     def status(self) -> list[str]:
-        """Return lines that show whether the program is loaded, for which cgroup, and how many
-        destinations it knows."""
         if not self.pins.exists():
             return ["no first RTO is loaded: each connection begins with one second"]
         cgroup = self.note.read_text().strip() if self.note.exists() else "?"

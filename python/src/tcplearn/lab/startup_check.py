@@ -41,7 +41,6 @@ def _threshold(segments: int) -> str:
 
 
 def _loss(case: Json) -> int:
-    """Return which handshake packet was lost, as far as the end that is checked can know it."""
     if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
         return WHOLE
     if case["side"] == "passive":
@@ -73,9 +72,6 @@ def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
 
 
 def _stock_cuts(seen: Json) -> bool:
-    """Return whether the kernel without a startup policy reduces the initial window of the connection:
-    after a timeout of this end and more than one retransmission. Answers to a client's second SYN count
-    as retransmissions."""
     log = seen["log"]
     if seen["case"]["side"] == "active" and log["loss"] == SYN_ACK:
         return False  # the timestamp echo shows that the first SYN had arrived

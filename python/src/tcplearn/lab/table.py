@@ -63,8 +63,6 @@ def by_run(rows: Sequence[Row]) -> ByRun:
 
 
 def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
-    """Return (mean, standard deviation, number) of the values in `rows` over the runs, by (algorithm,
-    parameters) and metric."""
     return {
         key: {metric: _over(list(values.values())) for metric, values in metrics.items()}
         for key, metrics in by_run(rows).items()
@@ -76,7 +74,6 @@ def _over(values: Sequence[float]) -> Summary:
 
 
 def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
-    """Return the table as a printable document; `title` is the scenario's title."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 

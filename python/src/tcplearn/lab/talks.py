@@ -16,10 +16,6 @@ Bytes = Annotated[int, Field(ge=1, le=10**8)]
 
 
 class Talks(Workload):
-    """Sends `count` requests of the transfer's size on each of `at_once` connections. A connection is
-    closed after `on_one` requests (0: never) and a new one follows. Between two requests pass half to one
-    and a half of `think_ms`."""
-
     function: ClassVar[str] = "talks"
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 100  # on each of `at_once` connections
     at_once: Annotated[int, Field(ge=1, le=100)] = 1  # connections at the same time

@@ -30,8 +30,6 @@ Sent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A transmission of a segment that did not arrive. Times are on the clock of the module's log."""
-
     port: int
     sequence: int
     sent_us: int  # on the clock of the module's log
@@ -100,7 +98,6 @@ def _number(rows: npt.NDArray[np.uint8], at: int, kind: str) -> npt.NDArray[np.i
 
 
 def _records(data: bytes) -> Iterator[int]:
-    """Yield the offset of each whole record in the capture `data`, whose end may be cut off."""
     at = _GLOBAL_BYTES
     while at + _RECORD_BYTES <= len(data):
         size = int.from_bytes(data[at + 8 : at + 12], "little")

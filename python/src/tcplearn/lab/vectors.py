@@ -8,8 +8,6 @@ FEATURES = "features"
 
 
 def kernel_lines(folder: Path) -> Iterator[str]:
-    """Yield the golden vectors in `folder` as lines for the kernel's reader: every case of every
-    algorithm. The input series of a case is written only if it differs from the case before."""
     for kind, expected in answers(folder):
         yield f"kind {kind}"
         last = ""

@@ -10,10 +10,6 @@ from .workload import Figures, Left, Lines, Setup, Workload
 
 
 class Visits(Workload):
-    """Sends `count` requests of the transfer's size, on average `a_minute` in a minute. If the program is
-    nginx, curl sends them over one connection (`on` is "kept") or opens a connection for each ("fresh").
-    If the program is echo, lines are typed at random times and echoed, on one connection."""
-
     programs: ClassVar[tuple[str, ...]] = ("nginx", "echo")
     function: ClassVar[str] = "{by}_visits"
     count: Annotated[int, Field(ge=1, le=900)] = 300  # nginx closes a connection after 1,000 requests

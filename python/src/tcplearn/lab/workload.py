@@ -21,8 +21,6 @@ SENT = "TcpExtTCPOrigDataSent"  # counts new data segments and no retransmission
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The properties of a run that workloads use."""
-
     by: str  # the program that makes the transfers
     bytes: int
     seed: int  # random choices are the same under every algorithm of a run
@@ -39,8 +37,6 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The output of one transfer."""
-
     folder: Path
     info: Mapping[str, float]  # the numbers that the transfer's program printed
     nstat: Mapping[str, float]  # increments of the kernel's counters during the transfer
@@ -66,7 +62,6 @@ class Workload(Table):
 
     @property
     def with_nft(self) -> bool:
-        """Return whether nftables in the guest drops or routes packets by their content."""
         return False
 
     @property
@@ -88,7 +83,6 @@ class Workload(Table):
         yield from ()
 
     def figures(self, left: Left) -> Figures:
-        """Yield (metric, value) of a transfer, whose output is `left`."""
         yield from ()
 
     def flows(self, folder: Path) -> Iterator[Flow]:

@@ -14,13 +14,10 @@ _SHOWN = 60
 
 
 class Table(BaseModel):
-    """The base class of the tables of a scenario file."""
-
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # strict: true is not a number
 
     @classmethod
     def keys(cls) -> list[str]:
-        """Return the keys that the table may have."""
         return list(cls.model_fields)
 
 
@@ -52,8 +49,6 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]]:
-    """Return the dotted key of an error as it appears in the file, and the keys that the key's table may
-    have. `loc` is pydantic's location of the error."""
     words: list[str] = []
     at: list[type[BaseModel]] = [model]  # several models for a union; the next word is its tag
     for word in loc:
@@ -75,8 +70,6 @@ def _keys(model: type[BaseModel]) -> list[str]:
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models in the type `annotation` of a key. There are several if the key holds one of
-    several kinds of tables."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for inner in get_args(annotation) for model in _models(inner)]

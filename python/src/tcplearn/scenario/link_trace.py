@@ -43,16 +43,12 @@ def times_ms(data: bytes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A rate that holds from the time `at_ms` on."""
-
     at_ms: int
     rate: int  # bits per second
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A link trace converted to rates that a token bucket can follow. After `period_ms` the steps repeat."""
-
     period_ms: int  # the steps repeat after this
     steps: tuple[Step, ...]
 
@@ -67,8 +63,6 @@ def in_steps(path: Path, step_ms: int) -> Steps:
 
 
 def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
-    """Return the steps of the trace; a step with the same number of packets as the step before is left
-    out."""
     packets = [0] * (times[-1] // step_ms + 1)
     for at in times:
         packets[(at % times[-1]) // step_ms] += 1  # the last time of the trace is time 0 of the next period

@@ -32,9 +32,6 @@ _ONE_OF = (_LIMITS, ("rate_mbps", "trace"), ("loss_percent", "bursts"))
 
 
 class PacketBursts(Table):
-    """Losses by the Gilbert-Elliott model: a good and a bad state, with a possible transition at each
-    packet."""
-
     kind: Literal["packets"]  # Gilbert-Elliott: the state may change at each packet
     to_bad_percent: Percent
     to_good_percent: Percent
@@ -43,15 +40,11 @@ class PacketBursts(Table):
 
     @property
     def mean_loss(self) -> float:
-        """Return the share of packets that is lost in the long run."""
         bad = self.to_bad_percent / (self.to_bad_percent + self.to_good_percent)
         return (bad * self.loss_in_bad_percent + (1 - bad) * self.loss_in_good_percent) / 100
 
 
 class TimeBursts(Table):
-    """Losses by the Gilbert-Elliott model in time: good and bad states have exponential lengths with
-    these means, independent of packets."""
-
     kind: Literal["time"]  # Gilbert-Elliott in time, with exponential lengths of the states
     good_ms: Annotated[float, Field(gt=0, le=86_400_000)]
     bad_ms: Annotated[float, Field(gt=0, le=86_400_000)]
@@ -60,8 +53,6 @@ class TimeBursts(Table):
 
 
 class Direction(Table):
-    """One direction of a hop: a queue that drains at a rate, followed by a delay, followed by losses."""
-
     rate_mbps: Rate = math.inf  # of the queue; after it come the delay, then the losses
     trace: str = ""  # a Mahimahi link trace instead of a rate
     trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # a token bucket keeps each rate so long
@@ -104,7 +95,6 @@ class Direction(Table):
         return self
 
     def followed(self) -> link_trace.Steps:
-        """Return the link trace as a sequence of rates; raise ValueError if it cannot be read."""
         return link_trace.in_steps(Path(self.trace), self.trace_step_ms)
 
     @model_validator(mode="after")
@@ -126,9 +116,6 @@ class Direction(Table):
 
 
 class Hop(Table):
-    """A hop with its two directions. Keys of a direction that are in the hop's own table apply to both
-    directions."""
-
     forward: Direction = Direction()  # a direction's keys that are in the hop's own table apply to both
     reverse: Direction = Direction()
 
@@ -150,16 +137,12 @@ class Hop(Table):
 
 
 class Placed(NamedTuple):
-    """A hop with its name."""
-
     name: str
     forward: Direction
     reverse: Direction
 
 
 class Changed(Table):
-    """Values that a direction has for some time; keys that are None keep their value."""
-
     rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)] | None = None  # None: unchanged
     delay_ms: Milliseconds | None = None
     jitter_ms: Milliseconds | None = None
@@ -167,9 +150,6 @@ class Changed(Table):
 
 
 class _Dated(Table):
-    """An interval that begins at `at_s` and lasts `lasts_s`, repeated every `every_s`. Time counts from
-    the first transfer."""
-
     hop: Name
     at_s: Seconds  # counted from the first transfer
     lasts_s: Annotated[float, Field(gt=0)] = math.inf
@@ -188,15 +168,10 @@ class Change(_Dated):
 
 
 class Fade(_Dated):
-    """An interval in which the hop loses all packets."""
-
     sides: Sides = "both"  # in which the hop loses all packets
 
 
 class DrawnFades(Table):
-    """Fades (periods in which a hop loses all packets) at random times. The times depend on a run's seed
-    and not on its algorithm."""
-
     hop: Name  # at times drawn from the run's seed it loses all packets
     lasts_s: Annotated[tuple[float, float], Strict(False)]  # shortest and longest; log-uniform
     apart_s: Annotated[float, Field(gt=0, le=3600)]  # mean pause between two fades
@@ -248,14 +223,12 @@ class NetworkPath(Table):
         return self
 
     def refused(self, key: str, host: str, why: str) -> UserError:
-        """Return the one-line error which says that `host` ("the lab" or "ns-3") cannot emulate the key
-        `key`, and `why`."""
         return UserError(f"{printable(self.source or self.name or 'path')}: {key}: {host} {why}")
 
 
 def expanded(value: Any, host: str) -> Any:
-    """Return the keys of a scenario's table `path` for the program `host` ("lab" or "ns3"): those of the
-    path file that it names, then of the file's table `host`, then its own. Raise UserError."""
+    """Return the table `path` of a scenario for `host` ("lab" or "ns3"). It overrides the path file that
+    it names, with that file's own table `host` applied. Raise UserError."""
     if isinstance(value, str):
         value = {tree.FILE: value}
     if not isinstance(value, dict):

@@ -19,8 +19,8 @@ _MOST_BELOW = 20
 
 
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
-    """Return the tree of the scenario file `path` with the table `profile` laid over it. `other` is a key
-    that marks files of another tcplearn command, and that command. Raise UserError."""
+    """Return the tree of the scenario file `path` with its table of overrides `profile` applied. `other`
+    is a key that marks files of another tcplearn command, and that command. Raise UserError."""
     tree = extended(path)
     if other and other[0] in tree:
         raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")
@@ -57,7 +57,7 @@ def overlaid(base: Tree, over: Tree) -> Tree:
 
 
 def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
-    """Return the tree of `path`, laid over the file that it extends; profiles are kept. Raise UserError."""
+    """Return the tree of `path`, laid over that of the file it extends, profiles apart. Raise UserError."""
     tree = documents.toml(path)
     _resolve(tree, path)
     base = tree.pop("extends", None)
@@ -72,8 +72,6 @@ def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
 
 
 def _resolve(value: Any, source: Path, key: str = "") -> None:
-    """Make the names of link traces and path files in `value` absolute; in the file they are relative to
-    `source`. A path described in the file itself gets `source` as its name in messages."""
     if isinstance(value, dict):
         if key == PATH and FILE not in value and "source" not in value:
             value["source"] = str(source)

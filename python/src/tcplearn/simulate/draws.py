@@ -19,8 +19,7 @@ TOGETHER = "together"  # begins entries that are no key: they choose one of seve
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Return a random value for each dotted key of `grid`, by `name`, `seed` and key only. Raise
-    UserError."""
+    """Return a random value for each dotted key of `grid`, from `name`, `seed` and key. Raise UserError."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

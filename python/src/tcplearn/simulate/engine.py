@@ -66,7 +66,6 @@ def _build() -> None:
 
 @cache
 def ns3_version() -> str:
-    """Return the version of the installed ns-3, with which the simulation program is built."""
     try:
         found = re.findall(r"#define NS3_VERSION_(?:MAJOR|MINOR) (\d+)", NS3_HEADER.read_text())
     except OSError:

@@ -53,7 +53,7 @@ def ratio_interval(
     above: Sequence[float], below: Sequence[float], confidence: float
 ) -> tuple[float, float, float] | None:
     """Return the geometric mean of the ratios above/below and the ends of its confidence interval. Return
-    None if a value is zero: leaving out its pair would favour one of the two."""
+    None if a value is zero: leaving out its pair would favour one algorithm."""
     if not above or min(*above, *below) <= 0:
         return None
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]

@@ -46,8 +46,6 @@ def of_sweep(sweep: Sweep) -> pl.DataFrame:
 
 
 def _varied(run: Run) -> list[Any]:
-    """Return the values that the scenario's grid sets for `run`, without the values drawn at random,
-    which its seed determines."""
     return [value for key, value in run.labels.items() if key not in run.drawn]
 
 

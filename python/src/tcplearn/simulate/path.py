@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Converts the description of a path to ns-3's topology `path` (a bottleneck between routers) if both
-directions are alike, and otherwise passes it on as described (ns3/src/hop_channel.h)."""
+"""Converts the description of a path to ns-3's topology `path` (a bottleneck between routers) if this can
+represent it, and otherwise passes it on as described (ns3/src/hop_channel.h)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -69,8 +69,6 @@ def _rate(forward: Direction) -> float:
 
 
 def _is_even(hop: Placed) -> bool:
-    """Return whether the topology's bottleneck can represent both directions of `hop`. They may then
-    differ only in their losses."""
     f, r = hop.forward, hop.reverse
     alike = ("delay_ms", "jitter_ms", "tail_ms", "distribution")
     if any(getattr(f, key) != getattr(r, key) for key in alike):
@@ -94,8 +92,6 @@ def _is_even(hop: Placed) -> bool:
 
 
 def _fades_alike(path: NetworkPath) -> bool:
-    """Return whether all fades are drawn at random, in both directions, with exponential pauses. A fade
-    is a period in which the path delivers nothing."""
     drawn = path.drawn_fades
     return not path.fade and (drawn is None or (drawn.pauses, drawn.sides) == ("exponential", "both"))
 

@@ -27,7 +27,6 @@ _SHAPE = {"flows": [_FLOW], "run": _RUN, "losses": Maybe({"columns": Maybe([str]
 
 
 def check(found: Json) -> None:
-    """Raise ValueError if `found` does not have the form of the ns-3 program's output."""
     shape.check(found, _SHAPE)
     shape.check(found["run"]["cost"], Each(Maybe(float)), "run.cost")
     losses = found.get("losses") or {}

@@ -32,9 +32,6 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shared:
-    """The part of the input document that all runs of a scenario have in common, which is most of the
-    document."""
-
     scenario: Scenario
     document: Json  # all that the runs of a scenario have in common
     known: Json  # `document` for the job's key: contents, not paths
@@ -57,7 +54,7 @@ class Shared:
 
 
 def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
-    """Return the job that simulates `run`, for about `cost` CPU seconds. `shared` saves time."""
+    """Return the job of `run`, of about `cost` CPU seconds. `shared` is equal in all runs of a scenario."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
     estimator = _known(own["estimator"])
@@ -88,7 +85,6 @@ def _title(run: Run) -> str:
 
 
 def _document(run: Run) -> Json:
-    """Return the input document of `run` without the entries that differ between runs of a scenario."""
     tree = run.scenario.model_dump(exclude={"path"})
     tree["tick_s"] = tree.pop("tick_ms") / 1000
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
@@ -116,8 +112,6 @@ def _document(run: Run) -> Json:
 
 
 def _finite(value: Any) -> Any:
-    """Return `value` without entries that are None or infinite, because JSON cannot represent infinite
-    numbers."""
     if isinstance(value, dict):
         return {key: _finite(v) for key, v in value.items() if v is not None and v != math.inf}
     return [_finite(v) for v in value] if isinstance(value, list) else value
