@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes core/include/tcplearn/arithmetic/exp_tables.h, which has tables of powers of 2 and e; with
---check compares the file with what it would write.
-
-    python3 core/tools/exp_tables.py [--check]
-
-Needs Python 3.11 or later and nothing else.
-"""
+"""Writes exp_tables.h, the core's tables of powers of 2 and e; with --check only checks that file."""
 
 import sys
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -38,9 +32,7 @@ TL_FN uint64_t {name}(uint64_t j)
 }}
 """
 
-# Corrections (index: units) of entries of the three tables of powers of e. With these, every product of
-# three entries rounds as the exact power does. In THOUSANDTHS entry 0 is the value 1, which does not fit
-# into 32 fractional bits.
+# Corrections {index: units of the last bit}, so that products of three entries round as exact powers do.
 EIGHTHS = {58: -3, 85: -1, 94: 1}
 THOUSANDTHS = {0: -1}
 MICROTHS = {9: -3, 12: 1, 41: -3, 63: -1}
@@ -51,13 +43,11 @@ def rounded(value):
 
 
 def power_of_two(j):
-    """Return 4122220954 * 2^(-j/256), rounded to an integer."""
     return rounded(CONTEXT.multiply(Decimal(4122220954), CONTEXT.power(Decimal(2), Decimal(-j) / 256)))
 
 
 def powers_of_e(count, parts, bits, off):
-    """Return e^(-j/`parts`) for j from 0 to `count` - 1 as integers with `bits` fractional bits. `off`
-    has corrections by j, which are added to the rounded values."""
+    """Return round(e^(-j/`parts`) * 2^`bits`) + `off`.get(j, 0) for each j < `count`."""
     exact = (CONTEXT.exp(CONTEXT.divide(Decimal(-j), Decimal(parts))) for j in range(count))
     return [rounded(CONTEXT.multiply(v, Decimal(1 << bits))) + off.get(j, 0) for j, v in enumerate(exact)]
 

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs `tcplearn module install`, `status` and `remove` with the real DKMS, and prints the files that
-remain.
+"""Tries `tcplearn module` with the real DKMS, as root on a disposable machine with KERNEL's headers.
 
-    PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL    # needs no build
-
-Run this program as root on a disposable machine, in a container or in a chroot, with dkms and the headers
-of KERNEL installed. Commands that load or unload the module are not run, so the running kernel may be
-another one. The program prints each step and every new file below /usr, /etc, /var and /lib.
+PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL    # needs no build
 """
 
 import os
@@ -41,8 +36,6 @@ def run(command: Sequence[str]) -> str:
 
 
 def machine(kernel: str) -> install.System:
-    """Return an object for `tcplearn module` that describes this machine, but with `kernel` as the
-    running kernel."""
     root = Path(tempfile.mkdtemp())
     for top in TOPS:
         (root / top).symlink_to(f"/{top}")

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest (the lab's virtual machine): makes each memory allocation of the kernel module fail
-in turn. The module must then load completely or leave nothing behind, and a connection without memory
-must behave as with the plain congestion control.
-
-The module is built with FAIL_ALLOC=y (linux/module/allocation.h). Writing N to its parameter fail_alloc
-makes the N-th allocation from then on fail, once; the parameter counts down to 0.
-"""
+"""Makes each memory allocation of the kernel module fail in turn. The module is built with FAIL_ALLOC=y:
+after N is written to its parameter fail_alloc, the N-th allocation fails."""
 
 import ctypes
 import os
@@ -31,8 +26,6 @@ def has_failed():
 
 
 def nothing_of_ours():
-    """Return a list of what the kernel module has left in the system; the list must be empty when the
-    module is not loaded."""
     found = [str(path) for path in (DEBUG, Path("/proc/sys/net/tcplearn"), PARAMETER) if path.exists()]
     found += [line for line in Path("/proc/slabinfo").read_text().splitlines() if line.startswith("tcplearn")]
     found += [n for n in sysctl("net.ipv4.tcp_available_congestion_control").split() if n.startswith("tl-")]
@@ -40,8 +33,6 @@ def nothing_of_ours():
 
 
 def _load_with_a_failing_allocation(n):
-    """Load the kernel module while its n-th allocation fails. Return whether the module refused to load,
-    and whether loading makes n allocations at all."""
     said = sh(f"insmod {FAILING} fail_alloc={n} 2>&1 || true").strip()
     if said:
         expect("Cannot allocate memory" in said, f"allocation {n}: {said}")
@@ -54,10 +45,7 @@ def _load_with_a_failing_allocation(n):
 
 
 def check_an_allocation_that_fails_at_load():
-    """Check that the kernel module loads completely or not at all when an allocation fails. Each
-    allocation fails once. With FEW=1 only the first seven, every seventh and the last seven fail. Every
-    algorithm makes the same number of consecutive allocations, which is no multiple of seven, so each
-    kind of allocation still fails for some algorithm."""
+    """Check that the module loads completely or not at all if one allocation fails (with FEW=1 not each)."""
     stride = 7 if os.environ.get("FEW") else 1
     tried, refused, n = 0, 0, 1
     while True:
@@ -95,8 +83,7 @@ def check_an_allocation_that_fails_in_a_new_namespace():
 
 
 def refused(name, value=None):
-    """Return the error message of one read of the sysctl `name`, or of one write of `value` to it. System
-    calls are used because a Python file would write again when it is closed."""
+    """Return the error of a system call that reads or writes a sysctl; a Python file would write twice."""
     fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
     try:
         _ = os.read(fd, 1000) if value is None else os.write(fd, value)

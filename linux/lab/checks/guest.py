@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Functions for the checks in the guest: settings, network namespaces, processes, and a line of results
-for each check."""
+"""Provides what the checks in the lab's virtual machine share: settings, namespaces, processes, results."""
 
 import ctypes
 import json
@@ -15,8 +14,6 @@ MODULE = "/scenario/tcplearn.ko"
 
 
 def sh(command, check=True):
-    """Run the shell command `command` and return its output; raise RuntimeError if it fails, unless
-    `check` is false."""
     done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     if check and done.returncode:
         raise RuntimeError(f"{command}: {done.returncode}: {done.stderr.strip()}")
@@ -24,15 +21,12 @@ def sh(command, check=True):
 
 
 def unprivileged(command):
-    """Run `command` as an unprivileged user who is root of a separate network namespace, and return its
-    output."""
     Path("/etc/passwd").write_text("root:x:0:0:root:/:/bin/sh\nnobody:x:1000:1000:nobody:/:/bin/sh\n")
     Path("/tmp/command").write_text(command)
     return sh("su nobody -c 'unshare -U -r -n sh /tmp/command'", check=False).strip()
 
 
 def enter(namespace):
-    """Move this process to the network namespace `namespace`."""
     with Path("/run/netns", namespace).open() as file:
         if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), 0):
             raise OSError(ctypes.get_errno(), f"setns {namespace}")
@@ -51,18 +45,14 @@ def counters():
 
 
 def log_folder():
-    """Return the folder of the kernel module's log for this process's network namespace."""
     return DEBUG / f"net-{Path('/proc/self/ns/net').stat().st_ino}"
 
 
 def log_bytes():
-    """Return the records that the kernel module has logged in this process's network namespace since the
-    last call."""
     return b"".join(path.read_bytes() for path in sorted(log_folder().glob("log*")))
 
 
 def nstat(name):
-    """Return the kernel's counter `name` (as `nstat` names it) for this process's network namespace."""
     for file in ("snmp", "netstat"):
         lines = Path("/proc/self/net", file).read_text().splitlines()
         for names, values in zip(lines[::2], lines[1::2], strict=True):
@@ -79,7 +69,6 @@ def expect(condition, text):
 
 
 def in_child(function):
-    """Run `function` in a child process and return its error message, or "" if it succeeds."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -101,8 +90,7 @@ def in_child(function):
 
 
 def in_namespace(name, function):
-    """Run `function` in a child process in the network namespace `name`. Return a function that waits for
-    the child and returns the result of `function`, which must be representable as JSON."""
+    """Start `function` in a child process in a namespace; return a function that waits for its result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -128,8 +116,6 @@ def in_namespace(name, function):
 
 
 def run_all(checks, out):
-    """Run each of `checks`, which are pairs (name, function), in a child process. Write a line to the
-    file `out` for each: its name, and "ok" or the error message."""
     with Path(out).open("w") as lines:
         for name, function in checks:
             said = " ".join(in_child(function).split())

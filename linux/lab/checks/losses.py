@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: the sysctl net.tcplearn.loss, which selects a loss classifier, the windows of
-connections whose losses are classified as random, and the memory of the classifier's state."""
+"""Checks the sysctl net.tcplearn.loss, which selects a loss classifier, in the lab's virtual machine."""
 
 import socket
 import struct
@@ -15,8 +14,7 @@ from wire import MSS, SCRIPT4, SYN
 
 ACK, LOSS, CHANGE = 2, 8, 9
 SETTING = "net.tcplearn.loss"
-#: Layouts of log records: WINDOWS has cwnd and ssthresh of an ACK's record; DECISION has probability,
-#: cause, flight, cwnd and ssthresh of a decision on a loss.
+#: The log's records of ACKs, and of decisions on losses: probability, cause, flight, cwnd, ssthresh.
 WINDOWS, DECISION = struct.Struct("<24x8x16x8xII"), struct.Struct("<24xqIIII")
 CHANGED = struct.Struct("<24xI")
 BEGUN, ENDED, UNDONE = range(3)
@@ -25,8 +23,6 @@ STATE_AT = 85
 
 
 def takes_or_refuses(setting, known, good, bad):
-    """Check that the sysctl `setting` accepts the algorithms `known` and the specs `good`, and refuses
-    the specs `bad` without changing its value. A spec is an algorithm with its parameters."""
     load()
     expect(sysctl(setting) == "none", f"at first {sysctl(setting)!r}")
     kind = setting.rpartition(".")[2]
@@ -85,9 +81,6 @@ def check_a_kept_window_is_what_it_was():
 
 
 def _windows_after(loss):
-    """Return (number of recoveries in the log that kept cwnd, number that reduced it). Recoveries that
-    ended in a timeout do not count. Check that after a loss classified as random ssthresh is unchanged
-    and cwnd is not smaller. `loss` names the classifier in messages."""
     events = [r for r in records(log_bytes(), None) if r[6] in (ACK, LOSS)]
     kept = reduced = 0
     for i, record in enumerate(events):
@@ -106,8 +99,6 @@ def _windows_after(loss):
 
 
 def _first_open(events):
-    """Return cwnd and ssthresh at the first ACK after a recovery, or None if a timeout or another
-    recovery came first. `events` are the log records after the decision on the loss."""
     for record in events:
         if record[6] == LOSS or record[STATE_AT] == 4:
             return None
@@ -117,9 +108,6 @@ def _first_open(events):
 
 
 def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
-    """Check when duplicate SACKs that arrive after a recovery undo it. The recovery is undone although a
-    later segment arrived out of order. It is not undone after ECN has reported congestion, because the
-    kernel can then no longer undo it. The kernel module logs each change of state."""
     load()
     host = Host("reno", "linux")  # with tl-reno as default, the namespace would keep the module loaded
     sysctl("net.ipv4.tcp_ecn", 1)
@@ -141,8 +129,6 @@ def check_a_recovery_is_undone_by_duplicate_sacks_after_it():
 
 
 def _recovered(host):
-    """Return a connection with ECN after a fast recovery, in which the kernel sent the first of six
-    segments again."""
     c = host.opened()
     c.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-reno")
     c.socket.connect_ex((SCRIPT4, 80))
@@ -188,16 +174,12 @@ def check_vegas_keeps_its_own_answer_to_losses():
 
 
 def states(slab):
-    """Return the number of objects in the slab cache `slab` of the module, or None if the kernel has
-    merged it with another cache."""
+    """Return the number of objects in the slab cache `slab`, None if the kernel merged it with another."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{slab} ")), None)
 
 
 def states_end(setting, spec, slab, port):
-    """Check that each of 200 connections with the algorithm `spec` in the sysctl `setting` has an object
-    in the slab cache `slab`, and that the objects are freed when the connections close or change to
-    another congestion control."""
     load()
     enter("c0")
     serve(port)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: when the kernel module allocates memory, how much, and which cgroup is charged for
-it."""
+"""Checks when the kernel module allocates memory, how much, and which cgroup is charged for it."""
 
 import os
 import socket
@@ -20,12 +19,10 @@ def memory_kb(name):
 
 
 def check_debug_memory_only_while_the_log_is_on():
-    """Check that the kernel module's log takes memory, tens of MB, only while it is on, by comparing free
-    memory. Pages in a processor's own free lists do not count as free, so the check keeps these lists
-    short."""
+    """Check that the kernel module's log takes memory only while it is on."""
     kept = Path("/proc/sys/vm/percpu_pagelist_high_fraction")
     before = kept.read_text()
-    kept.write_text("1000000")
+    kept.write_text("1000000")  # MemFree leaves out a processor's own free lists: keep them short
     free = [memory_kb("MemFree")]  # allocations reduce it from here on
     load("log_kb=60000")
     free.append(memory_kb("MemFree"))
@@ -42,14 +39,11 @@ def check_debug_memory_only_while_the_log_is_on():
 
 
 def _slab_bytes(folder):
-    """Return the bytes of kernel objects for which the cgroup `folder` is charged."""
     stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
     return int(stat["slab"])
 
 
 def _slab_of(group, congestion, port):
-    """Return the bytes of kernel objects charged to the new cgroup `group` while a process in it has 200
-    connections."""
     folder = Path("/sys/fs/cgroup", group)
     folder.mkdir()
     read, write = os.pipe()
@@ -89,8 +83,6 @@ def check_connection_memory_is_charged():
 
 
 def write_sizes(path):
-    """Write the memory that a connection takes under each estimator, in bytes, to the file `path`. The
-    kernel must not merge slab caches."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     sizes = sorted((int(line.split()[3]), line.split()[0]) for line in lines if line.startswith("tcplearn_"))
     expect(sizes, "no slabs of ours")
@@ -98,14 +90,11 @@ def write_sizes(path):
 
 
 def _states():
-    """Return the number of connections for which the kernel module has a state."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("tcplearn_experts "))
 
 
 def _accept(group, count, port, pipe):
-    """Accept `count` connections in the namespace c1 and the cgroup `group`, then send data on each.
-    Write a byte to `pipe` after each step: listening, accepting, sending."""
     (group / "cgroup.procs").write_text(str(os.getpid()))
     enter("c1")
     listener = socket.socket()
@@ -124,8 +113,7 @@ def _accept(group, count, port, pipe):
 
 
 def check_a_passive_connection_takes_memory_when_it_first_sends():
-    """Check that an accepted connection takes no memory before it sends data. Before that, the kernel
-    would not charge the memory to the cgroup of the process that owns the connection."""
+    """Check that a connection takes memory when it first sends: only then is its owner's cgroup charged."""
     load()
     _groups()
     group = Path("/sys/fs/cgroup/passive")

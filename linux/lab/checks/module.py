@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks of the kernel module in the guest: privileges, memory, counters, RTT samples of handshakes, and
-failures on purpose.
-
-The namespace c0 (10.0.0.1) sends to c1 (10.0.0.2) over a path with an RTT of 30 ms. Each check runs in
-its own process. The module is loaded before each check and unloaded after it.
-"""
+"""Checks the kernel module in the lab's virtual machine; namespace c0 sends to c1 over an RTT of 30 ms."""
 
 import os
 import socket
@@ -48,8 +43,7 @@ def check_rto_min_of_a_route():
         for estimator in ("tracking", "last", "jacobson", "eifel"):
             use(estimator)
             transfer(5101, 100_000)
-            # eifel's timer counts from the oldest segment, so its RTO is reduced by that segment's age,
-            # here less than 100 ms
+            # eifel subtracts the oldest segment's age, here less than 100 ms, from its RTO
             least = min(rto for *_, rto in acks(log_bytes()))
             expect(
                 least >= (900_000 if estimator == "eifel" else 1_030_000), f"{estimator}: RTO of {least} us"
@@ -69,8 +63,7 @@ def _least_rto_us(estimator, **options):
 
 
 def check_rto_min_and_max_of_sysctl_and_socket():
-    """Check that the module obeys the sysctl tcp_rto_min_us (Linux 6.11), the sysctl tcp_rto_max_ms and
-    the socket option TCP_RTO_MIN_US (6.15). Older kernels have none of these."""
+    """Check tcp_rto_min_us (Linux 6.11), tcp_rto_max_ms and TCP_RTO_MIN_US (6.15), where they exist."""
     load()
     enter("c0")
     serve(5110)
@@ -97,7 +90,6 @@ def check_rto_min_and_max_of_sysctl_and_socket():
 
 
 def _window(s):
-    """Return ssthresh and cwnd of the socket `s` from TCP_INFO."""
     return struct.unpack_from("<II", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192), 8 + 4 * 17)
 
 
@@ -157,8 +149,7 @@ def check_an_unprivileged_namespace_that_chooses_us_has_the_base():
     )
     expect("bytes_acked 3000" in said, f"nothing was sent: {said[-200:]}")
     expect(counters() == before, "it had a state, or was counted")
-    # a refused choice would keep a reference to the module forever and prevent unloading
-    time.sleep(3)
+    time.sleep(3)  # a refused choice would keep a reference to the module forever and prevent unloading
     sh("rmmod tcplearn")
     load()
 
@@ -169,9 +160,7 @@ def _references(module):
 
 
 def check_zz_a_refused_vegas_keeps_a_reference_with_or_without_us():
-    """Check that the kernel, and not the tcplearn module, leaks a reference when it refuses a restricted
-    congestion control as a default. The kernel leaks the same reference for its own vegas
-    (tcp_set_default_congestion_control, Linux 6.1 to 6.12)."""
+    """Check that the kernel, and not the module, leaks a reference when it refuses vegas as a default."""
     lost = []
     for module, name in (("tcp_vegas", "vegas"), ("tcplearn", "tl-vegas")):
         if module == "tcplearn":
@@ -257,7 +246,7 @@ def check_linux_is_as_stock_from_the_handshake_on():
 
 
 def check_the_others_stay_when_one_cannot_be_registered():
-    # load a copy of the module under another name; only its tl-cubic has the same name as the module's
+    # load a copy of the module under other names, except for that of its tl-cubic
     other = Path(MODULE).read_bytes().replace(b"tcplearn", b"tcplearm")
     other = other.replace(b"reno\0", b"xeno\0").replace(b"vegas\0", b"xegas\0")
     Path("/tmp/tcplearm.ko").write_bytes(other)
@@ -317,8 +306,7 @@ CHECKS = sorted(
 )
 
 
-#: Settings of a namespace that checks change, with their defaults in the kernel.
-SHIPPED = {"tcp_early_retrans": 3, "tcp_fastopen": 1}
+SHIPPED = {"tcp_early_retrans": 3, "tcp_fastopen": 1}  # the kernel's defaults of settings that checks change
 
 
 def as_shipped(ns):
@@ -327,9 +315,6 @@ def as_shipped(ns):
 
 
 def fresh(function):
-    """Return a check that runs `function` with the standard path, default settings and no module loaded,
-    and that ends all its processes and unloads the module afterwards."""
-
     def run():
         os.setpgrp()
         path()
@@ -350,15 +335,13 @@ def signal_rest():
 
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(0, signal.SIGTERM)
-    # wait for the processes' connections to end; a connection in TIME_WAIT holds no reference
-    for _ in range(60):
+    for _ in range(60):  # wait for connections to end; one in TIME_WAIT holds no reference to the module
         if "tcplearn " not in Path("/proc/modules").read_text() or _references("tcplearn") == 0:
             return
         time.sleep(0.5)
 
 
 def debugfs_off():
-    """Check that the kernel module works, but refuses to log, on a kernel booted with debugfs=off."""
     load()
     serve(5109)
     enter("c0")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts for the beginning and the end of connections, received data and ICMP messages. A packet
-script exchanges single packets with the kernel and checks the kernel's answers."""
+"""Packet scripts (single packets exchanged with the kernel) for handshakes, closes, received data, ICMP."""
 
 import ctypes
 import errno

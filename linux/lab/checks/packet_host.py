@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sets up the kernel's end of a packet script (a script that exchanges single packets with the kernel) in
-a network namespace of its own."""
+"""Sets up the kernel's end of a packet script, which exchanges single packets with the kernel."""
 
 import ctypes
 import os
@@ -12,14 +11,10 @@ from wire import ACK, KERNEL4, KERNEL6, MSS, SCRIPT4, SCRIPT6, SYN, Connection, 
 CLONE_NEWNET = 0x40000000
 KERNEL = tuple(int(word) for word in os.uname().release.split(".")[:2])
 
-#: The registered scripts: name, function, and whether the result depends on the value of the RTO.
-SCRIPTS = []
+SCRIPTS = []  # (name, function, whether its result depends on the value of the RTO) of each packet script
 
 
 def script(rto=False):
-    """Return a decorator that registers a packet script. `rto` says whether the script's result depends
-    on the value of the RTO."""
-
     def add(function):
         SCRIPTS.append((function.__name__, function, rto))
         return function
@@ -28,8 +23,6 @@ def script(rto=False):
 
 
 class Host:
-    """The kernel's end of a packet script: a new network namespace that opens and accepts connections."""
-
     def __init__(self, congestion, estimator):
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), "unshare")
@@ -51,11 +44,9 @@ class Host:
             sysctl("net.tcplearn.estimator", estimator)
 
     def no_probes(self):
-        """Turn tail loss probes off."""
         sysctl("net.ipv4.tcp_early_retrans", 0)
 
     def opened(self, six=False, port=80):
-        """Return the script's end of a connection whose socket in the kernel is not connected yet."""
         s = socket.socket(socket.AF_INET6 if six else socket.AF_INET)
         s.setblocking(False)
         s.bind((KERNEL6 if six else KERNEL4, 0))
@@ -63,8 +54,6 @@ class Host:
         return c
 
     def client(self, six=False, rtt_ms=0, timestamps=False, window=10_000, set_=()):
-        """Return an established connection that the kernel opened. The handshake takes `rtt_ms`; `set_`
-        are socket options (level, option, value)."""
         c = self.opened(six)
         for level, option, value in set_:
             c.socket.setsockopt(level, option, value)
@@ -84,7 +73,6 @@ class Host:
         return s
 
     def server(self):
-        """Return an established connection that the kernel accepted."""
         listener = self.listener()
         c = Connection(self.wire, None, 80, 4000)
         c.send(SYN, seq=0, ack=0, mss=MSS)

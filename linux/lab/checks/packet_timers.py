@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts for timers, loss recovery and the congestion window. A packet script exchanges single
-packets with the kernel and checks the kernel's answers."""
+"""Packet scripts (single packets exchanged with the kernel) for timers, loss recovery and cwnd."""
 
 import errno
 import socket
@@ -274,8 +273,6 @@ def nothing_out_and_the_rto_is_stocks(h):
 
 @script()
 def timeout_in_recovery_doubles_the_whole_rto(h):
-    """Check that a timeout doubles the whole RTO. Eifel's timer counts from the oldest segment's last
-    transmission, so the kernel's timer is armed with less than the RTO."""
     h.no_probes()
     c = h.client(rtt_ms=40)
     c.write(8 * MSS)

@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs each packet script in the guest, in its own network namespace, with the kernel's own timers and
-with the kernel module of tcplearn. A packet script exchanges single packets with the kernel and checks
-the kernel's answers.
-
-Every script must pass with the kernel's own timers and with the module's estimator `linux`, which
-computes the same RTO. With a learned estimator, the scripts whose result does not depend on the value of
-the RTO must pass. Failures of the other scripts are written to /out/differences.
-"""
+"""Runs every packet script (single packets exchanged with the kernel) with several RTO estimators."""
 
 import importlib
 import os
@@ -20,8 +13,7 @@ STOCK = (("reno", ""), ("cubic", ""))
 AS_STOCK = (("tl-reno", "linux"), ("tl-cubic", "linux"))
 LEARNED = (("tl-cubic", "tracking"), ("tl-cubic", "conformal"), ("tl-cubic", "eifel"))
 
-#: The modules that add scripts to SCRIPTS when they are imported.
-PARTS = ("packet_connections", "packet_timers")
+PARTS = ("packet_connections", "packet_timers")  # they add scripts to SCRIPTS when they are imported
 
 
 def main():

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: with the sysctl net.tcplearn.resend_places, a resend policy (which decides how
-long the timer waits before each retransmission) starts a connection with what it learned on earlier
-connections to the same /24. The number of remembered destinations is limited."""
+"""Checks that a resend policy, which times retransmissions, starts with what it learned on the same /24."""
 
 import os
 import socket
@@ -17,8 +15,6 @@ PLACES = "net.tcplearn.resend_places"
 
 
 def _until_resend_ms(port):
-    """Open a connection, lose its first data, and return the time in ms from that transmission to the
-    timer's retransmission."""
     s = connect(port)
     path(15, "loss 100%")
     s.sendall(b"x" * 500)
@@ -37,8 +33,7 @@ def _until_resend_ms(port):
 
 
 def _learn(port):
-    """Let the resend policy learn on a connection without losses. After many losses the next connection
-    would start with the kernel's own wait."""
+    """Let a resend policy learn; after many losses it would start a connection with the kernel's own wait."""
     s = connect(port)
     for _ in range(100):
         s.sendall(b"x" * 500)
@@ -98,8 +93,6 @@ def _to(address, port):
 
 
 def check_places_of_resends_are_limited():
-    """Check that the module remembers at most 64 destinations, the most recently used, when connections
-    go to 250 /24s in turn."""
     load()
     enter("c0")
     os.system("/bin/ip link set lo up")

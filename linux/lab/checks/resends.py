@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks in the guest: the sysctl net.tcplearn.resend, which selects a resend policy (it decides how long
-the timer waits before each retransmission), the waits that are in force, and the memory of the policy's
-state."""
+"""Checks the sysctl net.tcplearn.resend, which selects a resend policy (it times retransmissions)."""
 
 import itertools
 import operator
@@ -31,8 +29,7 @@ def check_a_setting_of_resends_is_taken_whole_or_refused():
 
 
 def requests(port, count, size=500):
-    """Send `count` requests on one connection, each after the ACK of the request before. The path begins
-    to lose packets after the handshake, because timeouts in the handshake are the kernel's own."""
+    """Send `count` requests, each after the last one's ACK. Losses begin only after the handshake."""
     path(15)
     s = connect(port)
     path(15, "loss 25%")
@@ -45,16 +42,13 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield (event, wait in us, whether the timer will send a probe, time in ms) of each record of the
-    resend policy in the log `data`."""
+    """Yield (event, wait in us, whether a probe follows, time in ms) of a resend policy's log records."""
     for r in records(data, RESEND):
         wait_us, _, _, event, _, probe = struct.unpack_from("<qiIBBB", r, 24)
         yield event, wait_us, probe, struct.unpack_from("<Q", r, 8)[0] / 1000
 
 
 def _resends():
-    """Return two pairs (tail loss probes, timeouts): those after which the kernel module set a wait, and
-    those that the kernel counts."""
     found = counters()
     return (
         (found["resend_probes"], found["resend_timeouts"]),
@@ -67,8 +61,6 @@ def _resends_since(before):
 
 
 def check_waits_of_resends_are_in_force():
-    """Check that each retransmission by the timer comes when its wait has passed. The timer may be late
-    by an eighth of the wait, the precision of the kernel's timer wheel."""
     load()
     enter("c0")
     serve(5140)
@@ -84,8 +76,6 @@ def check_waits_of_resends_are_in_force():
 
 
 def check_a_probe_beyond_the_congestion_window_is_seen():
-    """Check that the kernel module sees every tail loss probe of a bulk transfer whose RTT rises; a probe
-    may exceed the congestion window. With FEW=1 only one policy is checked."""
     load()
     enter("c0")
     serve(5144)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints in the guest the kernel's answer to each input line "KIND<tab>SPEC": "taken", or the reason that
-the kernel logs. A SPEC is an algorithm of that kind with its parameters."""
+"""Prints the kernel's answer to each input line "KIND<tab>SPEC": "taken", or the reason that it logs."""
 
 import errno
 import os
@@ -9,13 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SETTINGS = Path("/proc/sys/net/tcplearn")
-#: The file for kinds of algorithms without a sysctl. The module of the golden vectors reads their specs
-#: from it.
-WITHOUT_SETTING = Path("/sys/kernel/debug/tcplearn_specs")
+WITHOUT_SETTING = Path("/sys/kernel/debug/tcplearn_specs")  # for kinds of algorithms without a sysctl
 
 
 def unread(log: int) -> Iterator[str]:
-    """Yield the lines of the kernel's log since the last call; `log` is an open /dev/kmsg."""
     while True:
         try:
             record = os.read(log, 8192).decode()
@@ -27,8 +23,7 @@ def unread(log: int) -> Iterator[str]:
 
 
 def refused(kind: str, spec: bytes) -> int:
-    """Write `spec` to the setting of `kind` and return the error number, 0 if the kernel takes it. A
-    Python file is not used, because its close() would write a refused spec again."""
+    """Return the errno of writing `spec` to the setting of `kind`, or 0; a Python file would write twice."""
     setting = SETTINGS / kind
     place = os.open(setting if setting.exists() else WITHOUT_SETTING, os.O_WRONLY)
     try:

@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measures in the guest the initial windows of connections whose SYN or SYN-ACK was lost, at either end,
-under every startup policy.
-
-The end that sends the data is measured. The output has a line of JSON for each connection: the lost
-packets, the record in the kernel module's log, TCP_INFO just after the first write, and the number of
-segments of the first flight that passed the router c1. Afterwards tcplearn.lab.startup_check compares
-these with the answers of the same policies in user space.
-"""
+"""Measures initial windows after lost SYNs or SYN-ACKs, under each policy that sets them; writes JSON."""
 
 import json
 import os
@@ -25,22 +18,18 @@ SERVER, PORT, SEGMENTS = "10.0.1.2", 5301, 30
 STARTUP_RECORD = 5
 ETH_P_ALL = 3
 TH_SYN = 0x02
-#: With FEW=1, only these policies are measured in every case; each other policy is measured in one case,
-#: in rotation.
-FEW = os.environ.get("FEW")
+FEW = os.environ.get("FEW")  # if set, only the policies in WHOLE are measured in every case
 WHOLE = ("stock", "tsl/3-16", "tsl-feedback")
 
 
 def info(s):
-    """Return cwnd and ssthresh of the socket `s` from TCP_INFO."""
     raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
     ssthresh, cwnd = struct.unpack_from("<II", raw, 8 + 4 * 17)
     return {"cwnd": cwnd, "ssthresh": ssthresh}
 
 
 def watch(device):
-    """Record the TCP segments that enter the router c1 by `device`. Return a function that stops the
-    recording and returns a list of (time, flags, payload bytes)."""
+    """Record TCP segments that enter c1 by `device`; return a function that ends this and returns them."""
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     s.bind((device, 0))
     s.settimeout(0.05)
@@ -73,7 +62,6 @@ def watch(device):
 
 
 def sends(s):
-    """Write all segments at once, close the connection, and return the windows just after the write."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     s.sendall(b"x" * 1448 * SEGMENTS)
     seen = info(s)
@@ -114,8 +102,6 @@ def connects(congestion, then):
 
 
 def settings(policy, timestamps):
-    """Set the startup policy (which chooses initial windows), and whether TCP timestamps are on, in this
-    process's network namespace."""
     sysctl("net.tcplearn.log", 0)
     sysctl("net.tcplearn.startup", policy)
     sysctl("net.tcplearn.log", 1)
@@ -123,8 +109,6 @@ def settings(policy, timestamps):
 
 
 def log_of(namespace):
-    """Return the startup record in the kernel module's log of `namespace`, which must have exactly one."""
-
     def read():
         found = records(log_bytes(), STARTUP_RECORD)
         if len(found) != 1:
@@ -147,9 +131,8 @@ def log_of(namespace):
 
 
 def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
-    """Make one connection in which the end `side` ("active" or "passive") sends data, and return what was
-    measured. The router drops `count` packets of the kind `lost`. `fresh` says that nothing is known of
-    the destination."""
+    """Return what was measured of a connection on which `side` ("active" or "passive") sends. The router
+    drops `count` packets `lost` ("syn", "syn-ack"). `fresh`: nothing is known of the destination."""
     sender = "c0" if side == "active" else "c2"
     if fresh:
         in_namespace(sender, lambda: settings(policy, timestamps))()

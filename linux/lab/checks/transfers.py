@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes transfers in the guest from c0 (10.0.0.1) to c1 (10.0.0.2), and reads their records in the kernel
-module's log."""
+"""Makes transfers from c0 (10.0.0.1) to c1 (10.0.0.2), and reads the kernel module's log of them."""
 
 import os
 import socket
@@ -30,8 +29,7 @@ def use(estimator, log=1):
 
 
 def serve(port, answer=0, fast_open=False, congestion=None):
-    """Start a server in the namespace c1 that reads each connection to its end. With `answer` the server
-    first sends that number of bytes after a connection's first byte."""
+    """Start a server in c1 that reads to the end, and sends `answer` bytes after the first byte."""
     if os.fork():
         time.sleep(0.05)
         return
@@ -80,8 +78,7 @@ def transfer(port, size, congestion=b"tl-cubic", pacing=0, option=None):
 
 
 def records(data, kind):
-    """Return the records of type `kind` in the kernel module's log `data`, with their headers (see
-    log_format.h). If `kind` is None, return the records of every type."""
+    """Return the records of type `kind` (None: all) in the module's log `data`; see log_format.h."""
     found, at = [], 0
     while at + 24 <= len(data):
         magic, size, record_type = struct.unpack_from("<4sHB", data, at)
@@ -94,8 +91,7 @@ def records(data, kind):
 
 
 def acks(data):
-    """Return (rtt_us, last_rtt_us, stock_rto_us, rto_us) of each ACK record in the log `data`.
-    stock_rto_us is the kernel's own RTO."""
+    """Return (RTT, last RTT, the kernel's own RTO, RTO) in us of each ACK in the module's log `data`."""
     out = []
     for r in records(data, ACK_RECORD):
         rtt, last, _, _, stock, rto = struct.unpack_from("<iiqqII", r, 24)

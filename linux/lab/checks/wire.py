@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Implements one end of TCP connections in the guest. A script sends and expects single packets over a
-TUN device; the kernel is the other end.
-
-The kernel has the address 192.0.2.1 (fd00::1), the script 192.0.2.2 (fd00::2). Sequence numbers are
-relative to the SYN of their side, as in tcpdump's output: the first byte of data has number 1.
-"""
+"""Implements one end of TCP connections (192.0.2.2, fd00::2) on a TUN device; the kernel is the other end
+(192.0.2.1, fd00::1). Sequence numbers are relative: the first byte of data has number 1."""
 
 import fcntl
 import os
@@ -17,9 +13,7 @@ FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 KERNEL4, SCRIPT4, KERNEL6, SCRIPT6 = "192.0.2.1", "192.0.2.2", "fd00::1", "fd00::2"
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 MSS = 1000
-#: The factor by which a timer may be late: it counts jiffies (4 ms), and the timer wheel may delay it by
-#: an eighth.
-LATE = 1.13
+LATE = 1.13  # how late a timer may be: it counts jiffies (4 ms); the timer wheel may add an eighth
 NAMES = {FIN: "FIN", SYN: "SYN", RST: "RST", PSH: "PSH", ACK: "ACK"}
 
 
@@ -28,8 +22,6 @@ class Unexpected(AssertionError):
 
 
 class Segment:
-    """A TCP segment that the kernel sent."""
-
     def __init__(self, packet, at):
         self.at, self.six = at, packet[0] >> 4 == 6
         start = 40 if self.six else (packet[0] & 15) * 4
@@ -65,14 +57,11 @@ def _sum(data):
 
 
 class Wire:
-    """The TUN device of this network namespace."""
-
     def __init__(self):
         self._file = os.open("/dev/net/tun", os.O_RDWR)
         fcntl.ioctl(self._file, TUNSETIFF, struct.pack("16sH22x", b"tun0", IFF_TUN | IFF_NO_PI))
 
     def packet(self, timeout_s):
-        """Return the next TCP packet that the kernel sends within `timeout_s`, or None."""
         end = time.monotonic() + timeout_s
         while select.select([self._file], [], [], max(0, end - time.monotonic()))[0]:
             raw = os.read(self._file, 4096)
@@ -96,8 +85,6 @@ class Wire:
         os.write(self._file, head + tcp)
 
     def unreachable(self, segment, code, mtu=0):
-        """Send the kernel an ICMP "destination unreachable" for the IPv4 segment `segment`, which the
-        kernel sent. `code` and `mtu` are fields of the ICMP message."""
         quoted = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0, 64, socket.IPPROTO_TCP, 0)
         quoted += socket.inet_aton(KERNEL4) + socket.inet_aton(SCRIPT4)
         quoted += struct.pack("!HHI", segment.source, segment.destination, segment.raw_seq)
@@ -109,9 +96,6 @@ class Wire:
 
 
 class Connection:
-    """The script's end of a connection. `socket` is the kernel's end, and `last` the time of the last
-    packet sent or expected."""
-
     def __init__(self, wire, kernel_socket, kernel_port, port, six=False):
         self.wire, self.socket, self.kernel_port, self.port, self.six = (
             wire,
@@ -127,8 +111,6 @@ class Connection:
     def send(
         self, flags=ACK, seq=1, ack=1, data=b"", window=10_000, sack=(), mss=0, options=b"", ts_ecr=None
     ):
-        """Send a segment to the kernel. Each SACK block is a pair of the kernel's relative sequence
-        numbers."""
         if mss:
             options += struct.pack("!BBH", 2, 4, mss) + b"\x04\x02\x01\x01"  # MSS, and SACK permitted
         if self.timestamps:
@@ -155,8 +137,7 @@ class Connection:
         self.wire.put(head + options + data, self.six)
 
     def expect(self, flags=None, seq=None, ack=None, size=None, after_ms=None, within_s=10.0):
-        """Return the next segment from the kernel. Raise Unexpected if none comes within `within_s`, if
-        it differs from the given values, or if it does not come `after_ms` after the time `last`."""
+        """Return the next segment; raise Unexpected if it differs or is not `after_ms` after the last one."""
         while True:
             segment = self.wire.packet(within_s)
             if segment is None:
@@ -185,13 +166,10 @@ class Connection:
         return segment
 
     def expect_full(self, count, first=0):
-        """Expect `count` segments of MSS bytes; the first one has index `first` (0 is the first segment
-        of the data)."""
         for k in range(first, first + count):
             self.expect(ACK, seq=1 + k * MSS, size=MSS)
 
     def silence(self, ms):
-        """Raise Unexpected if the kernel sends a segment of this connection within `ms`."""
         end = time.monotonic() + ms / 1000
         while (segment := self.wire.packet(max(0, end - time.monotonic()))) is not None:
             if (segment.source, segment.destination) == (self.kernel_port, self.port):
@@ -199,16 +177,13 @@ class Connection:
                 raise Unexpected(f"{segment} after {waited_ms:.0f} ms, when nothing was expected")
 
     def wait(self, ms):
-        """Wait `ms`; packets that arrive meanwhile can still be expected afterwards."""
         time.sleep(ms / 1000)
 
     def write(self, size):
-        """Let the kernel's application write `size` bytes."""
         self.last = time.monotonic()
         self.socket.send(b"x" * size)
 
     def info(self, offset, kind="I"):
-        """Return the field of TCP_INFO at byte `offset`."""
         raw = self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
         return struct.unpack_from(kind, raw, offset)[0]
 

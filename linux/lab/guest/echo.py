@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the traffic of a remote shell in the guest: a user types lines, and the server echoes them.
+"""Types lines at random times, as over a remote shell; prints the response time and start of each in us.
 
 echo.py serve PORT BYTES
-echo.py type ADDRESS PORT BYTES CONGESTION COUNT A_MINUTE SEED ON
-
-`type` sends COUNT lines of BYTES without waiting for earlier echoes, on average A_MINUTE in a minute.
-Intervals are random, from half to one and a half of the mean. It prints the response time and the start
-of each line in us. ON is ignored.
+echo.py type ADDRESS PORT BYTES CONGESTION COUNT A_MINUTE SEED ON    (ON is ignored)
 """
 
 import random

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes connections in the guest to servers over paths that lose packets, with a short request and answer
-on each.
+"""Makes connections over paths that lose packets, with a short request and answer on each.
 
 first_rto.py serve PORT
 first_rto.py connect PORT FIRST COUNT FRESH HOST...
 
-`connect` opens COUNT connections to each destination, in sequence, and to all destinations at the same
-time. HOST is the second number of a destination's addresses: the server has 10.HOST.x.1, the client
-10.(HOST + 64).x.1. With FRESH = 1 each connection has new addresses (x is the connection's number); with
-FRESH = 0 x is always 0. Connection number k comes from port 20000 + k; FIRST is the first number. Each
-connection prints a line: HOST, its number, the time until it was connected, and the time from then to the
-answer. Times are in us; -1 means that it did not happen.
+`connect` opens COUNT connections in sequence to each server 10.HOST.x.1, from port 20000 + FIRST on; x is
+the connection's number if FRESH is 1, else 0. A line for each has HOST, its number, and in us the time to
+connect and from then to the answer (-1: never).
 """
 
 import asyncio
@@ -22,9 +18,7 @@ import time
 
 FIRST_PORT = 20_000
 REQUEST = bytes(100)
-#: The longest that a connection may take: longer than seven retransmissions, of which the first comes
-#: after a second.
-LONGEST_S = 300.0
+LONGEST_S = 300.0  # more seconds than seven retransmissions take if the first comes after a second
 
 
 async def serve(port):

@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes a router in the guest drop chosen packets of handshakes.
-
-handshakes.py NAMESPACE PACKET NTH COUNT
-
-drops COUNT packets of each connection at the router NAMESPACE, beginning with the NTH SYN or SYN-ACK
-(PACKET is "syn" or "syn-ack"). Counts of earlier packets are discarded.
-"""
+"""Makes a router drop COUNT packets of each connection from the NTH "syn" or "syn-ack" (PACKET) on. The
+arguments are NAMESPACE PACKET NTH COUNT."""
 
 import subprocess
 import sys
 
-#: For each kind of packet: its TCP flags in nft's syntax, and the field with the client's port.
+#: (TCP flags in nft's syntax, field with the client's port) of each kind of packet
 PACKETS = {"syn": ("syn", "sport"), "syn-ack": ("syn|ack", "dport")}
 KEY = "ip saddr . tcp sport . ip daddr . tcp dport"
 
 
 def rules(packet="", nth=1, count=1, ports=None):
-    """Return nft's complete ruleset. With `ports` only connections from these client ports lose packets.
-    With `packet` "" nothing is dropped."""
+    """Return nft's whole ruleset. Only connections from the client's `ports` lose packets (None: all)."""
     if not packet or ports == []:
         return "flush ruleset\n"
     flags, end = PACKETS[packet]

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fetches pages in the guest from nginx by curl, in sequence, each on its own connection.
+"""Fetches COUNT pages of each size in BYTES from nginx by curl, each from a port of its own.
 
 pages.py NAMESPACE ROUTER FIRST_PORT COUNT BYTES,... PACKET NTH DROPS LOST FILE
 
-fetches COUNT pages of each size in BYTES, each from its own port. The router drops packets of the
-handshakes (see handshakes.py) of the pages whose numbers are in the file LOST. A line for each page is
-written to FILE: bytes, port, whether packets were dropped, and the times in us to the end of the
-handshake, to the first byte and to the last byte. The totals over all pages are printed in the form of
-the function `send` in lib.sh.
+The router drops packets of the handshakes (handshakes.py) of the pages numbered in the file LOST. A line
+of FILE has bytes, port, whether packets were dropped, and in us: handshake, first byte, last byte.
 """
 
 import subprocess
@@ -21,8 +18,6 @@ CONFIG = Path("/tmp/pages.curl")
 
 
 def fetch(namespace, size, ports):
-    """Fetch a page of `size` bytes from each of the local `ports`, in the network namespace `namespace`.
-    Return the values that curl prints for each page."""
     ask = f'url = "http://10.0.0.1:5002/{size}"\noutput = "/dev/null"\nmax-time = 300\nsilent\n'
     said = " ".join(f"%{{{name}}}" for name in FIELDS)
     pages = [f'{ask}local-port = {port}\nwrite-out = "{said}\\n"\n' for port in ports]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Converts in the guest the output of curl, or of iperf3 with -J, to the lines that the function `send`
-in lib.sh prints."""
+"""Converts the output of curl, or of iperf3 with -J, to the lines that `send` in lib.sh prints."""
 
 import json
 import sys

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes requests and answers of any size in the guest. Requests are sent in several writes; the server
-may read them late and answer them late.
+"""Makes requests in several writes, and answers that a server may give late.
 
 talk.py answer PORT JSON             serves; JSON has the keys of the scenario's [transfer.talks]
 talk.py ask ADDRESS PORT JSON SEED   sends the requests, then prints the bytes sent and the time taken
@@ -15,7 +14,6 @@ import time
 
 
 def received(s, size):
-    """Read `size` bytes from the socket `s`. Return whether all of them came before the connection ended."""
     while size > 0:
         got = s.recv(min(size, 1 << 16))
         if not got:
@@ -51,7 +49,6 @@ def serve(port, talks):
 
 
 def ask(at, talks, seed):
-    """Make all requests of one of the concurrent connections to the address `at`."""
     draw, s = random.Random(seed), None
     size = talks["request_bytes"] // talks["writes"]
     parts = [size] * (talks["writes"] - 1) + [talks["request_bytes"] - size * (talks["writes"] - 1)]

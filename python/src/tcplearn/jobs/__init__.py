@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs jobs on this machine or a cluster and stores their results. A job is a function with plain
-arguments."""
+"""Runs jobs (functions with plain arguments) on this machine or a cluster, and stores their results."""
 
 from tcplearn.jobs.job import Job, JobFailedError, advance, repeated
 from tcplearn.jobs.pool import Place, Pool

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements `python -P -m tcplearn.jobs FILE`: repeats the failed job that FILE describes and prints its
-result."""
+"""Implements `python -P -m tcplearn.jobs FILE`, which repeats the failed job that FILE describes."""
 
 import json
 import sys

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs child processes that end together with this process: `stop` ends them, and if this process is
-killed the kernel ends those that asked for it."""
+"""Runs child processes that end with this process, even if this one is killed."""
 
 import contextlib
 import ctypes
@@ -12,8 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from tcplearn import search_path
 
-#: From linux/prctl.h: the option that asks for a signal when the parent process ends.
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = 1  # from linux/prctl.h: asks for a signal when the parent process ends
 
 _running: set[subprocess.Popen[str]] = set()
 _lock = threading.Lock()
@@ -21,12 +19,11 @@ _stopping = False
 
 
 class Stopped(Exception):
-    """The child did not fail: `stop` ended it together with the other children."""
+    """`stop` ended the child together with all others."""
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `command` with the environment `env` and return its exit status and output. Raise OSError if it
-    cannot start, Stopped if `stop` ended it."""
+    """Run `command`; raise OSError if it cannot start, Stopped if `stop` ended it."""
     with _lock:
         if _stopping:
             raise Stopped
@@ -55,8 +52,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subp
 
 
 def stop() -> None:
-    """End all children, and let `run` start no new one until `allow` is called. A pool calls this when it
-    ends."""
+    """End all children; until `allow` is called, `run` raises Stopped."""
     global _stopping
     with _lock:
         _stopping = True
@@ -72,14 +68,12 @@ def allow() -> None:
 
 
 def with_parent(command: Sequence[str], how: str = "KILL") -> list[str]:
-    """Return `command` with a prefix (setpriv of util-linux) that makes the kernel send it the signal
-    `how` when the thread that started it ends."""
+    """Return `command`, prefixed so that it gets the signal `how` when the thread that started it ends."""
     return ["setpriv", "--pdeathsig", how, "--", *command]
 
 
 def end_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when its parent ends. Forked or spawned workers call this;
-    `parent` is the parent's process id."""
+    """Make the kernel kill this worker process when its parent, with the process id `parent`, ends."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent has already been killed
         os._exit(1)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines a job: a function at the top level of a module, with plain arguments, so that another process
-or machine can run it."""
+"""Defines a job: a top-level function with plain arguments, which another machine can run too."""
 
 import importlib
 import json
@@ -15,8 +14,7 @@ from tcplearn import documents
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 from tcplearn.output.files import naming_full_disk
 
-#: The exceptions that occur when a file does not have the expected form.
-NOT_AS_WRITTEN = (ValueError, LookupError, TypeError, AttributeError)
+NOT_AS_WRITTEN = (ValueError, LookupError, TypeError, AttributeError)  # raised by files of a wrong form
 _MOST_BYTES = 1 << 30
 
 
@@ -31,8 +29,6 @@ class Job:
 
 
 class JobFailedError(FailedError):
-    """A job failed; `log` has the output that shows why."""
-
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message, log)
         self.log = log
@@ -48,9 +44,7 @@ class Failure:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return the result of `function(*arguments)`, or a Failure if it raises UserError. A Failure is a
-    value and no exception, so that a cluster does not retry the job on another machine. Raise
-    FullDiskError."""
+    """Return the result, or Failure for UserError, because a cluster retries errors. Raise FullDiskError."""
     try:
         with naming_full_disk(Path(tempfile.gettempdir())):
             return function(*arguments)
@@ -60,19 +54,17 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return Failure(str(error), getattr(error, "log", ""))
 
 
-#: The function that gets the progress of the running job. The runner sets it, in its own thread only.
+#: Gets the progress of the running job. The runner sets it, in its own thread only.
 watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", default=None)
 
 
 def advance(share: float) -> None:
-    """Report from within a job which share of the job is done, between 0 and 1. The report is used only
-    where jobs run one after the other in the runner's thread."""
+    """Report the share of the job that is done, 0 to 1; reports count only in the runner's thread."""
     if watch := watching.get():
         watch(share)
 
 
-#: The only functions that a file of a failed job may name.
-REPEATABLE = (
+REPEATABLE = (  # the only functions that a file of a failed job may name
     "tcplearn.explain.files:kept",
     "tcplearn.lab.first_rto:boot",
     "tcplearn.lab.run:boot",
@@ -82,18 +74,15 @@ REPEATABLE = (
 
 
 def name_of(job: Job) -> str:
-    """Return the name of the job's function in the form used in REPEATABLE, "module:function"."""
     return f"{job.function.__module__}:{job.function.__qualname__}"
 
 
 def described(job: Job) -> str:
-    """Return the text of a file from which `repeated` can run the job again."""
     return json.dumps({"function": name_of(job), "arguments": job.arguments}, indent=1) + "\n"
 
 
 def repeated(file: Path) -> Any:
-    """Run the job that `described` wrote to `file` and return its result. Raise FailedError if the job
-    fails, UserError if the file is not such a description."""
+    """Run the job that `described` wrote to `file`; return its result. Raise FailedError or UserError."""
     no_job = f"{printable(file)}: no job of tcplearn"
     try:
         known = documents.json_value(documents.bounded(file, _MOST_BYTES))

@@ -23,32 +23,24 @@ from tcplearn.jobs import children
 from tcplearn.jobs.job import Failure, Job, outcome
 
 Json = dict[str, Any]
-#: A function that runs jobs and yields each with its result or its Failure, in the order in which they
-#: end.
+#: Runs jobs and yields each with its result or its Failure, in the order in which they end.
 Pool = Callable[[Sequence[Job]], Generator[tuple[Job, Any], None, None]]
 
-#: How often Dask gives a job to another worker after its worker died.
-RETRIES = 3
+RETRIES = 3  # how often Dask gives a job to another worker after its worker died
 
 
 def processors() -> int:
-    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where jobs run, as given on the command line: `workers` on this machine, a Dask `scheduler`, or a
-    number of `slurm` jobs."""
-
     workers: int = 0  # jobs at once on this machine; 0: one for each processor
-    scheduler: str = ""
-    slurm: int = 0
+    scheduler: str = ""  # the address of a Dask scheduler
+    slurm: int = 0  # the number of Slurm jobs
 
     def pool(self, logs: Path, *, in_processes: bool = False) -> Pool:
-        """Return the pool that runs jobs in this place. `logs` is the folder for the logs of Slurm jobs.
-        `in_processes` says that the jobs compute in Python and need processes of their own; jobs that
-        only wait for a child process run in threads."""
+        """Return the function that runs jobs here; with `in_processes` not in threads. Raise UserError."""
         if self.scheduler and self.slurm:
             raise UserError("--scheduler and --slurm: give one of them")
         if self.scheduler:
@@ -77,7 +69,6 @@ def threads(workers: int) -> Pool:
 
 
 def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
-    """Run the jobs in this thread, in their order, and yield each with its result."""
     for job in jobs:
         yield job, outcome(job.function, job.arguments)
 
@@ -89,9 +80,7 @@ def _start_worker(parent: int) -> None:
 
 
 def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
-    """Close this process's own write end of the pipe through which workers send results, once all workers
-    have theirs. While this end is open, the executor would wait forever for the rest of a result whose
-    worker was killed while it wrote."""
+    """Close our end of the result pipe: while it is open, a worker killed while it writes blocks us."""
     results: Any = getattr(executor, "_result_queue", None)
     if results is not None:
         results._writer.close()
@@ -102,8 +91,7 @@ def processes(workers: int) -> Pool:
         if min(workers, len(jobs)) <= 1:
             yield from one_by_one(jobs)
             return
-        # spawn, because a fork could copy the progress bar's thread while it holds a lock
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("spawn")  # a fork could copy a lock that the progress bar holds
         others = set(multiprocessing.active_children())
         with search_path.safe():  # this also starts Python's semaphore tracker
             executor = futures.ProcessPoolExecutor(
@@ -123,8 +111,7 @@ def processes(workers: int) -> Pool:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
             _leave_results_to_workers(executor)  # in case of an interrupt while jobs were submitted
-            # shut down here, because otherwise Python's exit would print a traceback
-            executor.shutdown(wait=True, cancel_futures=True)
+            executor.shutdown(wait=True, cancel_futures=True)  # otherwise Python's exit prints a traceback
             raise
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
@@ -141,9 +128,7 @@ def dask(address: str) -> Pool:
 
 
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
-    """Return a pool (a function that runs jobs) that keeps `jobs_at_once` Slurm jobs running. A Slurm job
-    that ends early is replaced, because a sweep may last longer than a job's time limit. `logs` is the
-    folder for their logs."""
+    """Return a function that runs jobs in `jobs_at_once` Slurm jobs and replaces those that end early."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         try:
@@ -165,8 +150,6 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
 
 
 def _unless_configured(logs: Path) -> Json:
-    """Return the resources of a Slurm job that dask-jobqueue's configuration file jobqueue.yaml leaves
-    unset. Partition and time limit come from that file only."""
     configured: Any = importlib.import_module("dask.config").get("jobqueue.slurm", {})
     ours = {"cores": 1, "processes": 1, "memory": "1GiB", "log-directory": str(logs)}
     asked = {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
@@ -190,8 +173,7 @@ def _client(address: str) -> Any:
 def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
     as_completed: Any = importlib.import_module("distributed").as_completed
 
-    # the name is a hash of what determines the result, so two sweeps that need the same run share it
-    waiting = {
+    waiting = {  # the key is a hash of what determines the result, so two sweeps share a run that both need
         client.submit(
             outcome, job.function, job.arguments, key=f"tcplearn-{job.key}", pure=False, retries=RETRIES
         ): job
@@ -204,8 +186,6 @@ def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], Non
 
 
 def _answer(done: Any) -> Any:
-    """Return the result of the Dask future `done`, or a Failure. If a worker died with the result, this
-    waits until Dask has computed it again."""
     try:
         return done.result()
     except Exception as error:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a list of jobs: reads results that are already stored, runs the other jobs and stores their
-results. If a job fails, the others continue."""
+"""Runs a list of jobs, except those with a stored result. If a job fails, the others continue."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -23,13 +22,10 @@ class Done:
     failures: list[str] = field(default_factory=list)  # one line for each failed job
 
 
-#: The number of stored results read between two reports of progress; reading one takes well below a
-#: millisecond.
-_STEP = 100
+_STEP = 100  # stored results read between two reports of progress; reading one takes below a millisecond
 
 
 def kept_of(jobs: Sequence[Job], kept: Kept, progress: Progress | None = None) -> dict[str, Any]:
-    """Return those results of `jobs` that `kept` has stored, by the job's key."""
     get = kept.finder()
     out: dict[str, Any] = {}
     for i, job in enumerate(jobs):
@@ -50,9 +46,8 @@ def run(
     say: Callable[[str], None] = print,
     unit: str = "runs",
 ) -> Done:
-    """Return the results of `jobs`: stored ones from `kept`, the others by running the jobs in `pool`.
-    With `fresh` all jobs run. `unit` is the word for jobs in the progress line; `say` gets a line for
-    each failure. Raise InterruptedWork on Ctrl-C."""
+    """Return the results of `jobs`: stored ones unless `fresh`, the others by running them in `pool`.
+    `say` gets a line for each failure. Raise InterruptedWork on Ctrl-C."""
     done = Done({} if fresh else kept_of(jobs, kept))
     todo = [job for job in jobs if job.key not in done.results]
     if not todo:  # don't start a cluster
@@ -60,8 +55,6 @@ def run(
     total, spent, ended = sum(job.cost for job in todo) or 1.0, 0.0, 0
 
     def tell(share: float = 0.0) -> None:
-        """Report progress. `share` is the part of the running job that is done, if jobs run one after the
-        other."""
         if progress:
             more = share * todo[ended].cost if share else 0.0
             progress(min(1.0, (spent + more) / total), f"{len(done.results)} of {len(jobs)} {unit}")

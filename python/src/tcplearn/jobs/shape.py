@@ -7,31 +7,24 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_type_hints
 
-#: A description of the form of JSON data: bool, int, str; float for any finite number; a dataclass for an
-#: object with exactly its fields; [shape] for a list of that shape; (shape, ...) for a list with exactly
-#: these shapes; {"key": shape} for an object with at least these keys.
+#: The form of JSON data: bool, int, str, float (any finite number); a dataclass: exactly its fields;
+#: [shape]: a list; (shape, ...): a list of exactly these; {"key": shape}: at least these keys.
 Shape = Any
 _FLOAT_MAX = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """The shape of an object with any keys, whose values all have the shape `value`."""
-
     value: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """The shape of a value that may be null, or whose key may be missing; otherwise it has the shape
-    `value`."""
-
-    value: Shape
+    value: Shape  # the shape of a value that may also be null or missing
 
 
 def check(found: object, shape: Shape, where: str = "") -> None:
-    """Raise ValueError if `found` does not have the form `shape`. The message begins with `where`, the
-    path of the wrong part within the result."""
+    """Raise ValueError, which names the wrong part after `where`, if `found` is not of the form `shape`."""
     match shape:
         case Maybe():
             if found is not None:
@@ -64,7 +57,6 @@ def _fields(of: Any) -> dict[str, Shape]:
 
 
 def _shape_of(annotation: Any) -> Shape:
-    """Return the shape for a type annotation: a type, or a type that may be None."""
     if not isinstance(annotation, UnionType):
         return annotation
     (kind,) = (of for of in get_args(annotation) if of is not NoneType)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stores results of jobs on disk. A result is stored completely or not at all, so a sweep that is killed
-loses only the jobs that were running."""
+"""Stores results of jobs on disk, each completely or not at all."""
 
 import contextlib
 import json
@@ -21,14 +20,11 @@ from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.search_path import SAFE
 
 Json = dict[str, Any]
-#: The most bytes of a stored result.
 MOST_BYTES = 1 << 30
 _STAMP = {"commit": str, "version": str}
 
 
 class Kept(ABC):
-    """The base class of a folder with results of jobs, found by the job's key."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unfit: set[Path] = set()
@@ -39,11 +35,9 @@ class Kept(ABC):
         """Return the stored result of `job`, or None if there is none that can be used."""
 
     def finder(self) -> Callable[[Job], Any | None]:
-        """Return a function that does what `get` does, but faster for many jobs."""
         return self.get
 
     def has(self, job: Job) -> bool:
-        """Return whether a result of `job` is stored, without reading it if possible."""
         return self.get(job) is not None
 
     @abstractmethod
@@ -51,7 +45,6 @@ class Kept(ABC):
 
     @contextlib.contextmanager
     def _reading(self, path: Path) -> Iterator[None]:
-        """Treat a result at `path` that cannot be used as missing, and warn once."""
         try:
             yield
         except FileNotFoundError:
@@ -62,8 +55,7 @@ class Kept(ABC):
             self._unfit.add(path)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """Store what is needed to repeat a failed job. Return the command that repeats it, and the path
-        of the file with `log`, the job's output (None without a log)."""
+        """Store a failed job; return the command that repeats it, and the path of the file with `log`."""
         if name_of(job) not in REPEATABLE:
             return "the same command", self._failed(job, ".log", log) if log else None
         file = self._failed(job, ".json", described(job))
@@ -85,11 +77,7 @@ def _names(folder: Path) -> frozenset[str]:
 
 
 class Store(Kept):
-    """Stores each result as a JSON object in a file of its own, with the version and the commit that made
-    it.
-
-    `format` is the number of the results' format. A stored result with another number counts as missing.
-    """
+    """Stores each result as a JSON file. A result with another `format` number counts as missing."""
 
     def __init__(self, folder: Path, format: int = 1) -> None:
         super().__init__(folder)
@@ -111,8 +99,7 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Return a function that does what `get` does for the files that are present now. It lists
-        folders once, because trying to open thousands of missing files takes a minute."""
+        """Return a `get` for files of now, because opening thousands of missing files takes a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines one algorithm that a lab scenario compares (an "arm"), with its name in result rows and in
-folders."""
+"""Defines an "arm", one of the algorithms that a lab scenario compares, and its name in results."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 NO_ESTIMATOR, STOCK = "none", "stock"
-#: Values of the scenario key `algorithms.settings`: "no-rack" turns RACK and tail loss probes off,
-#: "linear" turns thin linear timeouts on.
-NO_RACK, LINEAR = "no-rack", "linear"
-#: The end of the connection whose kernel uses the algorithm.
-SENDER, RECEIVER = "sender", "receiver"
+NO_RACK, LINEAR = "no-rack", "linear"  # values of the key algorithms.settings: RACK off; thin timeouts on
+SENDER, RECEIVER = "sender", "receiver"  # the end of the connection whose kernel uses the algorithm
 End = Literal["sender", "receiver"]
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One algorithm of a lab scenario: a congestion control with a timer, a loss classifier or a resend
-    policy."""
-
     congestion: str
     estimator: str
     tlp: bool
@@ -45,7 +38,6 @@ class Arm:
 
     @property
     def kernel_name(self) -> str:
-        """Return the name of the sender's congestion control in the kernel. The prefix "tl-" means that
-        the tcplearn module runs on top of it."""
+        """Return the sender's congestion control. The prefix "tl-" stands for the kernel module."""
         plain = self.estimator == NO_ESTIMATOR or self.at != SENDER
         return self.congestion if plain else f"tl-{self.congestion}"

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures the goodput of the background TCP traffic that a lab scenario runs beside its transfer.
-Background traffic is measured if its table in the scenario sets `counted`, or if the scenario sets
-`truth` (captures around each hop)."""
+"""Measures the goodput of a lab scenario's background TCP traffic (keys `counted` and `truth`)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -9,8 +7,7 @@ from pathlib import Path
 from .scenario import Scenario
 from .workload import SENT
 
-#: The bytes of data in a full Ethernet packet whose TCP header has timestamps.
-SEGMENT_BYTES = 1448
+SEGMENT_BYTES = 1448  # data in a full Ethernet packet whose TCP header has timestamps
 
 Counters = Callable[[Path], Mapping[str, float]]
 
@@ -21,8 +18,6 @@ def _senders(scenario: Scenario) -> list[int]:
 
 
 def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
-    """Yield the lines of the guest's script that save each background sender's /proc/net/netstat.
-    `folder` is below the guest's /out; `when` ("before" or "after" the transfer) begins the file's name."""
     if senders := _senders(scenario):
         yield f"mkdir -p /out/{folder}"
         yield from (f"in_ns x{k} cat /proc/net/netstat >/out/{folder}/{when}.x{k}" for k in senders)
@@ -31,9 +26,7 @@ def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
 def figures(
     scenario: Scenario, folder: Path, own_mbps: float, elapsed_us: float, read: Counters
 ) -> Iterator[tuple[str, float]]:
-    """Yield the mean goodput of the background senders, and Jain's fairness index over the transfer and
-    these senders. `own_mbps` is the transfer's goodput, `elapsed_us` its duration, and `read` parses a
-    saved copy of /proc/net/netstat."""
+    """Yield the background senders' mean goodput, and Jain's fairness index over them and the transfer."""
     rates = []
     for k in _senders(scenario):
         sent = read(folder / f"after.x{k}").get(SENT, 0.0) - read(folder / f"before.x{k}").get(SENT, 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the table `[transfer.repeat]` of a lab scenario file: repeated transfers on one connection."""
+"""Defines `[transfer.repeat]` of a lab scenario file: repeated transfers on one connection."""
 
 from typing import Annotated, ClassVar
 
@@ -7,9 +7,7 @@ from pydantic import Field
 
 from .workload import Figures, Left, Lines, Setup, Workload
 
-#: Metric, the field that the guest's program prints for it, and the divisor that converts to the metric's
-#: unit.
-_FIGURES = (
+_FIGURES = (  # metric, field that the machine's program prints, divisor to the metric's unit
     ("burst_mean_ms", "burst_mean_us", 1000),
     ("burst_max_ms", "burst_max_us", 1000),
     ("burst_after_pause_ms", "burst_after_pause_us", 1000),
@@ -18,11 +16,8 @@ _FIGURES = (
 
 
 class Repeat(Workload):
-    """Repeats the transfer on one connection and times each repetition. The first `count` transfers start
-    every `every_ms`; then one more follows each pause in `pauses_ms`."""
-
     function: ClassVar[str] = "bursts"
-    count: Annotated[int, Field(ge=1, le=100_000)] = 40
+    count: Annotated[int, Field(ge=1, le=100_000)] = 40  # transfers on one connection; one after each pause
     every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from the start of one transfer to the next
     pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs the checks of the kernel module in the lab's virtual machine: golden vectors (expected answers of
-every algorithm), many connections at once, and the module's guarantees."""
+"""Runs the checks of the kernel module in the lab's virtual machine."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,17 +15,12 @@ from .machine import run as run_in_guest
 from .scenario import KERNELS
 
 CHECKS = LAB / "checks"
-#: The checks that need Python in the guest.
-WITH_PROGRAMS = ("module", "packets", "specs", "startup")
-#: The duration of the check on several processors ("smp"), in seconds.
+WITH_PROGRAMS = ("module", "packets", "specs", "startup")  # they need Python in the virtual machine
 SMP_SECONDS = 40
-#: The bytes that a cgroup may stay charged for without a leak: 64 pages of 4096 bytes on each of four
-#: processors, which the kernel keeps for later objects.
-_CHARGE_SLACK_BYTES = 4 * 64 * 4096
+_CHARGE_SLACK_BYTES = 4 * 64 * 4096  # no leak: the kernel keeps 64 pages for each processor
 _FEW = Boot(settings=("FEW=1",))
 _DEBUGFS_OFF = Boot(append="debugfs=off slab_nomerge")
-#: A machine with four processors and the debugging checks that a stock kernel has built in.
-_SMP = Boot(
+_SMP = Boot(  # four processors, and all debugging checks that a stock kernel has built in
     append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
     "kfence.sample_interval=20 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
     processors=4,
@@ -41,9 +35,8 @@ def run_check(
     boot: Boot = ORDINARY,
     given: Iterable[str] = (),
 ) -> dict[str, str]:
-    """Run the script checks/`name`.sh in the guest (the virtual machine) and return the text of each file
-    that it wrote to /out, by file name. `given` has the lines of an input file, which the guest sees as
-    /scenario/`name`. The check may take `limit_s` of real time. Raise FailedError if the guest fails."""
+    """Run checks/`name`.sh in the virtual machine, for at most `limit_s` of real time, and return what it
+    wrote to /out, by file name. It can read the lines `given` in a file. Raise FailedError."""
     with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if given:
@@ -59,10 +52,8 @@ def run_check(
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the kernel module's check `name` and return lines that say what was checked; raise FailedError
-    if it fails. `name` is "vectors", "module", "packets", "startup", "stress" or "smp"; "kernels" means
-    the first three of these on each supported kernel. `seed` is for "stress" and "smp", `seconds` for
-    "smp" only."""
+    """Run the check "vectors", "module", "packets", "startup", "stress" or "smp" ("kernels": the first
+    three, on each kernel) for `seconds` ("smp" only); return a report. Raise FailedError."""
     if name == "kernels":
         return [
             f"{one}: {line}"
@@ -85,9 +76,6 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
-    """Compare the answers of the algorithms in the kernel with the golden vectors (the expected answers).
-    Return the lines that the guest printed; raise FailedError if an answer differs or if not all vectors
-    were read."""
     given = vectors.kernel_lines(ROOT / "vectors")
     out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
@@ -108,15 +96,11 @@ def check_vectors(machine: Machine) -> list[str]:
 
 
 def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
-    """Return the kernel's answer to each of `lines`, which have the form "KIND<tab>SPEC": "taken", or the
-    reason why it refuses the SPEC (an algorithm and its parameters). Raise FailedError."""
+    """Return for each "KIND<tab>SPEC" the kernel's answer to that algorithm: "taken" or the error."""
     return run_check(machine, "specs", given=lines)["specs"].splitlines()
 
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
-    """Open many TCP connections over the kernel module at once in the guest. Return lines with numbers of
-    connections and counters; raise FailedError if the kernel warns, an object leaks or a connection is
-    stuck."""
     left = run_check(machine, "stress", seed, limit_s=3600)  # the check takes minutes on an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
@@ -141,10 +125,7 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Stress the kernel module in a guest with several processors. In each round, connections, settings
-    and network namespaces are created, changed and removed at the same time; rounds repeat for `seconds`.
-    Return a line for each round; raise FailedError if the kernel warns, or if anything remains after a
-    round."""
+    """Stress the module on several processors; return a line for each round. Raise FailedError."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -160,29 +141,21 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def check_module(machine: Machine, few: bool = False) -> list[str]:
-    """Check what the kernel module guarantees, such as privileges, memory limits and failed allocations.
-    Return a line for each guarantee, then lines with the bytes of memory that a connection takes under
-    each estimator. Raise FailedError for a guarantee that does not hold. `few` shortens the check: only
-    one in seven of the allocations is made to fail, and fewer transfers are made."""
+    """Return lines on the module's guarantees and memory; `few` checks less. Raise FailedError."""
     ordinary = _FEW if few else ORDINARY
-    # this takes about 5 minutes on an idle machine, but over 15 beside other guests
+    # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
     return [*kept, *left[1].get("memory", "").splitlines()]
 
 
 def check_packets(machine: Machine) -> list[str]:
-    """Run the packet scripts, which send single packets to the kernel and check its answers. Return a
-    line for each script; raise FailedError if one fails."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
 
 
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
-    """Lose SYNs and SYN-ACKs of connections in the guest, and compare each connection's initial window
-    and ssthresh with the answer of the same startup policy in user space. Return a line for each
-    connection; raise FailedError if one differs. With `few`, most policies are checked with one
-    connection only."""
+    """Compare the kernel's initial windows with those of the policies in user space. Raise FailedError."""
     left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])

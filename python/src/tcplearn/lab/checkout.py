@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Names the folders of the lab's and the kernel module's sources, which are in a checkout of the
-repository but not in the installed package, and runs commands on them."""
+"""Names the folders of the lab's sources, which only a checkout has, and runs commands there."""
 
 import subprocess
 from collections.abc import Sequence
@@ -13,8 +12,7 @@ LAB = ROOT / "linux" / "lab"
 
 
 def output_of(command: Sequence[str]) -> str:
-    """Run `command` and return its standard output; if it fails, raise FailedError with the last line
-    that it printed."""
+    """Return what `command` prints; if it fails, raise FailedError with the last line that it printed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]

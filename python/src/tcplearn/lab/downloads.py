@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines downloads by curl from nginx, with the learned timer at either end and SYN pings of the
-receiver beside them. This file has the tables of the lab's scenario, the lines of the guest's script, and
-the count of retransmissions that tshark finds in the captures."""
+"""Defines downloads by curl from nginx, with SYN pings, and retransmissions counted by tshark."""
 
 import shutil
 import subprocess
@@ -19,25 +17,16 @@ from .arm import RECEIVER as RECEIVER
 from .arm import SENDER, Arm
 from .workload import Figures, Flow, Left, Lines, Setup, Workload
 
-#: PORT is nginx's port. PINGED is the address and port of the first router, which answers the receiver's
-#: SYN pings.
-PORT, PINGED = 5002, "10.0.0.2 80"
-#: Files in an algorithm's folder: tshark's counts, and the pings.
-COUNTED, PINGS = "counted", "pings"
+PORT, PINGED = 5002, "10.0.0.2 80"  # PINGED is the first router, which answers the receiver's SYN pings
+COUNTED, PINGS = "counted", "pings"  # files in an algorithm's folder: tshark's counts, and the pings
 
 
 class Pings(Table):
-    """SYN pings that the receiver sends during each download, as `hping3 -S` does. The first router of
-    the path answers them."""
-
-    every_us: Annotated[int, Field(ge=50, le=10_000_000)]
+    every_us: Annotated[int, Field(ge=50, le=10_000_000)]  # SYN pings, as `hping3 -S` sends them
 
 
 class Place(Table):
-    """A web site that the receiver pings after a download. The lab sets the path's delay to the site's
-    RTT before it pings."""
-
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")]  # a web site that is pinged
     rtt_ms: Annotated[float, Field(ge=0, le=60_000)]
     spread_ms: Annotated[float, Field(ge=0, le=60_000)] = 0  # jitter, uniform; half in each direction
 
@@ -49,9 +38,6 @@ class Places(Table):
 
 
 class Downloads(Workload):
-    """Downloads one file from nginx by curl if `pings`, `places` or `captured` is given; otherwise the
-    base class transfers the file by the program that the scenario names."""
-
     programs: ClassVar[tuple[str, ...]] = ("send", "nginx", "iperf3")
     pings: Pings | None = None  # during each download
     places: Places | None = None  # after each download
@@ -76,8 +62,6 @@ class Downloads(Workload):
             yield "sleep 1"
 
     def before(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines of the guest's script that select the end whose kernel uses the algorithm
-        `arm`; the other end keeps the plain congestion control."""
         if self.is_download:
             kernel = f"tl-{arm.congestion}" if arm.at == RECEIVER else arm.congestion
             setting = f"net.ipv4.tcp_congestion_control={kernel}"
@@ -85,8 +69,6 @@ class Downloads(Workload):
             yield f"changed={changed}; in_ns {setup.receiver} sysctl -qw {setting}"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines of the guest's script that set the path's delay to each site's RTT and ping the
-        site."""
         if not self.places:
             return
         every_us, count, answers = self.places.every_us, self.places.count, f"/out/{arm.folder}/{PINGS}"
@@ -105,8 +87,6 @@ class Downloads(Workload):
                 yield metric, float(value)
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield a flow (a set of result rows) for each web site with its ping times. A site that answered
-        no ping has only the count `pings_answered`."""
         lines = (folder / PINGS).read_text().splitlines() if self.places else []
         for line in lines:
             site, answered, *times_us = line.split()
@@ -118,7 +98,6 @@ class Downloads(Workload):
 
 
 def tshark() -> str:
-    """Return the path of the program tshark; raise UserError if it is missing."""
     found = shutil.which("tshark")
     if not found:
         raise UserError("tshark is missing: apt-get install --no-install-recommends tshark, or make dev")
@@ -126,9 +105,8 @@ def tshark() -> str:
 
 
 def count(folder: Path, arms: Sequence[str]) -> None:
-    """Count retransmitted packets in the captures of a run, write the counts to a file in the folder of
-    each algorithm, and remove the captures. `arms` are the algorithms' folders in the order of their
-    connections in the captures. Raise FailedError."""
+    """Replace the captures of a run by the number of retransmissions, in a file in each algorithm's
+    folder. `arms` are these folders in the order of the connections. Raise FailedError."""
     counts = {end: _resent(folder / "pcap" / f"{end}.pcap", len(arms)) for end in (SENDER, RECEIVER)}
     for stream, arm in enumerate(arms):
         lines = [f"resent_at_{end}_packets {of[stream]}\n" for end, of in counts.items()]
@@ -137,8 +115,6 @@ def count(folder: Path, arms: Sequence[str]) -> None:
 
 
 def _resent(capture: Path, streams: int) -> Counter[int]:
-    """Return for each TCP stream of `capture` the number of packets that Wireshark marks as
-    retransmissions; baddam2018 counted these marks. `streams` is the number of connections expected."""
     fields = "-T fields -e tcp.stream -e tcp.analysis.retransmission"
     words = [tshark(), "-n", "-r", str(capture), *fields.split()]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Adds fades to a lab run. A fade is a period in which a hop loses all packets. The fades are drawn at
-random from the run's seed, so they come at the same times under every algorithm of a run. The overrun of
-a fade is the time from its end to the answer to the request that was lost in it."""
+"""Adds fades to a lab run: random periods in which a hop loses all packets. The overrun of a fade is the
+time from its end to the answer to the request that was lost in it."""
 
 import math
 import random
@@ -17,21 +16,14 @@ from tcplearn.scenario.path import DrawnFades
 from .arm import Arm
 from .workload import Figures, Left, Lines, Setup, Workload
 
-#: The file in an algorithm's folder with the times at which fades began and ended, in us, on the clock
-#: that also times the requests.
-TIMES = "fades"
-#: The time from a request's write until it reaches the hop with the fades. A request written less than
-#: this before a fade's end may pass the hop after the fade.
-ON_THE_WAY_US = 1000
+TIMES = "fades"  # the times in us at which fades began and ended, on the clock that times requests
+ON_THE_WAY_US = 1000  # a request written in the last ms of a fade may reach the hop after it
 
 Floats = npt.NDArray[np.float64]
 
 
 class Fades(Workload):
-    """The fades of a run whose path draws them at random; `count` is their number. A fade is a period in
-    which a hop loses all packets."""
-
-    count: Annotated[int, Field(ge=1, le=10_000)] = 60
+    count: Annotated[int, Field(ge=1, le=10_000)] = 60  # number of fades, drawn from the seed
 
     def starts(self, setup: Setup) -> Lines:
         assert setup.drawn_fades
@@ -49,8 +41,6 @@ class Fades(Workload):
         yield f"({pace} | in_ns {ns} tc -batch -) & fades=$!"
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the line of the guest's script that waits for the remaining fades if the transfer ended
-        before them. A fade is a period in which a hop loses all packets."""
         yield "wait $fades"
 
     def figures(self, left: Left) -> Figures:
@@ -58,8 +48,7 @@ class Fades(Workload):
 
 
 def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
-    """Return `count` fades (periods in which a hop loses all packets) drawn with `seed`, each as
-    (beginning, end) in ms from the transfer's start."""
+    """Return `count` fades (a hop loses all packets) as (beginning, end) in ms from the transfer's start."""
     rng = random.Random(f"fades/{seed}")
     shortest_ms, longest_ms = (1000 * s for s in fades.lasts_s)
     out, now_ms = [], 0
@@ -71,16 +60,13 @@ def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
 
 
 def overruns(folder: Path) -> Floats:
-    """Return an array with a row for each fade (a period in which a hop loses all packets) that lost a
-    request: the fade's number, its length in ms and its overrun in ms. The overrun is the time from the
-    fade's end to the answer to that request. `folder` has the output of one algorithm."""
+    """Return (number, ms long, ms until the answer after it) of each fade (outage) that lost a request."""
     times_us = np.loadtxt(folder / TIMES, dtype=np.int64, ndmin=1)
     took_us, started_us = np.loadtxt(folder / "requests", dtype=np.int64, ndmin=2).T
     answered_us = started_us + took_us
     out = []
     for number, (begins, ends) in enumerate(times_us.reshape(-1, 2)):
-        # requests are sent one at a time, so the first one answered after the fade's end was waiting at
-        # its end
+        # one request at a time: the first one answered after the fade's end was waiting at its end
         k = int(np.searchsorted(answered_us, ends, side="right"))
         if k < len(started_us) and begins - ON_THE_WAY_US <= started_us[k] <= ends - ON_THE_WAY_US:
             out.append((number, (ends - begins) / 1000, (answered_us[k] - ends) / 1000))

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures learned first RTOs (the timeout of SYN and SYN-ACK) in the lab's virtual machine. Connections
-go to servers over paths that lose packets, while a sock_ops BPF program, which sets the first RTO, is
-loaded for the client's cgroup, the server's, both or neither. Each run has its own virtual machine."""
+"""Measures learned first RTOs of SYN and SYN-ACK, set by a sock_ops BPF program at either end or both."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +22,9 @@ from .machine import Machine
 Json = dict[str, Any]
 
 GUEST = LAB / "guest" / "first_rto.py"
-#: CONFIG_HZ of the guest's kernel.
-TICKS_PER_SECOND = 250
+TICKS_PER_SECOND = 250  # CONFIG_HZ of the virtual machine's kernel
 PORT = 7000
-#: FIRST_HOST is the second number of the first server's address 10.x.0.1; MOST_PLACES is the most
-#: servers.
-FIRST_HOST, MOST_PLACES = 64, 60
+FIRST_HOST, MOST_PLACES = 64, 60  # x of the first server's address 10.x.0.1; the most servers
 LIMIT_S = 3600
 
 
@@ -41,11 +36,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial: the settings of the BPF program that sets the first RTO, at client and server. None leaves
-    that end with the kernel's first RTO of one second."""
-
     name: str
-    client: bytes | None = None
+    client: bytes | None = None  # settings of the BPF program; None: the kernel's first RTO
     server: bytes | None = None
     fresh: bool = False  # whether each connection uses new addresses, of which nothing is known
 
@@ -66,9 +58,8 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """Run each trial in its own virtual machine and return its connections, by the trial's name. `where`
-    chooses local or cluster execution, `out` the folder of finished runs (default: the cache). Raise
-    UserError or FailedError."""
+    """Run each trial in its own virtual machine; return its connections, by the trial's name. Finished
+    runs are stored in `out` (None: the cache). Raise UserError or FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
@@ -84,8 +75,6 @@ def run(
 
 
 def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str]) -> Job:
-    """Return the job that runs `trial` over `network`. `programs` is the compiled BPF program and its
-    source; the source, not the object file, identifies the run."""
     program, code = programs if trial.client or trial.server else (b"", "")
     document = {
         "name": f"first-rto-{network.seed:03d}",
@@ -104,8 +93,7 @@ def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, 
 
 
 def boot(document: Json) -> bytes:
-    """Boot the guest, run the job's script and return the output files as a tar archive; raise
-    FailedError."""
+    """Run the job `document` in a virtual machine; return a tar archive of the output. Raise FailedError."""
     ready = machine.prepared(document["fingerprint"], True)
     with temporary.folder() as work:
         folder, out = work / "in", work / "out"
@@ -121,8 +109,7 @@ def boot(document: Json) -> bytes:
 
 
 def script(network: Network, trial: Trial) -> str:
-    """Return the shell script for the virtual machine. Its network is a client c, routers m and n with
-    one link between them for each destination, and a server s."""
+    """Return the shell script: client c, routers m and n with a link for each destination, server s."""
     return "\n".join(_lines(network, trial)) + "\n"
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the shell script that the guest (the lab's virtual machine) executes for a run. The script
-consists of plain `ip` and `tc` commands that a person can read."""
+"""Writes the shell script of plain `ip` and `tc` commands that the lab's virtual machine executes."""
 
 import shlex
 from collections.abc import Iterator
@@ -11,18 +10,14 @@ from .scenario import Scenario, Traffic
 from .workload import Setup
 
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
-#: Further modules in the image. A module is loaded if a scenario names its congestion control.
-MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")
+MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")  # loaded if a scenario names the congestion control
 
-#: The points of a hop at which packets are captured, in the order in which a packet passes them.
-PLACES = ("before-queue", "after-queue", "after-delay")
-#: The kernel modules for scenarios whose nftables rules drop or route packets by their content.
-NFT_MODULES = ("nf_tables", "nft_limit")
+PLACES = ("before-queue", "after-queue", "after-delay")  # in the order in which a packet passes them
+NFT_MODULES = ("nf_tables", "nft_limit")  # for rules that drop or route packets by their content
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
-    """Return the algorithms that `scenario` compares, in the order in which run number `run` executes
-    them. The order is rotated by one for each run, so that no algorithm always comes first."""
+    """Return the algorithms of `scenario`, rotated by one for each run so that none always comes first."""
     a = scenario.algorithms
     crossed = [
         Arm(c, e, t, startup=s, at=at)
@@ -46,9 +41,7 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
-    """Return the shell script that the guest executes for run number `run` of `scenario`. With `pcap` the
-    script captures packets around each hop. With `shell` it ends in an interactive shell and makes no
-    transfers."""
+    """Return the script of run number `run`. `pcap`: capture at each hop; `shell`: a shell, no transfers."""
     last = path.gateway(len(scenario.path.hop))
     lines = [
         f"# {scenario.name}, run {run}",
@@ -95,8 +88,7 @@ def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = Fa
             )
         if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
             lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
-            # writing the setting discards what the resend policy learned under the previous arm
-            if load.inherits:
+            if load.inherits:  # this discards what the resend policy learned under the previous arm
                 lines.append("in_ns c0 sysctl -qw net.tcplearn.resend_places=1")
             floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
             lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
@@ -143,9 +135,6 @@ def _more_modules(scenario: Scenario) -> Iterator[str]:
 
 
 def _truth(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines of the guest's script that capture the transfers' data at three points of each hop:
-    before its queue, after its queue and after its delay. Comparing the captures shows where each packet
-    was dropped."""
     for i, hop in enumerate(scenario.path.hops):
         for k, place in enumerate(PLACES):
             node = path.gateway(i) + k
@@ -155,8 +144,6 @@ def _truth(scenario: Scenario) -> Iterator[str]:
 
 
 def _captures(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines of the guest's script that capture packets at the sender and at the end of each
-    hop, and that record why the kernel sends each retransmission."""
     yield "capture sender c0 r0"
     for i, hop in enumerate(scenario.path.hops):
         yield f"capture {hop.name} c{path.gateway(i) + 2} l{path.gateway(i) + 1}"
@@ -165,7 +152,6 @@ def _captures(scenario: Scenario) -> Iterator[str]:
 
 
 def _address(node: int) -> str:
-    """Return the IPv4 address of node number `node` on the link that leads towards the sender."""
     return f"10.0.{node - 1}.2"
 
 
@@ -181,7 +167,6 @@ def _links(last: int) -> Iterator[str]:
 
 
 def _ends(scenario: Scenario, t: Traffic) -> tuple[int, int]:
-    """Return the numbers of the nodes where the background traffic `t` enters and leaves the path."""
     names = list(scenario.path.hop)
     return path.gateway(names.index(t.enters)), path.gateway(names.index(t.leaves or t.enters) + 1)
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Analyses handshakes captured at both ends: which packets were lost, how long the handshake waited until
-a retransmission arrived, and which retransmissions were spurious. A packet in one capture is found in the
-other by its TCP timestamp (RFC 7323); retransmissions have different timestamps because they are
-milliseconds apart."""
+"""Analyses handshakes captured at both ends: lost packets, waits and spurious retransmissions. A packet
+is found in both captures by its TCP timestamp (RFC 7323), which a retransmission does not share."""
 
 import json
 import shutil
@@ -18,18 +16,14 @@ from tcplearn.jobs import shape
 
 CLIENT, SERVER = "client", "server"
 FILE = "handshakes.json"
-#: An answer within this time of a SYN's arrival counts as the answer to that SYN.
-AT_ONCE_US = 2_000
+AT_ONCE_US = 2_000  # a SYN-ACK sent within this time after a SYN's arrival counts as its answer
 _ACK = 0x10
 _MAGIC = b"\xd4\xc3\xb2\xa1"  # pcap magic number: little endian, times in us
 _TIMESTAMPS = 8
 
-#: CLIENTS_ABOVE is the second number of the client's address minus that of the server's address, for the
-#: same place. FIRST_PORT is the client's port of connection 0.
-CLIENTS_ABOVE, FIRST_PORT = 64, 20_000
+CLIENTS_ABOVE, FIRST_PORT = 64, 20_000  # second number of the address, client less server; first port
 
-#: (second number of the server's address, number of the connection with that server).
-Of = tuple[int, int]
+Of = tuple[int, int]  # (second number of the server's address, number of the connection with that server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +59,15 @@ class Connection:
 
     @property
     def wait_us(self) -> int:
-        """Return the part of the handshake, in us, spent waiting for retransmission timers. It has two
-        parts: from the first transmission of the SYN to the transmission that arrived first, and from
-        that arrival to the transmission of the SYN-ACK that arrived first."""
+        """Return the us spent waiting for timers: from the first SYN to the sending of the SYN that
+        arrived first, and from its arrival to the sending of the SYN-ACK that arrived first."""
         syn = min((one for one in self.syns if one.arrived_us >= 0), key=lambda one: one.arrived_us)
         answer = min((one for one in self.answers if one.arrived_us >= 0), key=lambda one: one.arrived_us)
         return (syn.sent_us - self.syns[0].sent_us) + (answer.sent_us - syn.arrived_us)
 
     @property
     def spurious_syns(self) -> int:
-        """Return the number of spurious SYN retransmissions. A retransmission is spurious if, when it is
-        sent, either a SYN-ACK that will arrive is on its way, or an earlier SYN that the server will
-        answer."""
+        """Return the number of SYNs sent while a SYN-ACK, or a SYN that gets one, is on its way."""
         return sum(self._is_spurious(sent.sent_us, k) for k, sent in enumerate(self.syns) if k)
 
     def _is_spurious(self, at_us: int, k: int) -> bool:
@@ -94,15 +85,13 @@ class Connection:
 
     @property
     def unanswered_syns(self) -> int:
-        """Return the number of SYNs that reached the server but got no SYN-ACK at once. Linux answers
-        repeated SYNs of a connection at most once in half a second."""
+        """Return the number of SYNs that arrived but got no SYN-ACK at once (Linux: one in half a second)."""
         arrived = [one.arrived_us for one in self.syns if one.arrived_us >= 0]
         return sum(not any(0 <= a.sent_us - at < AT_ONCE_US for a in self.answers) for at in arrived)
 
 
 def reduce(folder: Path) -> None:
-    """Replace the captures of handshakes in the run's `folder` by a JSON file with a record for each
-    connection."""
+    """Replace the captures in a run's `folder` by a JSON file with a record for each connection."""
     captures = folder / "pcap"
     seen = {end: list(_packets(captures / f"{end}.pcap")) for end in (CLIENT, SERVER)}
     syns = _sendings(seen[CLIENT], seen[SERVER], is_answer=False)
@@ -117,7 +106,6 @@ def reduce(folder: Path) -> None:
 
 
 def read(folder: Path) -> list[Connection]:
-    """Return the connections whose records `reduce` wrote to `folder`; raise OSError or ValueError."""
     documents: list[dict[str, Any]] = json.loads((folder / FILE).read_bytes())
     shape.check(documents, [_CONNECTION])
     return [
@@ -130,8 +118,6 @@ def _sent(documents: Sequence[dict[str, int]]) -> tuple[Sending, ...]:
 
 
 def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool) -> dict[Of, list[Sending]]:
-    """Return the SYNs (or, with `is_answer`, the SYN-ACKs) of each connection, in order of sending. `out`
-    are the packets captured at their sender, `into` those captured at the other end."""
     arrived = {(p.of, p.stamp): p.at_us for p in into if p.is_answer == is_answer}
     found: dict[Of, list[Sending]] = defaultdict(list)
     for p in out:
@@ -141,8 +127,6 @@ def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool)
 
 
 def _packets(path: Path) -> Iterator[Packet]:
-    """Yield each SYN and SYN-ACK of a capture file of IPv4 over Ethernet; raise FailedError if the file
-    is not a capture."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
@@ -160,7 +144,6 @@ def _packets(path: Path) -> Iterator[Packet]:
 
 
 def _stamp(tcp: bytes) -> int:
-    """Return TSval, the sender's timestamp, of the TCP header `tcp`; raise FailedError if there is none."""
     at, end = 20, 4 * (tcp[12] >> 4)
     while at < end and tcp[at] != 0:
         if tcp[at] == _TIMESTAMPS:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the table `[handshakes]` of a lab scenario file, which says which SYNs or SYN-ACKs the lab
-drops on purpose."""
+"""Defines `[handshakes]` of a lab scenario file: which SYNs or SYN-ACKs are dropped on purpose."""
 
 from typing import Annotated, Literal
 
@@ -8,15 +7,12 @@ from pydantic import Field
 
 from tcplearn.scenario.check import Table
 
-#: The router that drops the packets: the first one after the sender.
-ROUTER = "c1"
+ROUTER = "c1"  # the router that drops the packets: the first one after the sender
 
 
 class Handshakes(Table):
-    """Drops `count` SYNs or SYN-ACKs of a connection at the first router, beginning with number `nth`."""
-
     lose: Literal["syn", "syn-ack"] = "syn-ack"
-    nth: Annotated[int, Field(ge=1, le=10)] = 1
+    nth: Annotated[int, Field(ge=1, le=10)] = 1  # the first to be dropped
     count: Annotated[int, Field(ge=1, le=10)] = 1
     percent: Annotated[float, Field(gt=0, le=100)] = 100  # of the pages, chosen by the run's seed
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Installs the kernel module on this machine: builds it by DKMS for each installed kernel, loads it,
-shows its state and removes it."""
+"""Installs the kernel module on this machine by DKMS, loads it, shows its state and removes it."""
 
 import os
 import platform
@@ -15,25 +14,20 @@ from tcplearn.errors import FailedError, UserError
 from .checkout import ROOT, output_of
 
 SOURCES = ROOT / "linux" / "module"
-#: The kernel versions supported, as in BUILD_EXCLUSIVE_KERNEL of dkms.conf.
-SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")
+SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")  # as BUILD_EXCLUSIVE_KERNEL of dkms.conf
 _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 Run = Callable[[Sequence[str]], str]
 
 
 @dataclass
 class System:
-    """The machine on which the module is installed. Tests pass another `root` folder and a `run` that
-    records commands."""
-
-    root: Path = Path("/")
-    run: Run = output_of
+    root: Path = Path("/")  # tests give another folder
+    run: Run = output_of  # tests give a function that records commands
     kernel: str = field(default_factory=platform.release)
     is_root: bool = field(default_factory=lambda: os.geteuid() == 0)
     which: Callable[[str], str | None] = shutil.which
 
     def text(self, path: str) -> str:
-        """Return the content of the file `path` below `root`, or "" if it cannot be read."""
         try:
             return (self.root / path).read_text().strip()
         except OSError:
@@ -44,7 +38,6 @@ class System:
 
     @property
     def kernels(self) -> list[str]:
-        """Return the installed kernels that the module supports and whose headers are installed."""
         folders = sorted((self.root / "lib/modules").glob("*/build"))
         return [folder.parent.name for folder in folders if SUPPORTED.match(folder.parent.name)]
 
@@ -59,13 +52,11 @@ class System:
 
 
 def version() -> str:
-    """Return the version of the kernel module's sources, from dkms.conf."""
     found = re.search(r'^PACKAGE_VERSION="(.*)"', (SOURCES / "dkms.conf").read_text(), re.MULTILINE)
     return found[1] if found else ""
 
 
 def _obstacles(system: System) -> Iterator[str]:
-    """Yield each reason why the kernel module cannot be installed on this machine."""
     if not SOURCES.exists():
         yield f"the module needs a checkout of tcplearn: there is no {SOURCES}"
     if not system.is_root:
@@ -87,14 +78,11 @@ def _obstacles(system: System) -> Iterator[str]:
         yield "DKMS is missing: apt-get install dkms"
 
 
-#: The sysctls net.tcplearn.* that `tcplearn module status` shows.
 SETTINGS = ("estimator", "resend", "resend_places", "loss", "startup", "log")
 
 
 def install(system: System) -> list[str]:
-    """Build the kernel module for every installed kernel that is supported, load it and return lines on
-    what was done. If an obstacle is found raise UserError; if a step fails, remove everything and raise
-    its error."""
+    """Build the kernel module for all supported kernels; load it; on failure undo that. Raise UserError."""
     for obstacle in _obstacles(system):
         raise UserError(obstacle)
     if system.users is not None:
@@ -117,8 +105,6 @@ def install(system: System) -> list[str]:
 
 
 def status(system: System) -> list[str]:
-    """Return lines that show whether the kernel module is loaded, for which kernels it is built, and its
-    settings."""
     users = system.users
     lines = [f"loaded: {'no' if users is None else f'yes, {users} references'}"]
     built = sorted((system.root / "lib/modules").glob("*/updates/dkms/tcplearn.ko*"))
@@ -132,8 +118,7 @@ def status(system: System) -> list[str]:
 
 
 def remove(system: System) -> list[str]:
-    """Unload the kernel module, remove its files and return lines on what was done. Raise UserError
-    unless root, and FailedError while connections use the module."""
+    """Remove the kernel module; return a report. Raise UserError unless root, FailedError while in use."""
     if not system.is_root:
         raise UserError("the module is for the administrator to remove: sudo tcplearn module remove")
     lines = []
@@ -153,7 +138,6 @@ def remove(system: System) -> list[str]:
 
 
 def _forget(system: System) -> None:
-    """Remove this version of the kernel module from DKMS, and its source tree below /usr/src."""
     if system.which("dkms") and (system.root / "var/lib/dkms/tcplearn" / version()).exists():
         system.run(["dkms", "remove", f"tcplearn/{version()}", "--all"])
     shutil.rmtree(system.root / "usr/src" / f"tcplearn-{version()}", ignore_errors=True)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stores finished runs of the lab, each in a folder that is complete or absent. The output of a run on
-another machine arrives as a tar archive."""
+"""Stores finished runs of the lab, each in a folder that is complete or absent."""
 
 import io
 import shutil
@@ -14,13 +13,10 @@ from tcplearn.errors import FailedError
 from tcplearn.jobs import Job, Kept
 from tcplearn.output import temporary
 
-#: The file in a finished run's folder with the commit and the version of tcplearn that made it, on two
-#: lines.
-COMPLETE = "complete"
+COMPLETE = "complete"  # two lines: the commit and the version of tcplearn that made the run
 
 
 def packed(folder: Path) -> bytes:
-    """Return all files below `folder` as a tar archive."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -41,8 +37,6 @@ def unpack(data: bytes, folder: Path) -> None:
 
 
 class Folders(Kept):
-    """The folder of finished runs. Each run has a subfolder named by scenario, run number and key."""
-
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         temporary.clear(folder)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Computes metrics from the kernel module's log, which has a record for each ACK. The engine that scores
-replayed traces scores the predictions and RTOs that the kernel used."""
+"""Computes metrics from the kernel module's log, with the engine that scores replayed traces."""
 
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,26 +21,17 @@ from .arm import STOCK
 Figures = Iterator[tuple[str, float]]
 Floats = npt.NDArray[np.float64]
 
-#: TSC cycles for each instruction in the guest: with QEMU's -icount shift=1 an instruction takes 2 ns of
-#: the guest's clock, and the TSC runs at 1 GHz.
-CYCLES_PER_INSTRUCTION = 2
-#: The RTO before the first sample, if the log has none: 1 s as in RFC 6298, 2.1, and Linux's
-#: TCP_TIMEOUT_INIT.
-FIRST_RTO_US = 1e6
-#: The bounds that tl_timer_answer in linux/module/timer.h sets to the RTOs that it writes.
-LEAST_JIFFIES, RTO_MAX_US = 2, 120e6
+CYCLES_PER_INSTRUCTION = 2  # QEMU's -icount shift=1: an instruction takes 2 ns, and the TSC runs at 1 GHz
+FIRST_RTO_US = 1e6  # RTO before the first sample if the log has none: RFC 6298, 2.1; TCP_TIMEOUT_INIT
+LEAST_JIFFIES, RTO_MAX_US = 2, 120e6  # the bounds of RTOs, as tl_timer_answer in linux/module/timer.h
 
 
 def instructions(cycles: float, count: float) -> float:
-    """Return the mean number of instructions of one call; `count` calls took `cycles` TSC cycles in
-    total."""
     return cycles / count / CYCLES_PER_INSTRUCTION
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The log of a single transfer: its parsed connection, and its file as a trace."""
-
     path: Path
     connection: tlog.Connection
 
@@ -50,8 +40,7 @@ class Opened:
 
 
 def parsed(path: Path) -> tlog.Log:
-    """Return the parsed log of the kernel module in the file `path`, or in `path`.gz if the log was
-    compressed. Raise FailedError."""
+    """Return the kernel module's log, parsed from `path` or, if compressed, `path`.gz. Raise FailedError."""
     file = _file(path)
     raw = file.read_bytes()
     try:
@@ -66,8 +55,7 @@ def _file(path: Path) -> Path:
 
 
 def opened(path: Path) -> Opened:
-    """Return the kernel module's log at `path`, which must have exactly one connection; raise FailedError
-    otherwise."""
+    """Return the kernel module's log at `path`; raise FailedError unless it has exactly one connection."""
     log = parsed(path)
     if len(log.connections) != 1:
         raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
@@ -75,8 +63,7 @@ def opened(path: Path) -> Opened:
 
 
 def figures(path: Path, tick_ms: float | None) -> Figures:
-    """Yield (metric, value) of the connection in the kernel module's log at `path`. Prediction errors are
-    in ms, and also in ticks of `tick_ms` unless that is None."""
+    """Yield (metric, value) of the module's log at `path`; errors also in ticks of `tick_ms`, unless None."""
     log = opened(path)
     c = log.connection
     yield "log_records_lost", float(c.lost)
@@ -107,8 +94,7 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
 
 
 def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
-    """Return the replay engine's metrics of three RTOs of the connection in `log`: the estimator's RTO,
-    the kernel's own RTO, and the RTO with which the timer was armed."""
+    """Return the metrics of three RTOs: the estimator's, the kernel's own, and that of the armed timer."""
     c = log.connection
     acks = c.timed
     first_rto_us = float(c.open["rto_q8"]) / 256 if c.open is not None else 0.0
@@ -132,31 +118,24 @@ def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
 
 
 def _before(answers: Floats, first: float) -> Floats:
-    """Return the values in force just before each record of the kernel module's log. `answers` are the
-    values set at each record, and `first` is in force before the first one."""
     return np.concatenate(([first], answers[:-1]))
 
 
 def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
-    """Return for each ACK the estimator's whole RTO in us. Estimators whose timer counts from the oldest
-    segment log the RTO less that segment's age; for these the whole RTO is computed from the estimator's
-    answer."""
+    """Return the estimator's RTO in us at each ACK; some log it less the age of the oldest segment."""
     if c.open is None or not c.open["flags"] & tlog_records.FROM_HEAD:
         return np.asarray(acks["rto_us"], np.float64)
     jiffy_us = 1e6 / float(c.open["hz"])
     jiffies = np.ceil(acks["rto_q8"] / 256 / jiffy_us)
     whole_us = np.clip(jiffies * jiffy_us, LEAST_JIFFIES * jiffy_us, RTO_MAX_US)
-    # an rto_min or a backoff makes the logged RTO larger than the answer
-    in_force_us = np.maximum(whole_us, acks["rto_us"])
+    in_force_us = np.maximum(whole_us, acks["rto_us"])  # an rto_min or a backoff makes the log's larger
     if c.open["netns"] and acks["rto_us"][0] == acks["stock_rto_us"][0]:
         in_force_us[0] = acks["rto_us"][0]  # after the handshake's sample the kernel's own RTO is in force
     return np.asarray(in_force_us, np.float64)
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Return the number of ACKs of the logged connection `c` at which the estimator in the kernel and the
-    same estimator in user space differ. They get the same RTT samples, and their RTT predictions and RTOs
-    must agree in every bit."""
+    """Return the number of ACKs at which the estimators in the kernel and in user space differ."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

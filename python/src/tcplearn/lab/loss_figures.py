@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares a loss classifier's decisions in the kernel module's log with captures, which show where each
-packet was dropped."""
+"""Compares a loss classifier's decisions in the kernel module's log with captures around each hop."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,9 +15,7 @@ Figures = Iterator[tuple[str, float]]
 
 
 def figures(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
-    """Yield (metric, value) of the loss decisions of the transfer in `folder`. `loss` is the classifier
-    with its parameters, or "" without one. `module` has the increments of the module's counters during
-    the transfer."""
+    """Yield (metric, value) of the classifier `loss`; `module` has increments of the module's counters."""
     found = folder.parent / truth.FILE
     drops = truth.drops(folder.parent) if found.exists() else None
     if not loss:
@@ -52,9 +49,6 @@ def _judged(c: tlog.Connection, all_drops: list[truth.Drop]) -> Figures:
 
 
 def _lost(decision: tlog.Records, drops: list[truth.Drop]) -> Iterator[str]:
-    """Yield, for each dropped segment that is in flight at `decision`, whether the queue or the channel
-    dropped it. A retransmitted segment counts until it is acknowledged, because the kernel may begin the
-    next recovery at once for a loss within the first."""
     first, out = int(decision["first"]), (int(decision["end"]) - int(decision["first"])) % _SEQUENCES
     now_us = int(decision["time_us"])
     for drop in drops:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Prepares the lab's virtual machine and runs scripts in it. The guest image and the kernel module are
-built once and cached."""
+"""Builds the lab's virtual machine and the kernel module, once, and runs scripts in the machine."""
 
 import contextlib
 import fcntl
@@ -24,51 +23,39 @@ from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-#: The kernel modules in the image; a scenario loads only those that it needs.
-IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)
+IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)  # a scenario loads what it needs
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
-#: The build of the module whose allocations a check makes fail on purpose.
-FAILING = "tcplearn_failing.ko"
-#: The most guests that the lab pins to one processor. Beyond that, the kernel's scheduler chooses.
-GUESTS_PER_PROCESSOR = 8
+FAILING = "tcplearn_failing.ko"  # the build in which a check makes allocations fail
+GUESTS_PER_PROCESSOR = 8  # more virtual machines than these are not pinned but left to the scheduler
 
 
 def cache_folder() -> Path:
-    """Return the folder in which guest images and finished runs are stored."""
     return users_cache("lab")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A virtual machine that is ready to run scripts. The same `fingerprint` (a hash of its contents) and
-    the same script give the same result."""
-
     image: Path
     built: Path
-    fingerprint: str
+    fingerprint: str  # a hash of the contents; a script gives the same result if it is the same
     kernel: str
     programs: Path | None = None  # the archive with Python, curl, nginx and iperf3
     versions: dict[str, str] = field(default_factory=dict)  # by package in `programs`
 
 
 def guest_files(programs: bool) -> list[Path]:
-    """Return the files to copy into the virtual machine: its shell functions and, if `programs` is true,
-    the Python programs that they run."""
     endings = (".sh", ".py") if programs else (".sh",)
     return [path for path in sorted((LAB / "guest").iterdir()) if path.suffix in endings]
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """Options for booting the virtual machine; the defaults are those of a scenario's runs."""
-
     append: str = ""  # appended to the kernel's command line
     processors: int = 0  # several: no virtual time, and runs do not repeat exactly
     settings: tuple[str, ...] = ()  # NAME=VALUE, added to the script's environment
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the environment variables for the script vm.sh."""
         processors = {"VM_PROCESSORS": str(self.processors)} if self.processors else {}
         return {"VM_APPEND": self.append, **processors}
 
@@ -77,9 +64,8 @@ ORDINARY = Boot()
 
 
 def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machine:
-    """Return a machine with guest image and kernel module and, if `programs` is true, the archive of
-    programs. Each part is built again only if its sources have changed. `folder` is the cache. Raise
-    UserError or FailedError."""
+    """Return the virtual machine, with Python, curl, nginx and iperf3 if `programs`. A part is built
+    again only if its sources have changed. `folder` is the cache. Raise UserError or FailedError."""
     if kernel not in KERNELS:
         raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
     if not (LAB / "vm.sh").exists():
@@ -115,8 +101,7 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
 
 
 def prepared(fingerprint: str, programs: bool, kernel: str = "6.1") -> Machine:
-    """Return the virtual machine for a job. Raise FailedError if its contents differ from those of the
-    machine that started the jobs, whose hash is `fingerprint`."""
+    """Return the virtual machine; raise FailedError if the hash of its contents is not `fingerprint`."""
     ready = prepare(cache_folder(), programs, kernel)
     if ready.fingerprint != fingerprint:
         raise FailedError(
@@ -140,8 +125,6 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], **environment: str) -> Path:
-    """Return `folder`. Run `command`, which builds it, only if `parts` (the contents that it is built
-    from) have changed since the last build."""
     made_of, stamp = _hash(*parts), folder / "made-of"
     if not (stamp.exists() and stamp.read_text() == made_of):
         _step(command, **environment)
@@ -150,8 +133,6 @@ def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], *
 
 
 def _image(folder: Path, kernel: str) -> Path:
-    """Return the folder of the guest's disk image. The image is rebuilt if the scripts that make it
-    change, or if apt would install another kernel package."""
     image = folder / (f"image-{kernel}" if kernel else "image")
     metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
     wanted = (
@@ -167,8 +148,6 @@ def _image(folder: Path, kernel: str) -> Path:
 
 
 def _programs(folder: Path, image: Path) -> Path:
-    """Return the folder of the archive of programs for the guest, such as curl and nginx. The archive is
-    rebuilt if the scripts that make it or the guest image change, but not if newer packages appear."""
     programs = folder / f"programs{image.name.removeprefix('image')}"
     parts = [path.read_bytes() for path in (LAB / "programs.sh", LAB / "packages.sh", image / "versions")]
     return _made(programs, parts, [LAB / "programs.sh", image, programs])
@@ -193,7 +172,6 @@ def _module(folder: Path, image: Path) -> Path:
 
 
 def _step(command: Sequence[str | Path], **environment: str) -> None:
-    """Run a script of the lab; if it fails, raise FailedError with the last line that it printed."""
     done = subprocess.run(
         [str(word) for word in command],
         capture_output=True,
@@ -217,13 +195,11 @@ def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iter
 
 @contextlib.contextmanager
 def _environment(machine: Machine) -> Iterator[dict[str, str]]:
-    """Yield the environment for a script, with a temporary folder of its own that is removed afterwards."""
     with temporary.folder() as work:
         yield {**os.environ, "VM_PROGRAMS": str(machine.programs or ""), "TMPDIR": str(work)}
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
-    """Boot the virtual machine with the network of `scenario` and connect its console to this terminal."""
     script = guest_script(scenario, 0, shell=True)
     with _scenario(machine, script) as name, _environment(machine) as environment:
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
@@ -232,12 +208,8 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Yield the words to put before a command so that it runs on the processor with the fewest of the
-    lab's guests; yield no words if `wanted` is false or every processor is full.
-
-    QEMU's two threads take turns thousands of times a second in virtual time. Switching between threads
-    on two processors takes longer than the guest's own work.
-    """
+    """Yield words that pin a command to the processor with the fewest virtual machines. Switches between
+    QEMU's two threads, thousands a second, would take longer on two processors than the work itself."""
     places = itertools.product(range(GUESTS_PER_PROCESSOR), sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as held:
         for turn, processor in places if wanted else ():
@@ -261,9 +233,8 @@ def run(
     files: Sequence[Path] = (),
     boot: Boot = ORDINARY,
 ) -> None:
-    """Run `script` in a new guest and copy the guest's output to the folder `out`; raise FailedError.
-    `files` are additional files that the guest sees in /scenario. The run may take `limit_s` of real
-    time."""
+    """Run `script` in a new virtual machine, for at most `limit_s` of real time, and copy its output to
+    `out`. The machine sees `files` in /scenario. Raise FailedError."""
     with _scenario(machine, script, files) as name, _environment(machine) as common:
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
         environment = {**common, **boot.environment, "VM_TIME_LIMIT": str(limit_s)}

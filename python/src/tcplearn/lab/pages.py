@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the table `[transfer.pages]` of a lab scenario file: files that curl fetches from nginx. For
-each file the lab reports times, and from the kernel module's log the initial window and ssthresh of its
-connection."""
+"""Defines `[transfer.pages]` of a lab scenario file: files that curl fetches, and metrics of them."""
 
 import random
 import statistics
@@ -20,11 +18,8 @@ from . import kernel_log
 from .handshakes import Handshakes
 from .workload import Figures, Flow, Lines, Setup, Workload
 
-#: The flow's name in the result rows for pages of one size.
-PAGE = "page"
-#: The range of ports from which curl connects, one port for each page. They are below the kernel's
-#: ephemeral ports.
-FIRST_PORT, LAST_PORT = 10_000, 32_000
+PAGE = "page"  # the flow's name in the result rows for pages of one size
+FIRST_PORT, LAST_PORT = 10_000, 32_000  # curl's, one for each page, below the ephemeral ports
 
 COLUMNS = (
     Shown("page_mean_ms", "whole page", 0, keep=94),
@@ -36,12 +31,9 @@ PageBytes = Annotated[int, Field(ge=1, le=10**8)]
 
 
 class Pages(Workload):
-    """Files that curl fetches from nginx in sequence, each on its own connection; `count` files of each
-    of the sizes in `sizes`, which are in bytes."""
-
     programs: ClassVar[tuple[str, ...]] = ("nginx",)
     function: ClassVar[str] = "pages"
-    sizes: Annotated[list[PageBytes], Field(min_length=1, max_length=16)]
+    sizes: Annotated[list[PageBytes], Field(min_length=1, max_length=16)]  # in bytes
     count: Annotated[int, Field(ge=1, le=10_000)] = 200  # of each size
 
     @property
@@ -54,8 +46,7 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return the most algorithms that a scenario with these pages can compare. The number is limited
-        because each page needs its own port."""
+        """Return the most algorithms that a scenario can compare: each page needs its own port."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:
@@ -73,8 +64,7 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return the numbers of the pages whose handshake loses packets, drawn with `seed`. The same pages
-    lose packets at every size and under every algorithm of a run."""
+    """Return the numbers of the pages whose handshakes lose packets, the same under all algorithms."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))
@@ -83,12 +73,9 @@ def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The initial state of the sender's connection, from the module's log: initial window and ssthresh in
-    segments, and handshake packets resent."""
-
-    iw: int
+    iw: int  # initial window in segments
     ssthresh: int
-    resends: int
+    resends: int  # of handshake packets
     retransmitted: int
 
 
@@ -108,8 +95,6 @@ class Page:
 
 
 def read(folder: Path) -> list[Page]:
-    """Return the pages fetched under one algorithm of a run, in the order of the transfers; `folder` has
-    that algorithm's output."""
     began = _began(folder)
     out = []
     for line in (folder / "pages").read_text().splitlines():
@@ -119,8 +104,6 @@ def read(folder: Path) -> list[Page]:
 
 
 def _began(folder: Path) -> dict[int, Began]:
-    """Return the initial state of each connection in the kernel module's log, by the client's port. The
-    result is empty if the log is empty, as it is without the module."""
     try:
         log = kernel_log.parsed(folder / "log")
     except FailedError:
@@ -133,7 +116,6 @@ def _began(folder: Path) -> dict[int, Began]:
 
 
 def figures(pages: Sequence[Page]) -> Figures:
-    """Yield (metric, value) of `pages`, which all have the same size."""
     total_ms = [p.total_us / 1000 for p in pages]
     yield "pages", float(len(pages))
     yield "pages_lost", float(sum(p.is_lost for p in pages))

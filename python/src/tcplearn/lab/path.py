@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Emulates a network path in the guest (the lab's virtual machine). Netem and tbf qdiscs on the devices
-of a chain of network namespaces make the path, and commands change them during a run.
-
-Each hop takes three namespaces (nodes). A packet passes the hop's queue when it leaves the first node and
-the hop's delay and loss when it leaves the second; the hop ends at the third node. Queue and delay are
-therefore on separate devices. The reverse direction passes the same nodes from the other end.
-"""
+"""Emulates a network path with netem and tbf on the devices of a chain of network namespaces (nodes). A
+packet passes a hop's queue when it leaves the hop's first node, and its delay and losses when it leaves
+the second. The reverse direction passes the same nodes from the other end."""
 
 import dataclasses
 import itertools
@@ -16,17 +12,13 @@ from tcplearn.scenario import link_trace
 from tcplearn.scenario.path import Change, Direction, Fade, NetworkPath, Placed, Side, both_sides
 
 HOST = "the lab"
-#: A rate for the netem device that delays packets. It is too high to be a bottleneck, but with a rate
-#: netem keeps packets in order in spite of jitter.
-ORDERLY = "rate 10gbit"
-#: Two times that differ by less than this, in seconds, count as the same time.
-_SAME_S = 1e-6
+ORDERLY = "rate 10gbit"  # too fast for a bottleneck; with a rate, netem keeps the order in spite of jitter
+_SAME_S = 1e-6  # two times that differ by less than this, in seconds, count as the same time
 
 
 def gateway(hop: int) -> int:
-    """Return the number of the node where hop number `hop` begins. The sender is a separate node before
-    the first hop. If the first hop's queue were on the sender's own device, its TCP would learn of each
-    drop at once and would not count it as a loss."""
+    """Return the node where hop `hop` begins. The sender is a node before it, because TCP learns at once
+    of a drop in its own device's queue and does not count it as a loss."""
     return 2 * hop + 1
 
 
@@ -76,16 +68,12 @@ def _dated(path: NetworkPath, hop: str, side: Side) -> list[Change | Fade]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Event:
-    """A time, in seconds from the start, at which the directions `sides` of a hop get new values. The
-    event repeats every `every_s` seconds."""
-
     at_s: float
     every_s: float
     sides: tuple[Side, ...]
 
 
 def set_up(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that create the qdiscs of `path`."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         middle, right = left + 1, left + 2
@@ -96,8 +84,6 @@ def set_up(path: NetworkPath) -> Iterator[str]:
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that change the path at the times given in its description:
-    its changes of values, and its fades (periods in which a hop delivers nothing)."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         devices = {
@@ -119,9 +105,7 @@ def changes(path: NetworkPath) -> Iterator[str]:
 
 
 def fading(path: NetworkPath) -> tuple[str, str, str]:
-    """Return the namespace of the device that delays the forward direction of the hop with drawn fades,
-    the arguments for tc that begin a fade there, and those that end it. A fade is a period in which the
-    hop delivers nothing."""
+    """Return the namespace of the hop with random fades (outages), and tc's arguments that make them."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
     hop, middle = path.hops[i], gateway(i) + 1
@@ -133,8 +117,6 @@ def fading(path: NetworkPath) -> tuple[str, str, str]:
 
 
 def follows(path: NetworkPath) -> Iterator[str]:
-    """Yield the lines of the guest's script that run links whose rate follows a trace. Each such link has
-    one tc process, which reads a command at the time of each step of the trace."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         ends = (
@@ -154,15 +136,11 @@ def follows(path: NetworkPath) -> Iterator[str]:
             yield "END"
             pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
             yield f"({pace} | in_ns c{ns} tc -batch -) &"
-            # a token bucket that waits uses a new rate only from the next packet on, so send it a packet
-            # every 64 ms
+            # a token bucket that waits uses a new rate only from the next packet on: send one every 64 ms
             yield f"in_ns c{ns} /scenario/transfer udp {peer} 9 2 16 86400 &"
 
 
 def _events(path: NetworkPath, hop: str) -> list[_Event]:
-    """Return the events of a hop in order of time. An event is the beginning or the end of a change or of
-    a fade (a period in which the hop delivers nothing). Those with the same time and period make one
-    event."""
     found: dict[tuple[int, float], _Event] = {}
     for side in both_sides("both"):
         for one in _dated(path, hop, side):
@@ -177,8 +155,6 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
 
 
 def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Direction:
-    """Return the values (rate, delay, loss) of one direction of a hop just after `event`, with every
-    change and fade of the event's period that is then in force."""
     state: Direction = getattr(hop, side)
     # if two changes overlap, the one that begins later takes precedence
     for one in sorted(_dated(path, hop.name, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
@@ -204,8 +180,6 @@ def _lost(d: Direction) -> Direction:
 
 
 def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
-    """Return whether this direction of the hop needs a netem qdisc because a change or a fade (a period
-    in which it delivers nothing) alters its delay or loss."""
     drawn = path.drawn_fades
     return bool(_dated(path, hop.name, side)) or (
         drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
@@ -213,15 +187,11 @@ def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
 
 
 def _change(command: str) -> str:
-    """Return the command that changes a qdisc. `command`, "qdisc NS DEVICE ...", is the script's line
-    that adds it."""
     _, ns, device, rest = command.split(" ", 3)
     return f"in_ns {ns} tc qdisc change dev {device} {rest}"
 
 
 def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000_000) -> str:
-    """Return tc's arguments for a token bucket with `rate` in bit/s, and `burst` and `limit` in bytes.
-    With a fifo as its child qdisc the caller sets the fifo's limit in addition."""
     return f"root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
 
 
@@ -245,8 +215,6 @@ def _queue(device: str, d: Direction) -> Iterator[str]:
 
 
 def _delay(device: str, d: Direction, moves: bool) -> Iterator[str]:
-    """Yield the line that adds a netem with the delay and loss of direction `d`. Without delay and loss,
-    yield it only if `moves`: the path changes them later."""
     words: list[str] = []
     above = d.jitter_ms > 0 and d.distribution == "uniform-above"
     if d.delay_ms or d.jitter_ms:

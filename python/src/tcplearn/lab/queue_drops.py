@@ -7,8 +7,6 @@ from pathlib import Path
 
 
 def counters(folder: str, when: str) -> Iterator[str]:
-    """Yield the lines of the guest's script that save the queue's counters. `folder` is below the guest's
-    /out; `when` ("before" or "after" the transfer) begins the file's name."""
     yield f"mkdir -p /out/{folder}"
     yield f"in_ns c1 tc -s qdisc show dev r1 >/out/{folder}/{when}.queue"
 
@@ -18,7 +16,6 @@ def figures(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 def _dropped(path: Path) -> int:
-    """Return the number of drops of the root qdisc in the saved output of tc. A child qdisc counts the
-    same packets again, so only the first number counts."""
+    """Return the drops of the root qdisc, which come first; a child qdisc counts the same packets."""
     found = re.search(r"dropped (\d+)", path.read_text())
     return int(found[1]) if found else 0

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the table `[transfer.requests]` of a lab scenario file: requests and their answers. Also
-computes the metrics of a resend policy, an algorithm that decides how long the timer waits before each
-retransmission."""
+"""Defines `[transfer.requests]` of a lab scenario file: requests, answers, and their metrics."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,11 +16,9 @@ from . import kernel_log, queue_drops
 from .arm import Arm
 from .workload import Figures, Left, Lines, Setup, Workload
 
-#: The metric `slowest_response_ms` is the mean of the slowest 1/SLOWEST of the response times.
-SLOWEST = 50
+SLOWEST = 50  # the metric `slowest_response_ms` is the mean of the slowest 1/SLOWEST of the response times
 PORT = 5002
-#: IPv4 lengths, in bytes, of an ACK without data: without and with TCP timestamps.
-LENGTHS = (40, 52)
+LENGTHS = (40, 52)  # IPv4 bytes of an ACK without data: without and with TCP timestamps
 _ROUTER, _RECEIVER = "10.2.0.1", "10.2.0.2"
 
 COLUMNS = (
@@ -36,14 +32,13 @@ COLUMNS = (
 
 
 class Requests(Workload):
-    """Sends requests of the transfer's size; the receiver answers each with one byte. Half to one and a
-    half of `think_ms` pass between requests. `on` selects the connections:
+    """Sends requests, each answered with one byte, with pauses of half to one and a half of `think_ms`:
 
-    - kept: one connection, one request at a time
-    - stream: one connection, without waiting for answers
-    - fresh: a new connection for each request
-    - page: one connection, `objects` requests at a time; the last answer ends the response time
-    - many: `at_once` connections with `count` requests in all, one at a time on each
+    - kept: on one connection, one request at a time
+    - stream: on one connection, without waiting for answers
+    - fresh: on a new connection for each request
+    - page: on one connection, `objects` at a time; the last answer ends the response time
+    - many: on `at_once` connections, one at a time on each, `count` in all
     """
 
     function: ClassVar[str] = "requests"
@@ -53,14 +48,12 @@ class Requests(Workload):
     objects: Annotated[int, Field(ge=1, le=1000)] = 30
     at_once: Annotated[int, Field(ge=1, le=1000)] = 50
     answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's mean delay before it answers
-    # an additional delay of the receiver's ACKs without data, beside the kernel's delayed ACK of 40 ms
-    acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0
+    acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0  # of ACKs without data, in addition to 40 ms
     timestamps: bool = True
     inherit: bool = False  # whether a resend policy starts with the state of the last connection
 
     @property
     def kind(self) -> str:
-        """Return the value of `on` in the form that the guest's program takes."""
         number = {"page": f":{self.objects}", "many": f":{self.at_once}"}
         return self.on + number.get(self.on, "")
 
@@ -100,9 +93,7 @@ class Requests(Workload):
 
 
 def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
-    """Yield the lines of the guest's script that delay the receiver's ACKs without data by `by_ms`:
-    nftables routes them to the router over a separate link with that delay. ACKs that carry data, and
-    duplicate ACKs with SACK blocks, take the ordinary link."""
+    """Yield commands that delay ACKs without data: nftables routes them over a link of their own."""
     yield f"link {router} late {_ROUTER} {receiver} late {_RECEIVER}"
     yield f"qdisc {receiver} late root netem limit 10000 delay {by_ms}ms"
     yield f"in_ns {receiver} ip rule add fwmark 1 table 100"
@@ -121,14 +112,11 @@ def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
 
 
 def responses_ms(folder: Path) -> npt.NDArray[np.float64]:
-    """Return every response time of one transfer in ms, in the order of the requests; `folder` has its
-    output."""
     return np.loadtxt(folder / "requests", dtype=np.float64, usecols=0, ndmin=1) / 1000
 
 
 def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> Figures:
-    """Yield (metric, value) of the requests in `folder`. `nstat` has the increments of the kernel's
-    counters during the transfer, `data_segments` the number of data segments sent."""
+    """Yield (metric, value) of one transfer's requests; `nstat` has increments of the kernel's counters."""
     times = np.sort(responses_ms(folder))
     p50, p99, p999 = np.percentile(times, (50, 99, 99.9)).tolist()
     yield "requests", float(len(times))
@@ -142,10 +130,7 @@ def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> F
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:
-    """Yield (metric, value) of the resend policy `resend`, which decides how long the timer waits before
-    each retransmission. `module` has the increments of the kernel module's counters. If the policy
-    started with state from an earlier connection (`inherited`), its answers are not compared with those
-    of the same policy in user space, because the log does not contain that state."""
+    """Yield (metric, value) of a resend policy, compared with user space unless it `inherited` state."""
     of = kernel_log.parsed(folder / "log").connections.values()
     yield "resend_events", float(sum(len(c.resends) for c in of))
     if not inherited:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turns the output of a lab run into tidy rows: the kernel's own counters, and figures from the module's
-log."""
+"""Makes tidy rows of a lab run: the kernel's counters, and figures from the kernel module's log."""
 
 import zlib
 from dataclasses import replace
@@ -20,23 +19,20 @@ from .machine import Machine
 from .scenario import Scenario
 from .workload import Figures, Left
 
-#: The Debian packages whose versions are recorded, by the program that makes the transfers.
-PACKAGES: dict[str, tuple[str, ...]] = {
+PACKAGES: dict[str, tuple[str, ...]] = {  # Debian packages whose versions are recorded, by program
     "send": (),
     "nginx": ("nginx", "curl"),
     "iperf3": ("iperf3",),
     "echo": (),
 }
 
-#: The name of the flow that is measured under each algorithm; a workload may add others.
-TRANSFER = "transfer"
+TRANSFER = "transfer"  # the flow that is measured under each algorithm; a workload may add others
 
 Json = dict[str, Any]
 
 
 def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Json]:
-    """Return the rows of one run, with the algorithms in the scenario's order. `out` has the run's
-    output, `key` identifies the run. Raise FailedError if the output cannot be read."""
+    """Return the rows of the run `key`, whose output is in `out`. Raise FailedError if it is not readable."""
     found: list[Json] = []
     commit, version = made_by(out)
     for arm in arms(scenario, 0):
@@ -88,9 +84,7 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
     yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], read_nstat)
-    # a program without access to the sender's socket, such as curl, reports no counts; it is alone in its
-    # namespace, so the namespace's counters are its own
-    resent = info.get("retrans", nstat["TcpRetransSegs"])
+    resent = info.get("retrans", nstat["TcpRetransSegs"])  # curl reports none, but is alone in its namespace
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
     for load in scenario.workloads:
@@ -110,7 +104,6 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
 
 
 def data_segments(folder: Path) -> float:
-    """Return the number of data segments sent in the transfer whose output is in `folder`."""
     return _left(folder).data_segments
 
 
@@ -133,13 +126,11 @@ def _of_module(counts: dict[str, float]) -> Figures:
 
 
 def _pairs(path: Path) -> dict[str, float]:
-    """Return the values in a file of lines "name value", by name."""
     return {name: float(value) for name, value in (line.split() for line in path.read_text().splitlines())}
 
 
 def read_nstat(path: Path) -> dict[str, float]:
-    """Return the counters in a saved copy of /proc/net/snmp and /proc/net/netstat, named as nstat names
-    them. There, a line of names is followed by a line of values, and both begin with their protocol."""
+    """Return the counters in a copy of /proc/net/snmp or netstat, named as nstat names them."""
     lines = path.read_text().splitlines()
     out: dict[str, float] = {}
     for names, values in zip(lines[::2], lines[1::2], strict=True):

@@ -38,8 +38,7 @@ class Finished:
 
 
 def seed_of(scenario: Scenario, run: int) -> int:
-    """Return the seed of run number `run`: the scenario's seed for the first run, unrelated seeds for the
-    others."""
+    """Return the seed of a run: the scenario's for the first, unrelated ones for the others."""
     if run == 0:
         return scenario.runs.seed
     text = f"{scenario.runs.seed}/{run}".encode()
@@ -52,8 +51,7 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> Finished:
-    """Make all runs of the lab scenario `scenario` that are not already stored, and return their rows. If
-    a run fails, the others continue. Raise UserError."""
+    """Make the runs that are not stored, also if some fail, and return all rows. Raise UserError."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
     pool = options.place.pool(kept.folder / "slurm")
     if progress:
@@ -72,8 +70,6 @@ def run(
 
 
 def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job:
-    """Return the job for run number `run`. `fingerprint` identifies the virtual machine that the job must
-    use."""
     pcap = options.pcap
     seed, script = seed_of(scenario, run), guest.script(scenario, run, pcap=pcap)
     document = {
@@ -92,8 +88,7 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
 
 
 def boot(document: Json) -> bytes:
-    """Boot a guest, make one run and return its output files as a tar archive; raise FailedError.
-    `document` describes the job."""
+    """Make the run that `document` describes; return a tar archive of the output. Raise FailedError."""
     ready = machine.prepared(document["fingerprint"], document["programs"], document["kernel"])
     with temporary.folder() as folder:
         try:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario files of the lab as types: which keys and values are allowed, and a one-line
-message for each error."""
+"""Defines the lab's scenario files as types: allowed keys and values; each error is one line."""
 
 import re
 from functools import partial
@@ -33,13 +32,10 @@ _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 LOWEST_RATE, HIGHEST_RATE = 8_000, 10**10
 MOST_BYTES = 10**10
-#: The kernel versions on which the module is tested, each with its name in the script image.sh.
-KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}
+KERNELS = {"6.1": "", "6.12": "6.12", "7.3": "7.3"}  # versions with their names in the script image.sh
 
 
 def _rate(value: object) -> object:
-    """Return the bits per second of a text such as "10mbit"; return a `value` that is not a text
-    unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(bit|kbit|mbit|gbit)", value.lower())
@@ -52,7 +48,6 @@ def _rate(value: object) -> object:
 
 
 def _bytes(value: object) -> object:
-    """Return the bytes of a text such as "16MB"; return a `value` that is not a text unchanged."""
     if not isinstance(value, str):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(|kb|mb|gb)", value.lower().replace(" ", ""))
@@ -69,8 +64,6 @@ Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=MOST_BYTES)]
 
 
 class Traffic(Table):
-    """Background traffic of other machines over some of the hops, during the whole run."""
-
     kind: Literal["tcp", "udp"] = "tcp"
     enters: Name
     leaves: Name | None = None  # the last hop that it crosses; default: the hop where it enters
@@ -84,10 +77,8 @@ class Traffic(Table):
 
 class Transfer(Downloads):
     bytes: Bytes = 16_000_000
-    # the sending program: the lab's own, nginx to curl, iperf3, or an echo server
-    by: Literal["send", "nginx", "iperf3", "echo"] = "send"
-    #: At most one of the following tables replaces the transfer of one file.
-    repeat: Repeat | None = None
+    by: Literal["send", "nginx", "iperf3", "echo"] = "send"  # the sending program; "send" is the lab's own
+    repeat: Repeat | None = None  # at most one of these tables replaces the transfer of one file
     requests: Requests | None = None
     visits: Visits | None = None
     pages: Pages | None = None
@@ -95,7 +86,6 @@ class Transfer(Downloads):
 
     @property
     def workload(self) -> Workload:
-        """Return the table that describes the transfers."""
         return self.repeat or self.requests or self.visits or self.pages or self.talks or self
 
     @model_validator(mode="after")
@@ -117,23 +107,16 @@ Setting = Literal["linear", "no-rack"]
 class Algorithms(Table):
     congestion: list[Literal["reno", "cubic", "vegas"]] = Field(default=["reno"], min_length=1)
     estimators: list[str] = Field(default=[STOCK], min_length=1)
-    #: estimators for one congestion control, which replace `estimators` for it
-    of: dict[Literal["reno", "cubic", "vegas"], list[str]] = Field(default={})
-    #: the end whose kernel uses the algorithm; the kernel's own timer runs at one end only
-    at: list[End] = Field(default=["sender"], min_length=1)
+    of: dict[Literal["reno", "cubic", "vegas"], list[str]] = Field(default={})  # instead of `estimators`
+    at: list[End] = Field(default=["sender"], min_length=1)  # the kernel's own timer runs at one end only
     tlp: list[bool] = Field(default=[True], min_length=1)
     startups: list[str] = Field(default=[STOCK], min_length=1)
     set_srtt: bool = False
-    #: loss classifiers to run with each congestion control, in the form of the sysctl net.tcplearn.loss
-    loss: list[str] = Field(default=[])
-    #: resend policies to run with each congestion control, in the form of the sysctl net.tcplearn.resend;
-    #: a policy replaces the RTO
-    resends: list[str] = Field(default=[])
+    loss: list[str] = Field(default=[])  # loss classifiers, as the sysctl net.tcplearn.loss takes them
+    resends: list[str] = Field(default=[])  # resend policies, as the sysctl net.tcplearn.resend takes them
     #: additional runs: the kernel's own timer with this rto_min of the route, in ms (0: the default)
     rto_min_ms: list[Annotated[int, Field(ge=0, le=60_000)]] = Field(default=[])
-    #: additional runs: the kernel's own timer with thin linear timeouts, or without RACK and tail loss
-    #: probes
-    settings: list[Setting] = Field(default=[])
+    settings: list[Setting] = Field(default=[])  # additional runs of the kernel's own timer with this setting
     #: additional runs: congestion controls without the module
     plain: list[Literal["reno", "cubic", "vegas", "veno", "westwood", "bbr"]] = Field(default=[])
 
@@ -165,8 +148,7 @@ class Scenario(Table):
     name: Name
     title: str = ""
     paper: str = ""
-    # the clock tick, in which prediction errors are also reported
-    tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None
+    tick_ms: Annotated[float, Field(gt=0, le=10_000)] | None = None  # the clock tick of errors in ticks
     path: Annotated[NetworkPath, BeforeValidator(partial(network_path.expanded, host="lab"))]
     traffic: list[Traffic] = Field(default=[], max_length=16)
     fades: Fades | None = None  # the number of fades, if the path draws fades at random
@@ -190,7 +172,6 @@ class Scenario(Table):
 
     @property
     def with_nft(self) -> bool:
-        """Return whether nftables in the guest drops or routes packets by their content."""
         return self.handshakes is not None or self.transfer.workload.with_nft
 
     @model_validator(mode="after")
@@ -235,6 +216,5 @@ class Scenario(Table):
 
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
-    """Return the scenario in the file `path` with the values of `profile`, a named table of overrides in
-    the file. Raise UserError with the file, the key and the allowed values."""
+    """Return the scenario in the file `path` with its table of overrides `profile`. Raise UserError."""
     return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Manages the BPF program linux/bpf/first_rto.bpf.c on this machine. The program sets the first RTO of a
-cgroup's new connections. The module compiles it, loads it with a model's settings, shows its state and
-unloads it. It creates only a folder of bpffs and a file with the cgroup's name."""
+"""Compiles, loads, shows and unloads the BPF program that sets the first RTO of a cgroup's connections."""
 
 import contextlib
 import gzip
@@ -20,19 +18,14 @@ from .checkout import ROOT, output_of
 
 SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
 HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
-#: The kernel's type information (BTF), in which the loader finds the socket fields that the program
-#: reads.
-BTF = Path("/sys/kernel/btf/vmlinux")
+BTF = Path("/sys/kernel/btf/vmlinux")  # the types of the kernel, which the program's loader needs
 PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
-#: The file with the name of the cgroup that uses the program.
-NOTE = Path("/run/tcplearn-first-rto")
-#: The folders in which Debian installs bpftool.
-_MORE_PATH = "/usr/sbin:/sbin"
+NOTE = Path("/run/tcplearn-first-rto")  # the file with the name of the cgroup that uses the program
+_MORE_PATH = "/usr/sbin:/sbin"  # the folders in which Debian installs bpftool
 KEY = ("key", "0", "0", "0", "0")
 
 
 def tool(name: str) -> str:
-    """Return the path of the program `name`; raise UserError if it is not installed."""
     found = shutil.which(name) or shutil.which(name, path=_MORE_PATH)
     if not found:
         raise UserError(f"{name} is missing: apt-get install --no-install-recommends {name}, or make install")
@@ -54,8 +47,7 @@ def missing() -> str:
 
 
 def shipped(model: Path) -> Path:
-    """Return the file of the shipped model named `model`, if a checkout has one; otherwise return
-    `model`, which is then a path."""
+    """Return the file of the model `model` in a checkout; if there is none, return the path `model`."""
     file = ROOT / "core" / "models" / f"rtt_{model}.json"
     return file if model.name == str(model) and file.exists() and not model.exists() else model
 
@@ -70,7 +62,6 @@ def _headers() -> None:
 
 
 def cgroups() -> Path:
-    """Return the folder where cgroup version 2 is mounted; raise UserError if it is not."""
     for line in Path("/proc/mounts").read_text().splitlines():
         _, folder, kind, *_ = line.split()
         if kind == "cgroup2":
@@ -79,8 +70,7 @@ def cgroups() -> Path:
 
 
 def ticks_per_second() -> int:
-    """Return the kernel's CONFIG_HZ, because the kernel takes the RTO in its timer ticks; raise UserError
-    if it cannot be found."""
+    """Return the kernel's CONFIG_HZ, because it takes RTOs in timer ticks. Raise UserError if unknown."""
     packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
     text = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else ""
     text = text or (plain.read_text() if plain.exists() else "")
@@ -91,16 +81,14 @@ def ticks_per_second() -> int:
 
 
 def compiled(folder: Path) -> Path:
-    """Compile the BPF program into `folder` and return the path of the object file, which works on any
-    kernel with BTF. Raise UserError or FailedError."""
+    """Return the object file compiled in `folder` for any kernel with BTF; raise UserError or FailedError."""
     out = folder / "first_rto.o"
     _clang("-g", "-Wall", "-Werror", f"-ffile-prefix-map={ROOT}=.", "-c", "-o", out)
     return out
 
 
 def source() -> str:
-    """Return the preprocessed source of the BPF program. It identifies a run, because comments and the
-    checkout's path do not change it. Raise UserError or FailedError."""
+    """Return the source without comments and paths, to identify a run. Raise UserError or FailedError."""
     return _clang("-E", "-P")
 
 
@@ -114,15 +102,11 @@ def _clang(*words: object) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The files of a loaded BPF program: the folder of its pinned maps, and the note with its cgroup's
-    name. Tests use other paths than the defaults."""
-
-    pins: Path = PINS
-    note: Path = NOTE
+    pins: Path = PINS  # the folder of pinned maps
+    note: Path = NOTE  # the file with the cgroup's name
 
     def load(self, settings: bytes, cgroup: Path) -> None:
-        """Load the BPF program for `cgroup` with a model's `settings`; if a step fails, remove
-        everything. Raise UserError or FailedError."""
+        """Load the program for `cgroup`, or, if a step fails, nothing. Raise UserError or FailedError."""
         if self.pins.exists():
             raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
         if not (cgroup / "cgroup.procs").exists():
@@ -142,7 +126,6 @@ class Loaded:
 
     @contextlib.contextmanager
     def _undone(self) -> Iterator[None]:
-        """Remove everything if the body of the context fails."""
         try:
             yield
         except BaseException:
@@ -154,8 +137,6 @@ class Loaded:
         self.note.unlink(missing_ok=True)
 
     def status(self) -> list[str]:
-        """Return lines that show whether the program is loaded, for which cgroup, and how many
-        destinations it knows."""
         if not self.pins.exists():
             return ["no first RTO is loaded: each connection begins with one second"]
         cgroup = self.note.read_text().strip() if self.note.exists() else "?"
@@ -167,7 +148,7 @@ class Loaded:
             yield f"{name} known", dumped.count('"key":')
 
     def unload(self) -> None:
-        """Unload the BPF program; existing connections keep their RTO. Raise UserError or FailedError."""
+        """Unload the program; existing connections keep their RTO. Raise UserError or FailedError."""
         if not self.pins.exists():
             raise UserError("no first RTO is loaded")
         cgroup = Path(self.note.read_text().strip()) if self.note.exists() else None

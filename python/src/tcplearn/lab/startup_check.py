@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares initial windows and ssthresh that the kernel module set after a lost SYN or SYN-ACK with the
-answers of the same startup policies in user space."""
+"""Compares the kernel module's initial windows after lost SYNs or SYN-ACKs with those in user space."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,19 +11,13 @@ from .arm import STOCK
 
 Json = dict[str, Any]
 
-#: The kinds of handshake loss, numbered as in core/include/tcplearn/startup/handshake.h: none, a SYN, a
-#: SYN-ACK, either.
-WHOLE, SYN, SYN_ACK, EITHER = range(4)
-#: The windows that the kernel's tcp_init_transfer sets: 10 segments, 1 after more than one
-#: retransmission, and no ssthresh.
-IW, LEAST_IW, NO_SSTHRESH = 10, 1, 2**31 - 1
-#: The data segments of each connection (see linux/lab/checks/startup.py), and the path's RTT in us.
-SEGMENTS, RTT_US = 30, 30_000
+WHOLE, SYN, SYN_ACK, EITHER = range(4)  # what a handshake lost, numbered as in startup/handshake.h
+IW, LEAST_IW, NO_SSTHRESH = 10, 1, 2**31 - 1  # the kernel's; LEAST_IW after more than one retransmission
+SEGMENTS, RTT_US = 30, 30_000  # as in linux/lab/checks/startup.py
 
 
 def compared(lines: Sequence[str]) -> list[str]:
-    """Return a line for each connection: its case, its initial window and ssthresh, and "ok" or what is
-    wrong. `lines` are JSON documents written by the guest, one for each connection."""
+    """Return a line for each connection in `lines` (JSON): its windows, and "ok" or what is wrong."""
     out = []
     place = None
     for line in lines:
@@ -48,7 +41,6 @@ def _threshold(segments: int) -> str:
 
 
 def _loss(case: Json) -> int:
-    """Return which handshake packet was lost, as far as the end that is checked can know it."""
     if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
         return WHOLE
     if case["side"] == "passive":
@@ -80,9 +72,6 @@ def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
 
 
 def _stock_cuts(seen: Json) -> bool:
-    """Return whether the kernel without a startup policy reduces the initial window of the connection:
-    after a timeout of this end and more than one retransmission. Answers to a client's second SYN count
-    as retransmissions."""
     log = seen["log"]
     if seen["case"]["side"] == "active" and log["loss"] == SYN_ACK:
         return False  # the timestamp echo shows that the first SYN had arrived

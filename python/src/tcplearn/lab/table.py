@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from tcplearn.output.table import Cell
 
-#: The metrics that the table shows.
 COLUMNS = (
     Shown("mean_abs_error_ms", "error", 2, keep=95),
     Shown("mean_abs_error_ticks", "error", 2, keep=80),
@@ -36,13 +35,10 @@ LEGEND = (
     "|prediction - sample|"
 )
 
-#: A metric that only rows for pages of one size have. The kernel's counters cover pages of all sizes
-#: together.
-PAGES = "pages"
+PAGES = "pages"  # only rows for pages of one size have it; kernel counters cover all sizes together
 
 Row = Mapping[str, Any]
-#: (mean, standard deviation, number of values).
-Summary = tuple[float, float, int]
+Summary = tuple[float, float, int]  # (mean, standard deviation, number of values)
 ByRun = dict[tuple[str, str], dict[str, dict[str, float]]]
 
 
@@ -51,8 +47,7 @@ def has_probes(parameters: str) -> bool:
 
 
 def by_run(rows: Sequence[Row]) -> ByRun:
-    """Return the values of the result `rows` by (algorithm, parameters), then by metric and run. A kernel
-    counter that a run lacks is 0."""
+    """Return the values by (algorithm, parameters), metric and run; a missing kernel counter is 0."""
     out: ByRun = {}
     runs: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
@@ -68,8 +63,6 @@ def by_run(rows: Sequence[Row]) -> ByRun:
 
 
 def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
-    """Return (mean, standard deviation, number) of the values in `rows` over the runs, by (algorithm,
-    parameters) and metric."""
     return {
         key: {metric: _over(list(values.values())) for metric, values in metrics.items()}
         for key, metrics in by_run(rows).items()
@@ -81,7 +74,6 @@ def _over(values: Sequence[float]) -> Summary:
 
 
 def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
-    """Return the table as a printable document; `title` is the scenario's title."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the table `[transfer.talks]` of a lab scenario file: requests and answers of any size, sent in
-several writes, with pauses before they are read and answered."""
+"""Defines `[transfer.talks]` of a lab scenario file: requests in several writes, answered late."""
 
 from __future__ import annotations
 
@@ -17,15 +16,11 @@ Bytes = Annotated[int, Field(ge=1, le=10**8)]
 
 
 class Talks(Workload):
-    """Sends `count` requests of the transfer's size on each of `at_once` connections. A connection is
-    closed after `on_one` requests (0: never) and a new one follows. Between two requests pass half to one
-    and a half of `think_ms`."""
-
     function: ClassVar[str] = "talks"
-    count: Annotated[int, Field(ge=1, le=1_000_000)] = 100
-    at_once: Annotated[int, Field(ge=1, le=100)] = 1
-    on_one: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    think_ms: Milliseconds = 100
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 100  # on each of `at_once` connections
+    at_once: Annotated[int, Field(ge=1, le=100)] = 1  # connections at the same time
+    on_one: Annotated[int, Field(ge=0, le=1_000_000)] = 0  # requests before a new connection; 0: all
+    think_ms: Milliseconds = 100  # half to one and a half of this passes between requests
     writes: Annotated[int, Field(ge=1, le=1000)] = 1  # the number of writes in which a request is sent
     write_pause_ms: Milliseconds = 0  # mean pause between the writes of a request
     nagle: bool = False

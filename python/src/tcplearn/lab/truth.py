@@ -17,14 +17,12 @@ from tcplearn.errors import FailedError
 from .guest import PLACES
 
 QUEUE, CHANNEL = "queue", "channel"
-#: The file with the drops, which replaces the captures.
-FILE = "drops.csv.gz"
+FILE = "drops.csv.gz"  # the drops; it replaces the captures
 
 _GLOBAL_BYTES, _RECORD_BYTES = 24, 16
 _MAGIC = b"\xd4\xc3\xb2\xa1"  # pcap magic number: little endian, times in us
 _ETHERNET_BYTES = 14
-#: The least bytes of a captured TCP segment: Ethernet, IPv4 and TCP headers without options.
-_LEAST_BYTES = _ETHERNET_BYTES + 20 + 20
+_LEAST_BYTES = _ETHERNET_BYTES + 20 + 20  # with headers of Ethernet, IPv4 and TCP, without options
 
 Sent = tuple[int, int, int]
 """Source port, sequence number, IP's identification: one sending of a segment."""
@@ -32,18 +30,15 @@ Sent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A transmission of a segment that did not arrive. Times are on the clock of the module's log."""
-
     port: int
     sequence: int
-    sent_us: int
+    sent_us: int  # on the clock of the module's log
     resent_us: int  # when the segment was sent next; -1: never
     by: str  # QUEUE or CHANNEL
 
 
 def reduce(folder: Path, hops: Sequence[str]) -> None:
-    """Replace the captures of the run in `folder` by a file of the dropped transmissions. `hops` are the
-    names of the path's hops."""
+    """Replace the captures of the run in `folder` by a file of the dropped transmissions."""
     offset_us = int((folder / "clocks").read_text())
     captures = folder / "pcap"
     passed = [[_read(captures / f"{hop}-{place}.pcap") for place in PLACES] for hop in hops]
@@ -62,8 +57,7 @@ def reduce(folder: Path, hops: Sequence[str]) -> None:
 
 
 def drops(folder: Path) -> list[Drop]:
-    """Return the drops of all transfers of the run in `folder`. A segment that was never sent again is
-    left out: each transfer completed, so that segment arrived after the capture's end."""
+    """Return the drops in `folder`. A segment never sent again is left out: it arrived after the capture."""
     lines = gzip.decompress((folder / FILE).read_bytes()).decode().splitlines()[1:]
     found = [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
     return [drop for drop in found if drop.resent_us >= 0]
@@ -75,9 +69,7 @@ def _missing(
     sendings: dict[tuple[int, int], list[int]] = {}
     for (port, sequence, _), time_us in first.items():
         sendings.setdefault((port, sequence), []).append(time_us)
-    # captures end one after the other, so a segment that is missing in the first one was sent after its
-    # end
-    for sent in (before.keys() - after.keys()) & first.keys():
+    for sent in (before.keys() - after.keys()) & first.keys():  # without those sent after a capture's end
         port, sequence, _ = sent
         sent_us = first[sent]
         later = [t for t in sendings[port, sequence] if t > sent_us]
@@ -85,8 +77,7 @@ def _missing(
 
 
 def _read(path: Path) -> dict[Sent, int]:
-    """Return the time in us of each transmission in the capture `path`, by source port, sequence number
-    and IP identification; raise FailedError if the file is not a capture."""
+    """Return the time in us of each transmission in the capture `path`; raise FailedError."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
@@ -107,7 +98,6 @@ def _number(rows: npt.NDArray[np.uint8], at: int, kind: str) -> npt.NDArray[np.i
 
 
 def _records(data: bytes) -> Iterator[int]:
-    """Yield the offset of each whole record in the capture `data`, whose end may be cut off."""
     at = _GLOBAL_BYTES
     while at + _RECORD_BYTES <= len(data):
         size = int.from_bytes(data[at + 8 : at + 12], "little")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the golden vectors (expected answers of every algorithm) as lines for the reader in the kernel,
-core/include/tcplearn/vectors.h."""
+"""Writes the expected answers of every algorithm as lines for the kernel's reader, vectors.h."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +8,6 @@ FEATURES = "features"
 
 
 def kernel_lines(folder: Path) -> Iterator[str]:
-    """Yield the golden vectors in `folder` as lines for the kernel's reader: every case of every
-    algorithm. The input series of a case is written only if it differs from the case before."""
     for kind, expected in answers(folder):
         yield f"kind {kind}"
         last = ""
@@ -27,8 +24,7 @@ def kernel_lines(folder: Path) -> Iterator[str]:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Yield each kind of algorithm with its files of expected answers. The features from which loss
-    classifiers decide have files too; their kind is "loss/features"."""
+    """Yield each kind of algorithm with its files of expected answers; "loss/features" counts as a kind."""
     for kind in sorted(path.parent.name for path in folder.glob("*/series")):
         yield kind, sorted((folder / kind / "expected").glob("*.csv"))
         if features := sorted((folder / kind / FEATURES).glob("*.csv")):
@@ -36,8 +32,7 @@ def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _cases(path: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (series, spec, expected answers) of each case in the file `path`. The file's name gives the
-    algorithm: "a--b.csv" has the answers of "a/b"."""
+    """Yield (series, spec, expected answers) of each case; "a--b.csv" has the algorithm "a/b"."""
     name = path.stem.replace("--", "/")
     for text in path.read_text().split("case,")[1:]:
         head, *lines = text.splitlines()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the table `[transfer.visits]` of a lab scenario file: requests by real programs, from curl to
-nginx or lines typed to an echo server."""
+"""Defines `[transfer.visits]` of a lab scenario file: requests by curl, or lines typed to an echo server."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -11,15 +10,11 @@ from .workload import Figures, Left, Lines, Setup, Workload
 
 
 class Visits(Workload):
-    """Sends `count` requests of the transfer's size, on average `a_minute` in a minute. If the program is
-    nginx, curl sends them over one connection (`on` is "kept") or opens a connection for each ("fresh").
-    If the program is echo, lines are typed at random times and echoed, on one connection."""
-
     programs: ClassVar[tuple[str, ...]] = ("nginx", "echo")
     function: ClassVar[str] = "{by}_visits"
     count: Annotated[int, Field(ge=1, le=900)] = 300  # nginx closes a connection after 1,000 requests
-    a_minute: Annotated[int, Field(ge=1, le=60_000)] = 300
-    on: Literal["kept", "fresh"] = "kept"
+    a_minute: Annotated[int, Field(ge=1, le=60_000)] = 300  # on average
+    on: Literal["kept", "fresh"] = "kept"  # kept: one connection; fresh: one for each request
 
     @property
     def one_connection(self) -> bool:

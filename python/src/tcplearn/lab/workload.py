@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the base class of workloads. A workload is a table of a lab scenario file that adds lines to
-the guest's script and metrics to the result rows."""
+"""Defines the base class of workloads: tables of a lab scenario that add shell commands and metrics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,17 +14,13 @@ from .handshakes import Handshakes
 
 Lines = Iterator[str]
 Figures = Iterator[tuple[str, float]]
-#: A flow with rows of its own beside the transfer's: its name, its additional parameters, its figures.
-Flow = tuple[str, Mapping[str, Any], Mapping[str, float]]
+Flow = tuple[str, Mapping[str, Any], Mapping[str, float]]  # name, additional parameters, figures
 
-#: The kernel's counter of new data segments, which does not count retransmissions.
-SENT = "TcpExtTCPOrigDataSent"
+SENT = "TcpExtTCPOrigDataSent"  # counts new data segments and no retransmissions
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The properties of a run that workloads use."""
-
     by: str  # the program that makes the transfers
     bytes: int
     seed: int  # random choices are the same under every algorithm of a run
@@ -42,29 +37,23 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The output of one transfer."""
-
     folder: Path
     info: Mapping[str, float]  # the numbers that the transfer's program printed
     nstat: Mapping[str, float]  # increments of the kernel's counters during the transfer
 
     @property
     def data_segments(self) -> float:
-        """Return the number of data segments sent. The lab's own program reports it. For another program,
-        which is alone in its namespace, the namespace's counters give it."""
+        """Return the data segments sent, as the program or else its namespace counts them."""
         if "data_segs_out" in self.info:
             return self.info["data_segs_out"]
         return self.nstat[SENT] + self.nstat["TcpRetransSegs"]
 
 
 class Workload(Table):
-    """The base class of a lab scenario's workloads. A subclass overrides what differs from one transfer
-    by the lab's own program."""
+    """One transfer by the lab's own program; a subclass overrides what differs from it."""
 
-    #: The programs (the key `transfer.by`) that can make these transfers.
-    programs: ClassVar[tuple[str, ...]] = ("send",)
-    #: The shell function of the guest that makes a transfer is send_ followed by this.
-    function: ClassVar[str] = "{by}"
+    programs: ClassVar[tuple[str, ...]] = ("send",)  # the values of `transfer.by` that can be used
+    function: ClassVar[str] = "{by}"  # the shell function that makes a transfer is send_ followed by this
 
     @property
     def one_connection(self) -> bool:
@@ -73,33 +62,29 @@ class Workload(Table):
 
     @property
     def with_nft(self) -> bool:
-        """Return whether nftables in the guest drops or routes packets by their content."""
         return False
 
     @property
     def inherits(self) -> bool:
-        """Return whether a resend policy (the algorithm that times retransmissions) starts a connection
-        with what it learned on the connection before."""
+        """Return whether the policy of retransmissions starts with what it learned on the last connection."""
         return False
 
     def starts(self, setup: Setup) -> Lines:
-        """Yield the lines of the guest's script that run once, before the first transfer."""
+        """Yield the shell commands to run once, before the first transfer."""
         if setup.by != "send":
             yield f"start_{setup.by} {setup.bytes}"
 
     def before(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines of the guest's script before the transfer with `arm`, the algorithm."""
+        """Yield the shell commands to run before the transfer with the algorithm `arm`."""
         yield from ()
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
-        """Yield the lines of the guest's script after the transfer with `arm`, the algorithm."""
+        """Yield the shell commands to run after the transfer with the algorithm `arm`."""
         yield from ()
 
     def figures(self, left: Left) -> Figures:
-        """Yield (metric, value) of a transfer, whose output is `left`."""
         yield from ()
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield additional flows, each with metrics of its own in the result rows. `folder` has the
-        output of one algorithm."""
+        """Yield more flows with metrics of their own, from the output of one algorithm in `folder`."""
         yield from ()

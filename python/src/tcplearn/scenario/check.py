@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Validates the content of a scenario file. An error is raised as one line with the key and the allowed
-values."""
+"""Validates scenario files; an error is one line with the key and the allowed values."""
 
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -10,27 +9,20 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tcplearn.errors import UserError, did_you_mean, printable
 
 M = TypeVar("M", bound=BaseModel)
-#: Tags that distinguish the two types of a key that may be a table or a text. They are not keys of the
-#: file.
-TABLE, TEXT = "table", "text"
-#: The most characters of a wrong value that a message shows.
+TABLE, TEXT = "table", "text"  # tell a table from a text where a key may be either; no keys of the file
 _SHOWN = 60
 
 
 class Table(BaseModel):
-    """The base class of the tables of a scenario file."""
-
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)  # strict: true is not a number
 
     @classmethod
     def keys(cls) -> list[str]:
-        """Return the keys that the table may have."""
         return list(cls.model_fields)
 
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
-    """Return `tree`, the content of the file `path`, as an instance of `model`. Raise UserError if it is
-    not valid; its message has `where`, such as "scenario.", before the key."""
+    """Return `tree`, the content of `path`, as a `model`; raise UserError with `where` before the key."""
     try:
         return model.model_validate(tree)
     except ValidationError as error:
@@ -38,7 +30,7 @@ def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
 
 
 def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
-    # report a wrong key rather than a missing key, which may be its consequence
+    # a wrong key comes first, because a missing key may be its consequence
     first = min(error.errors(), key=lambda e: e["type"] == "missing")
     place, fields = _place(first["loc"], model)
     message = first["msg"].removeprefix("Value error, ")
@@ -57,8 +49,6 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _place(loc: tuple[Any, ...], model: type[BaseModel]) -> tuple[str, list[str]]:
-    """Return the dotted key of an error as it appears in the file, and the keys that the key's table may
-    have. `loc` is pydantic's location of the error."""
     words: list[str] = []
     at: list[type[BaseModel]] = [model]  # several models for a union; the next word is its tag
     for word in loc:
@@ -80,8 +70,6 @@ def _keys(model: type[BaseModel]) -> list[str]:
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models in the type `annotation` of a key. There are several if the key holds one of
-    several kinds of tables."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for inner in get_args(annotation) for model in _models(inner)]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads Mahimahi link traces. Such a trace lists times in ms, at each of which a packet of 1,500 bytes
-may leave; after its last time the trace repeats."""
+"""Reads Mahimahi link traces: repeated lists of times in ms at which a packet of 1,500 bytes may leave."""
 
 import gzip
 import io
@@ -11,23 +10,15 @@ from pathlib import Path
 from tcplearn import documents
 
 PACKET_BYTES = 1500
-#: The most ms in a trace, about eleven days. This is far below the range of a 32-bit count of
-#: milliseconds.
-MOST_MS = 1_000_000_000
-#: The most bytes of a trace, the size of an hour at 28 Mbit/s.
-MOST_BYTES = 64 << 20
+MOST_MS = 1_000_000_000  # eleven days; a 32-bit count has room for more
+MOST_BYTES = 64 << 20  # an hour at 28 Mbit/s
 
-#: The burst, in bytes, of a token bucket that follows a trace: a packet with its Ethernet header. Each
-#: change of the rate refills the bucket.
-BURST_BYTES = 1540
-#: The least rate of a token bucket in bit/s: during an outage of the link about one packet a second
-#: passes.
-LOWEST_RATE = 8_000
+BURST_BYTES = 1540  # a packet with its Ethernet header; each change of rate refills the token bucket
+LOWEST_RATE = 8_000  # least bit/s of a token bucket: in an outage about one packet a second passes
 
 
 def unpacked(path: Path) -> bytes:
-    """Return the content of the trace file `path`, decompressed if its name ends in .gz; raise
-    ValueError."""
+    """Return the content of the trace file, decompressed if its name ends in .gz; raise ValueError."""
     try:
         data = documents.bounded(path, MOST_BYTES)
         if path.suffix == ".gz":
@@ -52,23 +43,18 @@ def times_ms(data: bytes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A rate that holds from the time `at_ms` on."""
-
     at_ms: int
     rate: int  # bits per second
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A link trace converted to rates that a token bucket can follow. After `period_ms` the steps repeat."""
-
-    period_ms: int
+    period_ms: int  # the steps repeat after this
     steps: tuple[Step, ...]
 
 
 def in_steps(path: Path, step_ms: int) -> Steps:
-    """Return the trace in the file `path` as rates; each is the mean over `step_ms`. Raise ValueError
-    with the file's name."""
+    """Return the trace in the file `path` as mean rates over `step_ms` each; raise ValueError."""
     try:
         times = times_ms(unpacked(path))
     except ValueError as error:
@@ -77,8 +63,6 @@ def in_steps(path: Path, step_ms: int) -> Steps:
 
 
 def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
-    """Return the steps of the trace; a step with the same number of packets as the step before is left
-    out."""
     packets = [0] * (times[-1] // step_ms + 1)
     for at in times:
         packets[(at % times[-1]) // step_ms] += 1  # the last time of the trace is time 0 of the next period
@@ -89,7 +73,6 @@ def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
         if length_ms <= 0 or count == before:
             continue
         before = count
-        # the change of rate refills the bucket, which is already one packet of this step
-        bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8
+        bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8  # the refilled bucket already sends one packet
         steps.append(Step(k * step_ms, max(LOWEST_RATE, bits * 1000 // length_ms)))
     return tuple(steps)

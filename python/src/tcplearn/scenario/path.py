@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Describes a network path as a file gives it: hops with queues, delays and losses, and changes over
-time.
-
-The lab (real kernel) and ns-3 both read this description (docs/paths.md). Each has a translator, which
-converts the description to its own settings, or refuses it with a one-line message.
-"""
+"""Describes a network path (hops, and changes over time) for the lab and for ns-3; see docs/paths.md."""
 
 import math
 from collections.abc import Iterator
@@ -18,34 +13,26 @@ from tcplearn.errors import UserError, printable
 from . import check, link_trace, tree
 from .check import Table
 
-#: The programs that can emulate a path. A path file may have a table with such a name, whose keys apply
-#: to that program only.
-HOSTS = ("lab", "ns3")
-#: The packet size, in bits, with which a queue limit given in ms is converted to packets.
-PACKET_BITS = 8 * 1500
+HOSTS = ("lab", "ns3")  # the programs that emulate paths; a path file may have a table for each
+PACKET_BITS = 8 * 1500  # the packet size for converting a queue limit from ms to packets
 DEFAULT_PACKETS = 100
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 Milliseconds = Annotated[float, Field(ge=0, le=60_000)]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
-#: A rate in Mbit/s, from 8 kbit/s to 10 Gbit/s; infinite for a hop without a bottleneck.
-Rate = Annotated[float, Field(ge=0.008)]
+Rate = Annotated[float, Field(ge=0.008)]  # 8 kbit/s to 10 Gbit/s; infinite: no bottleneck
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Side = Literal["forward", "reverse"]
 Sides = Literal["forward", "reverse", "both"]
 
 FASTEST_MBPS = 10_000.0
 _LIMITS = ("queue_packets", "queue_bytes", "queue_ms")
-#: Groups of keys that exclude each other. A key in a table of one direction replaces every key of its
-#: group in the table of the hop.
+#: Keys that exclude each other. A direction's key replaces the key of its group in the hop's table.
 _ONE_OF = (_LIMITS, ("rate_mbps", "trace"), ("loss_percent", "bursts"))
 
 
 class PacketBursts(Table):
-    """Losses by the Gilbert-Elliott model: a good and a bad state, with a possible transition at each
-    packet."""
-
-    kind: Literal["packets"]
+    kind: Literal["packets"]  # Gilbert-Elliott: the state may change at each packet
     to_bad_percent: Percent
     to_good_percent: Percent
     loss_in_bad_percent: Percent = 100
@@ -53,16 +40,12 @@ class PacketBursts(Table):
 
     @property
     def mean_loss(self) -> float:
-        """Return the share of packets that is lost in the long run."""
         bad = self.to_bad_percent / (self.to_bad_percent + self.to_good_percent)
         return (bad * self.loss_in_bad_percent + (1 - bad) * self.loss_in_good_percent) / 100
 
 
 class TimeBursts(Table):
-    """Losses by the Gilbert-Elliott model in time: good and bad states have exponential lengths with
-    these means, independent of packets."""
-
-    kind: Literal["time"]
+    kind: Literal["time"]  # Gilbert-Elliott in time, with exponential lengths of the states
     good_ms: Annotated[float, Field(gt=0, le=86_400_000)]
     bad_ms: Annotated[float, Field(gt=0, le=86_400_000)]
     loss_in_bad_percent: Percent = 100
@@ -70,12 +53,9 @@ class TimeBursts(Table):
 
 
 class Direction(Table):
-    """One direction of a hop: a queue that drains at a rate, followed by a delay, followed by losses."""
-
-    rate_mbps: Rate = math.inf
+    rate_mbps: Rate = math.inf  # of the queue; after it come the delay, then the losses
     trace: str = ""  # a Mahimahi link trace instead of a rate
-    # the time, in ms, for which the lab's token bucket keeps one rate of a trace
-    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100
+    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # a token bucket keeps each rate so long
     queue: Literal["droptail", "codel", "fq-codel", "pie"] = "droptail"
     queue_packets: Annotated[int, Field(ge=1, le=100_000)] | None = None
     queue_bytes: Annotated[int, Field(ge=1500, le=10**9)] | None = None
@@ -115,7 +95,6 @@ class Direction(Table):
         return self
 
     def followed(self) -> link_trace.Steps:
-        """Return the link trace as a sequence of rates; raise ValueError if it cannot be read."""
         return link_trace.in_steps(Path(self.trace), self.trace_step_ms)
 
     @model_validator(mode="after")
@@ -137,10 +116,7 @@ class Direction(Table):
 
 
 class Hop(Table):
-    """A hop with its two directions. Keys of a direction that are in the hop's own table apply to both
-    directions."""
-
-    forward: Direction = Direction()
+    forward: Direction = Direction()  # a direction's keys that are in the hop's own table apply to both
     reverse: Direction = Direction()
 
     @model_validator(mode="before")
@@ -161,28 +137,21 @@ class Hop(Table):
 
 
 class Placed(NamedTuple):
-    """A hop with its name."""
-
     name: str
     forward: Direction
     reverse: Direction
 
 
 class Changed(Table):
-    """Values that a direction has for some time; keys that are None keep their value."""
-
-    rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)] | None = None
+    rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)] | None = None  # None: unchanged
     delay_ms: Milliseconds | None = None
     jitter_ms: Milliseconds | None = None
     loss_percent: Percent | None = None
 
 
 class _Dated(Table):
-    """An interval that begins at `at_s` and lasts `lasts_s`, repeated every `every_s`. Time counts from
-    the first transfer."""
-
     hop: Name
-    at_s: Seconds
+    at_s: Seconds  # counted from the first transfer
     lasts_s: Annotated[float, Field(gt=0)] = math.inf
     every_s: Annotated[float, Field(gt=0)] = math.inf  # infinite: it does not repeat
 
@@ -199,18 +168,12 @@ class Change(_Dated):
 
 
 class Fade(_Dated):
-    """An interval in which the hop loses all packets."""
-
-    sides: Sides = "both"
+    sides: Sides = "both"  # in which the hop loses all packets
 
 
 class DrawnFades(Table):
-    """Fades (periods in which a hop loses all packets) at random times. The times depend on a run's seed
-    and not on its algorithm."""
-
-    hop: Name
-    # the shortest and the longest; lengths are uniform on a logarithmic scale
-    lasts_s: Annotated[tuple[float, float], Strict(False)]
+    hop: Name  # at times drawn from the run's seed it loses all packets
+    lasts_s: Annotated[tuple[float, float], Strict(False)]  # shortest and longest; log-uniform
     apart_s: Annotated[float, Field(gt=0, le=3600)]  # mean pause between two fades
     pauses: Literal["even", "exponential"] = "even"  # even: half to one and a half of `apart_s`
     sides: Sides = "both"
@@ -225,10 +188,8 @@ class DrawnFades(Table):
 class NetworkPath(Table):
     name: Name | Literal[""] = ""
     title: str = ""
-    #: the file that describes the path, for error messages
-    source: str = ""
-    #: the keys as given in the file, on which a scenario can lay other values
-    given: dict[str, Any] = Field(default={}, exclude=True, repr=False)
+    source: str = ""  # the file that describes the path, for error messages
+    given: dict[str, Any] = Field(default={}, exclude=True, repr=False)  # keys in the file, to lay others on
     hop: Annotated[dict[Name, Hop], Field(min_length=1, max_length=8)]
     change: Annotated[list[Change], Field(max_length=1000)] = Field(default=[])
     fade: Annotated[list[Fade], Field(max_length=1000)] = Field(default=[])
@@ -262,15 +223,12 @@ class NetworkPath(Table):
         return self
 
     def refused(self, key: str, host: str, why: str) -> UserError:
-        """Return the one-line error which says that `host` ("the lab" or "ns-3") cannot emulate the key
-        `key`, and `why`."""
         return UserError(f"{printable(self.source or self.name or 'path')}: {key}: {host} {why}")
 
 
 def expanded(value: Any, host: str) -> Any:
-    """Return the keys of a scenario's table `path`, for the program `host` ("lab" or "ns3"). If `value`
-    names a path file, its keys come first. The file's table for `host` overrides them, and the scenario's
-    own keys override both. Raise UserError if the file does not describe a path."""
+    """Return the table `path` of a scenario for `host` ("lab" or "ns3"). It overrides the path file that
+    it names, with that file's own table `host` applied. Raise UserError."""
     if isinstance(value, str):
         value = {tree.FILE: value}
     if not isinstance(value, dict):

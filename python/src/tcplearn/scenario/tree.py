@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads scenario files as trees of TOML tables. A file may extend another file and may have profiles,
-which are named tables of overrides.
-
-A file overrides the file that it extends, and a profile overrides both. Tables are merged key by key; any
-other value, also a list, replaces the earlier value. Three kinds of tables are replaced too, instead of
-merged:
-
-- a table with another `kind`, because the two have different keys
-- `vary` and `variants`, which list the values to combine
-- a `path` that names a file; a path that names no file is merged
-"""
+"""Reads scenario files as trees of TOML tables. A file overrides the file that it extends, and a profile
+(a named table) overrides both. Tables are merged key by key; other values replace earlier ones, and so do
+tables with another `kind`, `vary` and `variants`, and a `path` that names a file."""
 
 import os
 from pathlib import Path
@@ -20,18 +12,15 @@ from tcplearn.errors import UserError, did_you_mean, printable
 
 Tree = dict[str, Any]
 
-#: The name of the profile that every file has: the unchanged file.
-FULL = "full"
-#: The key of a scenario that describes the path, and the key in that table that names a path file.
-PATH, FILE = "path", "file"
+FULL = "full"  # the name of the profile that every file has: the unchanged file
+PATH, FILE = "path", "file"  # the key of a scenario's path, and the key in it that names a path file
 _WHOLE = ("vary", "variants")
 _MOST_BELOW = 20
 
 
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
-    """Return the tree of the scenario file `path` with `profile` (a named table of overrides in the file)
-    applied; raise UserError with one line. `other` is a key that marks files of another tcplearn command,
-    and that command's name."""
+    """Return the tree of the scenario file `path` with its table of overrides `profile` applied. `other`
+    is a key that marks files of another tcplearn command, and that command. Raise UserError."""
     tree = extended(path)
     if other and other[0] in tree:
         raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")
@@ -68,8 +57,7 @@ def overlaid(base: Tree, over: Tree) -> Tree:
 
 
 def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
-    """Return the tree of the file `path`, laid over the file that it extends; the profiles are not yet
-    applied. `seen` are the files that extend this file. Raise UserError."""
+    """Return the tree of `path`, laid over that of the file it extends, profiles apart. Raise UserError."""
     tree = documents.toml(path)
     _resolve(tree, path)
     base = tree.pop("extends", None)
@@ -84,8 +72,6 @@ def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
 
 
 def _resolve(value: Any, source: Path, key: str = "") -> None:
-    """Make the names of link traces and path files in `value` absolute; in the file they are relative to
-    `source`. A path described in the file itself gets `source` as its name in messages."""
     if isinstance(value, dict):
         if key == PATH and FILE not in value and "source" not in value:
             value["source"] = str(source)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a user's Python estimator for a simulation. The ns-3 program sends lines through a pipe and reads
-the answers; ns3/src/pipe_estimator.h describes the lines."""
+"""Runs a user's Python estimator for ns-3, which sends lines by a pipe (ns3/src/pipe_estimator.h)."""
 
 import copy
 import sys
@@ -10,8 +9,7 @@ from tcplearn import estimators
 
 
 def serve(spec: str) -> None:
-    """Create estimators from `spec`, one for each socket that the simulation names, and answer each line
-    of standard input with that estimator's RTT prediction and RTO."""
+    """Read lines from ns-3; answer each with the prediction and RTO of the named socket's estimator."""
     bank: dict[str, Any] = {}
     seen: dict[str, dict[str, int]] = {}
     for line in sys.stdin:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws random scenarios, each determined by its seed alone. The scenario table `[grid.draw]` gives the
-distribution of each key:
+"""Draws random scenarios from a seed alone. Their table `[grid.draw]` gives each key's distribution:
 
 "topology.rate_mbps" = { log = [1.0, 50.0] }      uniform on a logarithmic scale
 "load.udp_share" = { even = [0.05, 0.6] }         uniform
@@ -16,14 +15,11 @@ from typing import Any
 
 from tcplearn.errors import UserError
 
-#: The prefix of entries that are not a key of a scenario: they choose one of several sets of keys.
-TOGETHER = "together"
+TOGETHER = "together"  # begins entries that are no key: they choose one of several sets of keys
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Return a random value for each key of `grid`, the table `[grid.draw]` of the scenario `name`. Keys
-    of the result are dotted. A value depends only on `name`, `seed` and its key, so the order of the keys
-    has no effect. Raise UserError if an entry of `grid` describes no draw."""
+    """Return a random value for each dotted key of `grid`, from `name`, `seed` and key. Raise UserError."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

@@ -21,16 +21,14 @@ WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
 BUILD = ROOT / "build" / "ns3"
 PROGRAM = "tcplearn-ns3"
 NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
-#: The version of ns-3 that a plan of runs assumes if ns-3 is not installed.
-ASSUMED_NS3 = "3.37"
+ASSUMED_NS3 = "3.37"  # the version of ns-3 that a plan of runs assumes if ns-3 is not installed
 PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev cmake ninja-build g++"
 
 Json = dict[str, Any]
 
 
 def program() -> Path:
-    """Return the path of the simulation program; the environment variable TCPLEARN_NS3 may name another
-    one. Raise FailedError outside a checkout."""
+    """Return the path of the simulation program (or TCPLEARN_NS3). Raise FailedError outside a checkout."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return Path(named)
@@ -40,8 +38,7 @@ def program() -> Path:
 
 
 def build() -> None:
-    """Build the simulation program if a source has changed. If several processes call this at once, one
-    builds and the others wait. Raise FailedError."""
+    """Build the simulation program if a source has changed, in one process at a time. Raise FailedError."""
     if os.environ.get("TCPLEARN_NS3"):
         return
     program()
@@ -69,7 +66,6 @@ def _build() -> None:
 
 @cache
 def ns3_version() -> str:
-    """Return the version of the installed ns-3, with which the simulation program is built."""
     try:
         found = re.findall(r"#define NS3_VERSION_(?:MAJOR|MINOR) (\d+)", NS3_HEADER.read_text())
     except OSError:
@@ -79,8 +75,7 @@ def ns3_version() -> str:
 
 @cache
 def identity() -> str:
-    """Return a hash that identifies the simulation program: of the ns-3 version and all sources on which
-    every run depends, or of the program that TCPLEARN_NS3 names."""
+    """Return a hash of ns-3's version and all sources, or of the program that TCPLEARN_NS3 names."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return hashlib.sha256(Path(named).read_bytes()).hexdigest()[:16]
@@ -94,17 +89,14 @@ def identity() -> str:
 
 @cache
 def weights() -> str:
-    """Return a hash of the trained weights of the learned loss classifiers, because only runs with these
-    classifiers depend on the weights. Return "" if TCPLEARN_NS3 names a program, which contains its
-    weights."""
+    """Return a hash of the loss classifiers' weights, "" if TCPLEARN_NS3 names a program that has them."""
     if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
         return ""
     return hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()[:16]
 
 
 def simulate(document: Json) -> Json:
-    """Simulate the run that `document` describes and return the program's output: {"flows": [...], "run":
-    {...}}, and "losses" if the program reports fast retransmits. Raise FailedError."""
+    """Simulate a run; return {"flows": [...], "run": {...}}, perhaps with "losses". Raise FailedError."""
     with temporary.folder() as folder:
         file = folder / "run.json"
         file.write_text(json.dumps(document))

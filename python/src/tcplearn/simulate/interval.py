@@ -9,8 +9,7 @@ from functools import cache
 
 @cache
 def t_quantile(p: float, freedom: int) -> float:
-    """Return the quantile of Student's t distribution with `freedom` degrees of freedom for a probability
-    `p` above 1/2. The quantile is found by bisection."""
+    """Return the quantile for `p` > 1/2 of Student's t with `freedom` degrees of freedom, by bisection."""
     low, high = 0.0, 1.0
     while _t_below(high, freedom) < p:
         high *= 2
@@ -21,8 +20,7 @@ def t_quantile(p: float, freedom: int) -> float:
 
 
 def _t_below(t: float, freedom: int) -> float:
-    """Return P(|T| < t) for Student's t with `freedom` degrees of freedom. The finite sums are Abramowitz
-    and Stegun 26.7.3 and 26.7.4, which hold for whole degrees of freedom."""
+    """Return P(T < t) for Student's t. `area` is P(|T| < t), by Abramowitz and Stegun 26.7.3 and 26.7.4."""
     theta = math.atan(t / math.sqrt(freedom))
     cos2 = math.cos(theta) ** 2
     term = total = 1.0
@@ -41,8 +39,7 @@ def _t_below(t: float, freedom: int) -> float:
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None]:
-    """Return the mean of `values` and half the width of its confidence interval, which is None for a
-    single value."""
+    """Return the mean, and half the width of its confidence interval (None for a single value)."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None
@@ -55,12 +52,8 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
 def ratio_interval(
     above: Sequence[float], below: Sequence[float], confidence: float
 ) -> tuple[float, float, float] | None:
-    """Return the geometric mean of the ratios above/below, pair by pair, with the low and high ends of
-    its confidence interval. The values of a pair come from the same seed: both algorithms had the same
-    network.
-
-    Return None if any value is zero, because leaving out such pairs would favour one of the algorithms.
-    """
+    """Return the geometric mean of the ratios above/below and the ends of its confidence interval. Return
+    None if a value is zero: leaving out its pair would favour one algorithm."""
     if not above or min(*above, *below) <= 0:
         return None
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes a row for each fast retransmit of a sweep: its scenario, the classifier's features and decision,
-and the true cause of the loss. Loss classifiers are trained on these rows."""
+"""Writes a row for each fast retransmit of a sweep, on which loss classifiers are trained."""
 
 from __future__ import annotations
 
@@ -21,10 +20,8 @@ Json = dict[str, Any]
 
 
 def of_sweep(sweep: Sweep) -> pl.DataFrame:
-    """Return a row for each fast retransmit of `sweep`. The column `truth` is "congestion" if a queue
-    dropped a packet of the window, otherwise "random". If no packet of the window was dropped, the
-    recovery was spurious. Rows with the same `scenario` come from one network with one seed; in a split
-    into training and test data they must stay together."""
+    """Return a row for each fast retransmit. `truth` is "congestion" if a queue dropped a packet of the
+    window. A split into training and test data must keep rows with the same `scenario` together."""
     import polars as pl
 
     parts = []
@@ -49,8 +46,6 @@ def of_sweep(sweep: Sweep) -> pl.DataFrame:
 
 
 def _varied(run: Run) -> list[Any]:
-    """Return the values that the scenario's grid sets for `run`, without the values drawn at random,
-    which its seed determines."""
     return [value for key, value in run.labels.items() if key not in run.drawn]
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the scenario files of ns-3 as types. The name of a key ends in its unit. Keys that affect
-results have no defaults."""
+"""Defines the scenario files of ns-3 as types. The name of a key ends in its unit."""
 
 from __future__ import annotations
 
@@ -114,11 +113,7 @@ class Dumbbell(Table):
 
 
 class Moving(Table):
-    """A first hop whose delay varies and that has fades (periods in which it delivers nothing), in both
-    directions."""
-
-    # an additional delay, uniform from 0 to twice this mean; packets keep their order
-    jitter_ms: NotNegative = 0.0
+    jitter_ms: NotNegative = 0.0  # uniform additional delay, 0 to twice this mean; without reordering
     tail_ms: NotNegative = 0.0  # mean of an additional exponential delay
     step_ms: NotNegative = 0.0  # an additional delay in every other period
     step_every_s: Positive = 1.0
@@ -134,10 +129,7 @@ class Moving(Table):
 
 
 class Described(Table):
-    """The two directions of a network path described by the scenario's key `path`, with their changes
-    over time. It replaces the losses and the key `moving` of the topology."""
-
-    forward: Direction
+    forward: Direction  # replaces the topology's losses and `moving`
     reverse: Direction
     change: list[Change]
     fade: list[Fade]
@@ -145,24 +137,19 @@ class Described(Table):
 
 
 class Path(Table):
-    """A topology in which a sender and cross traffic share a bottleneck and a lossy hop (hwang2018,
-    Figure 3)."""
-
-    kind: Literal["path"]
+    kind: Literal["path"]  # cross traffic shares the bottleneck and a lossy hop (hwang2018, Figure 3)
     rate_mbps: Positive
     rtt_ms: Positive
     queue: Literal["droptail", "codel", "fq-codel", "pie"]
     queue_packets: Count
-    # the queue's limit in bandwidth-delay products, instead of queue_packets; 0: not used
-    queue_bdp: NotNegative = 0.0
+    queue_bdp: NotNegative = 0.0  # bandwidth-delay products in place of queue_packets; 0: not used
     trace: str = ""  # a Mahimahi link trace instead of rate_mbps
     loss_rate: Share
-    # the mean number of packets in a burst of losses; 1: independent losses
-    loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0
+    loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0  # mean length; 1: independent
     loss_place: Literal["first-hop", "bottleneck", "last-hop"] = "last-hop"
     reorder_rate: Share = 0.0
     reorder_ms: NotNegative = 0.0
-    moving: Moving | None = None
+    moving: Moving | None = None  # varying delay, and fades (nothing is delivered), of the first hop
     described: Described | None = None  # made from a scenario's `path`
 
     @model_validator(mode="after")
@@ -171,15 +158,11 @@ class Path(Table):
 
 
 class DelayBox(Table):
-    """A topology in which clouds of clients and servers share a bottleneck. Each connection has a path
-    with its own delay and loss."""
-
-    kind: Literal["delaybox"]
+    kind: Literal["delaybox"]  # each connection has its own delay and loss; all share the bottleneck
     pairs: Annotated[int, Strict(), Field(ge=1, le=64)]  # pairs of nodes that represent the clouds
     edge_mbps: Positive
     rate_mbps: Positive
-    # the one-way delay that all paths have; a path's random delay is added to it
-    delay_ms: NotNegative
+    delay_ms: NotNegative  # the one-way delay that all paths have; a path's random delay is added to it
     queue_packets: Count
     server_mbps: Annotated[list[Positive], Field(min_length=2, max_length=2), AfterValidator(_rising)]
     loss: Annotated[list[Chance], Field(min_length=2, max_length=2), AfterValidator(_rising)]
@@ -215,10 +198,7 @@ class _BesideUdp(Table):
 
 
 class Requests(_BesideUdp):
-    """A load of requests on persistent connections over a topology `path`; each request is answered with
-    one byte."""
-
-    kind: Literal["requests"]
+    kind: Literal["requests"]  # on persistent connections, each answered with one byte
     flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
     start_s: Span
     count: Count  # requests of each flow; the run ends after the last answer, or at duration_s
@@ -229,13 +209,10 @@ class Requests(_BesideUdp):
 
 
 class Long(_BesideUdp):
-    """A load of endless transfers over a topology `path`. The first `flows` transfers are measured;
-    `beside` other transfers and UDP traffic share the bottleneck."""
-
-    kind: Literal["long"]
-    flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
+    kind: Literal["long"]  # endless transfers
+    flows: Annotated[int, Strict(), Field(ge=1, le=1000)]  # the ones that are measured
     start_s: Span
-    beside: Annotated[int, Strict(), Field(ge=0, le=1000)] = 0
+    beside: Annotated[int, Strict(), Field(ge=0, le=1000)] = 0  # other transfers
     beside_congestion_control: CongestionControl = "TcpNewReno"
     beside_start_s: Span = Field(default=[0.0, 0.0])
 
@@ -249,9 +226,6 @@ def _classifier(text: str) -> str:
 
 
 class Loss(Table):
-    """Settings of the loss classifier: its effect on the sender, and how many of its decisions a run
-    reports."""
-
     classifier: Annotated[str, AfterValidator(_classifier)]  # such as "mlp:threshold=0.4"
     acts: Flag  # whether the sender keeps cwnd after a loss that is called random
     rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # the most fast retransmits in a report
@@ -259,24 +233,17 @@ class Loss(Table):
 
 
 class Web(Table):
-    """A load of web connections, generated by PackMime-HTTP over a topology `delaybox`. New connections
-    begin at such a rate that their traffic is the share `level` of the bottleneck's rate."""
-
-    kind: Literal["web"]
-    level: Annotated[float, Strict(), Field(ge=0.01, le=1)]
-    # the number of measured connections, which begin after the warm-up
-    connections: Annotated[int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)]
+    kind: Literal["web"]  # connections by PackMime-HTTP
+    level: Annotated[float, Strict(), Field(ge=0.01, le=1)]  # share of the bottleneck's rate
+    connections: Annotated[int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)]  # begun after the warm-up
     warmup_s: NotNegative
     drain_s: Positive  # the time at the end for open connections to finish
     persistent: Flag  # HTTP/1.1, in which some connections fetch several objects
     response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
     startup: Startup
-    # the share of connections with the policy `startup`; the others use the policy `standard`
-    startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]
-    # the number of destinations, each with its own path; 0: each connection has its own path
-    places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0
-    # the policy of clients and servers for the first RTO; None: connect_timeout_s
-    first_rto: FirstRtoPolicy | None = None
+    startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # others have the policy `standard`
+    places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0  # destinations; 0: one for each connection
+    first_rto: FirstRtoPolicy | None = None  # at both ends; None: connect_timeout_s
 
     @model_validator(mode="after")
     def _of_places(self) -> Web:
@@ -309,7 +276,6 @@ class Tcp(Table):
 
 
 def _warms_up(load: Web, rate_mbps: float) -> None:
-    """Raise ValueError if more connections would begin in the warm-up than the largest run may have."""
     offered_mb = load.level * rate_mbps * load.warmup_s / 8
     most_mb = MOST_CONNECTIONS * CONNECTION_BYTES / 1e6
     if offered_mb > most_mb:
@@ -320,8 +286,6 @@ def _warms_up(load: Web, rate_mbps: float) -> None:
 
 
 class Scenario(Table):
-    """Describes a run, except for its algorithm, its timing and its seed."""
-
     duration_s: Positive
     tick_ms: Positive  # the clock tick in which errors are also reported
     cwnd_bin_s: Positive
@@ -334,7 +298,6 @@ class Scenario(Table):
     @model_validator(mode="before")
     @classmethod
     def _of_path(cls, given: Any) -> Any:
-        """Return `given` with its key `topology` set according to its key `path`, if it has one."""
         if not isinstance(given, dict) or given.get("path") is None:
             return given
         tree = network_path.expanded(given["path"], "ns3")
@@ -367,24 +330,17 @@ class Scenario(Table):
 
 
 class Grid(Table):
-    """The runs of a scenario: all combinations of the listed algorithms, timings, seeds, variants and
-    varied values."""
-
-    algorithms: Annotated[list[str], Field(min_length=1)]
+    algorithms: Annotated[list[str], Field(min_length=1)]  # all combinations with the following lists are run
     timings: Annotated[list[Timing], Field(min_length=1)]
     seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
     first_seed: Annotated[int, Strict(), Field(ge=1, le=1_000_000)] = 1  # the others are consecutive
-    # names of variants defined in the file; with an empty list the scenario runs unchanged
-    variants: list[str] = Field(default=[])
+    variants: list[str] = Field(default=[])  # names; with an empty list the scenario runs unchanged
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default={})
-    # random values for each seed (simulate/draws.py); `set` overrides them
-    draw: dict[str, Any] = Field(default={})
+    draw: dict[str, Any] = Field(default={})  # random values by seed (simulate/draws.py); `set` overrides
     set: dict[str, Any] = Field(default={})  # overridden by variants and `vary`
 
 
 class Document(Table):
-    """A scenario file with one of its profiles applied."""
-
     paper: str = ""
     name: Name
     title: str = ""

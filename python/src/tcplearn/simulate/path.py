@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Converts the description of a network path to settings of the topology `path` in the ns-3 program,
-which has a bottleneck between two routers, and links to the end nodes.
-
-The topology itself can represent a path that is the same in both directions, with uniform jitter, fades
-(periods in which it delivers nothing) at random times, or a delay in steps. Any other path is passed to
-the program as it is described, for each direction (ns3/src/hop_channel.h).
-"""
+"""Converts the description of a path to ns-3's topology `path` (a bottleneck between routers) if this can
+represent it, and otherwise passes it on as described (ns3/src/hop_channel.h)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,21 +8,16 @@ from typing import Any
 from tcplearn.scenario.path import Direction, NetworkPath, Placed, both_sides
 
 HOST = "ns-3"
-#: The rate assumed for a link with a trace when access links and the shares of cross traffic are
-#: computed.
-TRACED_MBPS = 20.0
-#: The RTT, in ms, of a path without delay.
-LEAST_MS = 0.001
-#: The rate of a path without a bottleneck, which is also the rate of the devices of a link with a trace.
-UNLIMITED_MBPS = 100e3
+TRACED_MBPS = 20.0  # assumed for a link with a trace, for access links and shares of cross traffic
+LEAST_MS = 0.001  # the RTT, in ms, of a path without delay
+UNLIMITED_MBPS = 100e3  # of a path without a bottleneck, and of devices of a link with a trace
 ROOMY_PACKETS = 100_000
 
 Tree = dict[str, Any]
 
 
 def topology(path: NetworkPath) -> Tree:
-    """Return the scenario's table `topology` for `path`; raise UserError with one line if ns-3 cannot
-    simulate it."""
+    """Return the scenario's table `topology` for `path`; raise UserError if ns-3 cannot simulate it."""
     for key, why in _cannot(path):
         raise path.refused(key, HOST, why)
     (hop,) = path.hops
@@ -79,8 +69,6 @@ def _rate(forward: Direction) -> float:
 
 
 def _is_even(hop: Placed) -> bool:
-    """Return whether the topology's bottleneck can represent both directions of `hop`. They may then
-    differ only in their losses."""
     f, r = hop.forward, hop.reverse
     alike = ("delay_ms", "jitter_ms", "tail_ms", "distribution")
     if any(getattr(f, key) != getattr(r, key) for key in alike):
@@ -104,15 +92,12 @@ def _is_even(hop: Placed) -> bool:
 
 
 def _fades_alike(path: NetworkPath) -> bool:
-    """Return whether all fades are drawn at random, in both directions, with exponential pauses. A fade
-    is a period in which the path delivers nothing."""
     drawn = path.drawn_fades
     return not path.fade and (drawn is None or (drawn.pauses, drawn.sides) == ("exponential", "both"))
 
 
 def _step(path: NetworkPath) -> tuple[float, float] | None:
-    """Return the additional forward delay in ms that the path has in every other period, and the period
-    in seconds. Return None if the path changes in another way."""
+    """Return (additional forward delay in ms in every other period, period in s), None for other changes."""
     if not path.change:
         return 0.0, 1.0
     if len(path.change) > 1:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the types of the startup policies, resend policies and first RTOs in a scenario file. Their
-text is checked by the C library of the algorithms (the core)."""
+"""Defines the types of startup policies, resend policies and first RTOs in a scenario file."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -18,8 +17,7 @@ Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]
 
 
 class FirstRto(Table):
-    """A first-RTO model, as `tcplearn train rtt` makes it, but without hop counts and address prefixes,
-    which simulated hosts do not have."""
+    """A model of the first RTO, without hop counts and address prefixes, which simulated hosts lack."""
 
     last: Weight  # weights for known destinations; both 0: not used
     high: Weight
@@ -28,8 +26,7 @@ class FirstRto(Table):
     cap_us: Micros = 1_000_000
 
     def settings(self) -> dict[str, Any]:
-        """Return the model in the form that the C library of the algorithms (the core) reads: weights
-        have 16 fractional bits, and history is used for a week."""
+        """Return the model as the C library takes it: weights have 16 fractional bits."""
         place = [0, round(self.last * 2**16), round(self.high * 2**16)]
         return {
             "place": place if any(place) else None,
@@ -40,8 +37,7 @@ class FirstRto(Table):
         }
 
     def algorithm(self) -> str:
-        """Return the model as text that names a first-RTO policy with its parameters, such as
-        "rfc6298:place=on,..."."""
+        """Return the model as the text of a first-RTO policy, such as "rfc6298:place=on,..."."""
         of = self.settings()
         place = "off"
         if of["place"]:
@@ -53,8 +49,7 @@ class FirstRto(Table):
         )
 
 
-#: Either the text of a policy of the core, or a table with the numbers of a model.
-FirstRtoPolicy = Annotated[
+FirstRtoPolicy = Annotated[  # a policy of the core as text, or a table with a model's numbers
     Annotated[FirstRtoSpec, Tag(TEXT)] | Annotated[FirstRto, Tag(TABLE)],
     Discriminator(lambda value: TEXT if isinstance(value, str) else TABLE),
 ]

@@ -27,7 +27,6 @@ _SHAPE = {"flows": [_FLOW], "run": _RUN, "losses": Maybe({"columns": Maybe([str]
 
 
 def check(found: Json) -> None:
-    """Raise ValueError if `found` does not have the form of the ns-3 program's output."""
     shape.check(found, _SHAPE)
     shape.check(found["run"]["cost"], Each(Maybe(float)), "run.cost")
     losses = found.get("losses") or {}
@@ -42,8 +41,7 @@ class RunStore(Store):
         super().__init__(folder or cache_folder(), FORMAT)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """Store the input document of a failed run. Return the command line that runs the ns-3 program on
-        it, for use with a debugger."""
+        """Store a failed run's input; return the command that runs the ns-3 program on it."""
         (document,) = job.arguments
         file = self._failed(job, ".json", json.dumps(document, indent=1) + "\n")
         return shlex.join([str(engine.program()), str(file)]), None

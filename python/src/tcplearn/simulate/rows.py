@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turns the results of a sweep (all runs of some scenario files) into tidy rows, each with one metric,
-and into a table on the terminal."""
+"""Makes tidy rows, and a table for the terminal, of a sweep (all runs of some scenario files)."""
 
 from __future__ import annotations
 
@@ -36,7 +35,6 @@ COLUMNS = (
     Shown("mean_cwnd_bytes", "mean cwnd", 0, keep=30),
     Shown("goodput_pps", "goodput", 2, keep=75),
 )
-#: The table's columns for web connections.
 WEB_COLUMNS = (
     Shown("connections", "begun", 0, keep=60),
     Shown("connections_syn_ack_lost", "SYN-ACK lost", 0, keep=90),
@@ -48,7 +46,6 @@ WEB_COLUMNS = (
     Shown("connections_unfinished", "unfinished", 0, keep=40),
 )
 
-#: The table's columns for requests.
 REQUEST_COLUMNS = (
     Shown("requests", "requests", 0, keep=90),
     Shown("median_response_ms", "median", 1, keep=60),
@@ -67,9 +64,7 @@ def parameters(run: Run) -> Json:
 
 
 def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
-    """Return the rows of each finished run in `sweep`, which has all runs of some scenario files. With
-    `flows` each flow has rows too. With `cost` each run also has rows for CPU time and memory, which
-    differ each time a run is repeated."""
+    """Return the rows of finished runs. `flows` adds those of flows; `cost` those of CPU time and memory."""
     out: list[Json] = []
     for run, result in sweep.finished():
         parts: list[tuple[str, Mapping[str, float]]] = [(TOTAL, result["run"]["metrics"])]
@@ -94,8 +89,7 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 
 
 def document(sweep: Sweep, console: Console) -> RenderableType:
-    """Return a printable table for each combination of load, variant and timing. Cells have the mean over
-    the seeds and half the width of its confidence interval."""
+    """Return a table for each load, variant and timing: means over seeds ± half the confidence interval."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 
@@ -147,9 +141,7 @@ def _shown(run: Run) -> tuple[Sequence[Shown], str]:
             return COLUMNS, LEGEND
 
 
-#: The scenario key whose value names a row of the table, if the scenario has it; otherwise the algorithm
-#: does.
-RESEND = "tcp.resend"
+RESEND = "tcp.resend"  # the scenario key that names a row of the table in place of the algorithm
 
 
 def _name(run: Run) -> str:

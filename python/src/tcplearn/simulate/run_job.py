@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes a job from a run: the document that the ns-3 program reads, and the key under which the result is
-stored."""
+"""Makes a job from a run: the ns-3 program's input document, and the key under which to store the result."""
 
 from __future__ import annotations
 
@@ -24,22 +23,17 @@ from tcplearn.simulate import engine, results
 from tcplearn.simulate.models import Scenario, Web
 from tcplearn.simulate.scenario import Run
 
-#: The name for ns-3's own RTT estimator; tests compare `jacobson` (RFC 6298) with it.
-STOCK = "ns3"
+STOCK = "ns3"  # the name for ns-3's own RTT estimator; tests compare `jacobson` (RFC 6298) with it
 
-#: Loss classifiers that use trained weights.
-WITH_WEIGHTS = ("mlp", "adaptive", "history")
+WITH_WEIGHTS = ("mlp", "adaptive", "history")  # loss classifiers that use trained weights
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Shared:
-    """The part of the input document that all runs of a scenario have in common, which is most of the
-    document."""
-
     scenario: Scenario
-    document: Json
+    document: Json  # all that the runs of a scenario have in common
     known: Json  # `document` for the job's key: contents, not paths
 
     @staticmethod
@@ -60,8 +54,7 @@ class Shared:
 
 
 def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
-    """Return the job that simulates `run`; `cost` is its estimated CPU time in seconds. Pass `shared`
-    from another run of the same scenario to save time."""
+    """Return the job of `run`, of about `cost` CPU seconds. `shared` is equal in all runs of a scenario."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
     estimator = _known(own["estimator"])
@@ -69,22 +62,19 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
     known = {**shared.known, **own, "estimator": estimator}
     if run.algorithm != STOCK:
         code = estimators.user_code(estimators.parse(run.algorithm.partition("@")[0]))
-        # the code is unknown: use a random value, so that no stored result is reused
-        known["user_code"] = os.urandom(8).hex() if code is None else code
+        known["user_code"] = os.urandom(8).hex() if code is None else code  # unknown code: reuse no result
     text = json.dumps([known, engine.identity()], sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:24]
     return Job(key, engine.simulate, ({**shared.document, **own},), _title(run), cost, results.check)
 
 
 def _known(table: Json) -> Json:
-    """Return `table`, the description of an algorithm in a run's input document, without its entry
-    `algorithm`. That entry repeats the others as text, which is the form that the ns-3 program reads."""
+    """Return an algorithm's description without the entry `algorithm`, which repeats it as text."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
 def _policy(kind: str, text: str) -> Json:
-    """Return the description of the policy `text`, with the values of all its parameters. The key under
-    which a run is stored thus contains the defaults, and a later change of a default makes a new key."""
+    """Return the policy with its defaults, so that a later change of a default makes a new job key."""
     spec = algorithms.parse(kind, text)
     return {"name": spec.name, "params": algorithms.parameters(kind, spec), "algorithm": spec.text}
 
@@ -95,7 +85,6 @@ def _title(run: Run) -> str:
 
 
 def _document(run: Run) -> Json:
-    """Return the input document of `run` without the entries that differ between runs of a scenario."""
     tree = run.scenario.model_dump(exclude={"path"})
     tree["tick_s"] = tree.pop("tick_ms") / 1000
     tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
@@ -123,8 +112,6 @@ def _document(run: Run) -> Json:
 
 
 def _finite(value: Any) -> Any:
-    """Return `value` without entries that are None or infinite, because JSON cannot represent infinite
-    numbers."""
     if isinstance(value, dict):
         return {key: _finite(v) for key, v in value.items() if v is not None and v != math.inf}
     return [_finite(v) for v in value] if isinstance(value, list) else value
@@ -170,8 +157,7 @@ def _estimator(run: Run) -> Json:
 
 
 def _plain_trace(file: Path, trace: Path) -> Path:
-    """Return the path of a decompressed copy of the link trace `trace`, after checking its form. `file`
-    is the scenario file, for messages. Raise UserError."""
+    """Return a decompressed copy of the link trace `trace` of the scenario `file`. Raise UserError."""
     try:
         data = link_trace.unpacked(trace)
         link_trace.times_ms(data)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads ns-3 scenario files and expands a profile (a named table of overrides in the file) to its runs.
-An error message names the file, the key and the allowed values."""
+"""Reads ns-3 scenario files and expands a profile (a named table of overrides) to its runs."""
 
 import copy
 import itertools
@@ -19,8 +18,6 @@ from tcplearn.simulate.models import Document, Grid, Scenario
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation to run, with the labels for its rows."""
-
     file: Path
     document: Document
     scenario: Scenario
@@ -36,8 +33,7 @@ def load(path: Path, profile: str = tree.FULL) -> Document:
 
 
 def runs(path: Path, profile: str) -> list[Run]:
-    """Return every distinct run of the scenario file `path` with the overrides of `profile`, in the order
-    of the file. Seeds are consecutive numbers."""
+    """Return every distinct run of the scenario file `path` with the overrides of `profile`."""
     document = load(path, profile)
     base = document.grid.model_dump()
     out: dict[tuple[Any, ...], Run] = {}
@@ -50,8 +46,6 @@ def runs(path: Path, profile: str) -> list[Run]:
 
 
 def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, str]]:
-    """Yield each run of `grid` (the file's table of values to combine), with its scenario as text for
-    comparisons."""
     for variant in grid.variants or [""]:
         if variant and variant not in document.variants:
             todo = did_you_mean(
@@ -75,8 +69,6 @@ def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, s
 def _scenarios(
     path: Path, document: Document, grid: Grid, changes: Mapping[str, Any]
 ) -> dict[int, tuple[Scenario, dict[str, Any]]]:
-    """Return for each seed the scenario, and the values drawn for it at random. A value that the grid
-    sets or varies is not drawn."""
     seeds = range(grid.first_seed, grid.first_seed + grid.seeds)
     if not grid.draw:
         scenario = _with(path, document, changes)
@@ -116,8 +108,6 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
 
 
 def _label(key: str, value: Any) -> Any:
-    """Return the label of a varied value in result rows; the label of a path file is its name without
-    folder and suffix."""
     return Path(value).stem if key == tree.PATH and isinstance(value, str) else value
 
 

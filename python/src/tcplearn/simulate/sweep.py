@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Plans a sweep, all runs of some scenario files, and reads the runs that are already stored; the others
-remain to be simulated."""
+"""Plans a sweep, which is all runs of some scenario files, and reads those that are stored."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -26,13 +25,11 @@ class Sweep:
         return [(run, self.done.results[key]) for run, key in self.runs if key in self.done.results]
 
 
-#: The number of runs planned between two reports of progress.
-_STEP = 100
+_STEP = 100  # the number of runs planned between two reports of progress
 
 
 def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) -> Sweep:
-    """Return the sweep: all runs of the scenario `files` with the overrides of `profile`. Equal runs
-    share one job."""
+    """Return all runs of the scenario `files` with the overrides of `profile`; equal runs share one job."""
     runs: list[tuple[Run, str]] = []
     by_key: dict[str, tuple[int, Job]] = {}
     shared: run_job.Shared | None = None
@@ -49,16 +46,14 @@ def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) 
 
 
 def stored(files: Iterable[Path], profile: str, kept: Kept, progress: Progress | None = None) -> Sweep:
-    """Return the sweep (all runs of the scenario `files` with the overrides of `profile`), with the
-    results that `kept` has on disk. Nothing is simulated."""
+    """Return all runs of the scenario `files`, with the results that `kept` has. Nothing is simulated."""
     sweep = plan(files, profile, progress)
     sweep.done.results = kept_of(sweep.jobs, kept, progress)
     return sweep
 
 
 def cost_s(run: Run) -> float:
-    """Return the approximate CPU time of a run in seconds. The estimate uses rates for each simulated
-    second, which were measured on a machine of 2024."""
+    """Return the approximate CPU time of a run in seconds, at rates measured on a machine of 2024."""
     s = run.scenario
     if isinstance(s.topology, Manet):
         steady, flows = (1.0, s.load.flows) if isinstance(s.load, Ftp) else (0.5, s.topology.nodes)
@@ -75,8 +70,7 @@ def cost_s(run: Run) -> float:
 
 
 def calibrated_hours(sweep: Sweep) -> tuple[float, int]:
-    """Return the estimated CPU hours of the runs that are not stored, and the number of these runs. The
-    estimate is multiplied by the actual CPU time of the finished runs over their estimated CPU time."""
+    """Return the CPU hours left, estimated from the finished runs, and the number of runs left."""
     finished = {key: result["run"]["cost"]["cpu_s"] for key, result in sweep.done.results.items()}
     estimated = sum(job.cost for job in sweep.jobs if job.key in finished)
     factor = sum(finished.values()) / estimated if estimated else 1.0
