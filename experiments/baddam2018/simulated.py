@@ -27,11 +27,8 @@ HEAD = (
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a simulation: counts of connections, SYNs and spurious SYNs, and a series.
-
-    The series has, for each connection that lost a SYN-ACK, the duration of the handshake minus the RTT of
-    the path, in ms.
-    """
+    """Returns what is stored of a simulation: counts of connections, SYNs and spurious SYNs, and the
+    handshake's duration minus the path's RTT in ms, for each connection that lost a SYN-ACK."""
     begun = result["run"]["metrics"]["connections"]
     syns, spurious, waits_ms = begun, 0.0, []
     for flow in result["flows"]:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of hwang2018's senders on a real Linux kernel, and computes the tables and figures of
-lab.md."""
+"""Lists the runs of hwang2018's senders on a real Linux kernel, and computes the contents of lab.md."""
 
 from __future__ import annotations
 
@@ -30,15 +29,13 @@ METRICS = (
 #: The scenario and the senders for which cwnd over time is drawn.
 LOSSY, OVER_TIME = "lab-loss-1e-2", ("reno+mlp/hwang2018", "reno+mlp", "cubic+mlp", "reno+adaptive")
 POINTS = 700
-#: The scenarios of the criteria without and with random loss. A sender is in the first or in the second of
-#: a pair.
+#: The scenarios without and with random loss that the criteria use; a sender is in one of each pair.
 AT_LOSSLESS, AT_LOSSY = ("lab-loss-0", "lab-history-0"), (LOSSY, "lab-history-1e-2")
 BBR = "bbr+none"
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the metrics of the tables, and for one figure cwnd at a subset of
-    the ACKs and at each loss, with the classifier's decision."""
+    """Returns what is stored of a run: metrics and, for one figure, cwnd at some ACKs and at each loss."""
     metrics = {name: measured[name] for name in METRICS if measured.get(name) is not None}
     (sender,) = (arm.name for arm in guest.arms(chosen, 0) if arm.folder == folder.name)
     if chosen.name != LOSSY or sender.partition(":")[0] not in OVER_TIME:

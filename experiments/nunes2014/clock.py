@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes simulated.md: nunes2014's simulations with RTTs timed by a clock of 500 ms ticks, as in the
-paper's time.
-
-The paper does not say which value its RTT predictor (the "experts") was given (the count of ticks, the
-count less one, or the exact RTT), nor against which of these errors were computed. The page shows all
-combinations.
-"""
+paper's time. The paper does not say whether its predictor's samples, and the values in its errors, were
+counts of ticks, counts less one, or exact RTTs; the page shows all combinations."""
 
 from __future__ import annotations
 
@@ -81,8 +77,8 @@ def label(run: Run) -> str:
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the panels that show `metric` of a run: for errors a panel for each value that they are
-    computed against, for other metrics one panel."""
+    """Yields the panels that show `metric` of a run; errors have one for each value they are computed
+    against."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
@@ -90,13 +86,9 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a table row for nunes2014's experts (its RTT predictor) that are `given` one kind of RTT
-    sample, with a cell for each kind of error.
-
-    A cell has the geometric mean over networks of the ratio of Jacobson's error to that of the experts,
-    the number of networks in which the experts' error is smaller, and the numbers of intervals wholly
-    above and below 1.
-    """
+    """Returns a table row for nunes2014's experts with one kind of RTT sample (`given`), with a cell for
+    each kind of error: the geometric mean over networks of Jacobson's error over the experts', in how many
+    networks the experts' error is smaller, and how many intervals are wholly above and below 1."""
     cells = []
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
