@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures a path in the lab under unchanged Linux (`stock`), and stores what `tcplearn explain` forecasts
-from the captures for other settings of the retransmission timer."""
+"""Captures lab runs under unchanged Linux (`stock`), and stores what `tcplearn explain` forecasts from
+these captures for other settings of the retransmission timer."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
 
 @dataclass(frozen=True)
 class Forecasts:
-    """The captured runs of a scenario, and the forecasts that are made from all these captures together.
-    The forecast for each timer setting (candidate) is stored as a run of its own."""
+    """A scenario's captured runs, and, as a run for each timer setting, the forecast from all the
+    captures."""
 
     file: Path
 

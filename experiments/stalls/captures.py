@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Scores tools that find the causes of stalls (times in which a connection waits) in a capture.
-  python -m experiments.stalls.captures           scores `tcplearn explain` and tshark
-  python -m experiments.stalls.captures SAID.csv  scores another tool's stalls; README.md has the columns
-  python -m experiments.stalls.captures make      makes the captures from finished lab runs in the cache"""
+python -m experiments.stalls.captures           scores `tcplearn explain` and tshark
+python -m experiments.stalls.captures SAID.csv  scores another tool's stalls; README.md has the columns
+python -m experiments.stalls.captures make      makes the captures from finished lab runs in the cache"""
 
 from __future__ import annotations
 

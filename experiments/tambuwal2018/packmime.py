@@ -94,8 +94,7 @@ def ours(header: str) -> dict[str, Curve]:
 
 
 def read_again(text: str) -> None:
-    """Writes the arrays of web_quantiles.h and the rows of quantiles.csv for the quantities of `NAMES`,
-    from ns-2's curves in `text`."""
+    """Writes the arrays of web_quantiles.h and the rows of quantiles.csv from ns-2's curves in `text`."""
     theirs, header = published(text), QUANTILES.read_text()
     values: dict[str, list[float]] = {"kP": list(READ)} | {
         name: [theirs[quantity](p) for p in READ] for quantity, name in NAMES.items()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the table in docs/metrics.md from the list of metrics: `python -m tcplearn.metrics.page
---write`."""
+"""Writes the table of metrics into docs/metrics.md: `python -m tcplearn.metrics.page --write`."""
 
 import sys
 from pathlib import Path

@@ -27,8 +27,8 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error to raise when the disk is full while `path`, or a file in this folder, is written.
-    The message names the mount point."""
+    """Return the error for a disk that is full while `path` (or a file in it) is written; names the mount
+    point."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -45,8 +45,7 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 @contextlib.contextmanager
 def naming_full_disk(folder: Path) -> Iterator[None]:
-    """Replace the OSError of a full disk, which may name no file, by a FullDiskError that names the file
-    or `folder`."""
+    """Replace the OSError of a full disk by a FullDiskError that names the file, or else `folder`."""
     try:
         yield
     except OSError as error:
@@ -57,8 +56,7 @@ def naming_full_disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_full_output() -> Iterator[None]:
-    """Raise FullDiskError if standard output is written to a full disk. Standard output then gets nothing
-    more, not even when Python exits."""
+    """Raise FullDiskError if standard output fills a disk, and discard all further output, also at exit."""
     try:
         yield
     except OSError as error:
@@ -111,8 +109,8 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file that is being written. `commit` moves it to `path` as a whole; without `commit` nothing
-    remains. If `path` is None, `commit` writes everything to standard output."""
+    """A file being written; `commit` moves it to `path` (None: standard output), otherwise nothing
+    remains."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -168,8 +166,7 @@ class Pending:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write `content` to a temporary file and rename it to `path`, so that a reader sees either the old
-    or the new file."""
+    """Write `content` to a temporary file and rename it to `path`: readers see the old or the new file."""
     with Pending(path) as file:
         file.write(content)
         file.commit()
