@@ -30,7 +30,8 @@ EXPECTED = 20  # a miss rate is judged only on a series with at least this expec
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the predicted RTTs and the RTOs of estimator `name` in us, for each RTT of `y` but the first."""
+    """Return the predicted RTTs and the RTOs of estimator `name` in us, before each RTT of `y` but the
+    first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]
@@ -109,8 +110,8 @@ def stepped_series(factor: float) -> list[Rtts]:
 
 
 def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
-    """Return, for samples 51 to 150 after the RTT steps by `factor`, the miss rate over the chosen 1 % and
-    the mean excess wait in us (RTO minus RTT where positive)."""
+    """Return two means over samples 51 to 150 after the RTT steps by `factor`: the rate of RTTs above the
+    RTO, divided by the chosen 1 %, and the excess wait in us (RTO minus RTT where positive)."""
     out = np.zeros(2)
     for y in stepped_series(factor):
         rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
@@ -132,8 +133,8 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
-    """Yield a table row with the misses and spurious timeouts of three timers, in % of samples, in flows
-    with `window` packets per round trip and a chosen miss rate `miss`."""
+    """Yield a table row with the misses (RTTs above the RTO) and spurious timeouts of three timers, in %
+    of samples, for flows of `window` packets per round trip and the chosen miss rate `miss`."""
     names = ("conformal", "conformal/at-send", "jacobson")
     out, kept = [], []
     for family_name, seed in itertools.product(FAMILIES, range(3)):
@@ -158,8 +159,9 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the mean miss rate of `conformal/at-send` over the chosen 1 %, and how many series are below
-    0.7 %, from 0.7 to 1.3 %, and above, in flows of `rows` packets with `window` per round trip."""
+    """Yield the miss rate (of RTTs above the RTO) of `conformal/at-send` in flows of `rows` packets,
+    `window` per round trip: the mean divided by the chosen 1 %, and the numbers of series below 0.7 %, up
+    to 1.3 %, above."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
@@ -172,8 +174,8 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield the mean and the largest error of `tracking` and of `tracking/first` over the better of
-    `jacobson` and `last`, with the prediction that was in force when the packet was sent."""
+    """Yield the mean and the largest error of `tracking` and `tracking/first`, divided by that of the
+    better of `jacobson` and `last`. The predictions are those in force when the packet was sent."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
@@ -188,8 +190,9 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield means over 200 series with a burst of up to `most` samples, `low` to `high` times the RTT:
-    RTOs after the burst over the RTO before it, and `conformal`'s miss rate after it over the chosen 1 %."""
+    """Yield means over 200 series in which up to `most` RTTs are multiplied by `low` to `high`: RTOs after
+    the burst divided by the RTO before it, and the miss rate of `conformal` after it divided by the chosen
+    1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])

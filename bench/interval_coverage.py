@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Prints docs/metrics.md's table of how often the 95 % interval of a ratio contains the true ratio
-(minutes).
-  .venv/bin/python bench/interval_coverage.py"""
+"""Prints the table of docs/metrics.md: how often a 95 % interval of a ratio contains the true ratio.
+.venv/bin/python bench/interval_coverage.py       takes some minutes"""
 
 import sys
 from pathlib import Path
@@ -22,9 +21,9 @@ PLAIN = (1 - bootstrap.COVERAGE) / 2
 
 
 def coverage(rows: int, phi: float) -> tuple[float, float]:
-    """Return how often intervals contain the true ratio of mean errors, as fractions: those of `tcplearn
-    replay`, and plain bootstrap percentiles. Series are autoregressive, with `rows` samples and
-    coefficient `phi`."""
+    """Return the fractions of intervals that contain the true ratio of mean errors: of the intervals that
+    `tcplearn replay` prints, and of plain bootstrap percentiles. The series are autoregressive, with
+    `rows` samples and coefficient `phi`."""
     rng = np.random.default_rng(1)
     sums = sum(
         blocks_of(autoregressive(rng, rows, phi), NAMES).sum(axis=0) for _ in range(TRUTH_SAMPLES // rows)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: A small process that starts the command: Linux counts the parent's memory before execve towards the peak.
+#: A small process that starts the command: Linux counts the starter's memory in the command's peak.
 _LAUNCHER = """
 import os, sys, time
 start = time.perf_counter()

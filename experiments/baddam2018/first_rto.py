@@ -26,7 +26,7 @@ from tcplearn.output.markdown import table_of
 
 #: A profile with only a few connections, as a check.
 SMOKE = "smoke"
-#: Seed, number of destination prefixes, connections to each. The shipped model was trained on seed 1.
+#: Seed, destination prefixes, connections to each, losses, jitter; the shipped model was trained on seed 1.
 SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05
 #: Constant first RTOs: `SAFE_US` is above all drawn RTTs; `WRONG_US` is that of a model of a faster network.
 SAFE_US, WRONG_US = 350_000, 20_000
@@ -34,7 +34,7 @@ RESAMPLES = 2000
 STOCK, BEST, BEST_AT_BOTH = "stock, 1 s", "best constant of the training", "best constant at both ends"
 KNOWN, KNOWN_AT_BOTH = "model, known places", "model at both ends, known places"
 UNSEEN, UNSEEN_AT_BOTH = "model, unseen places", "model at both ends, unseen places"
-#: The constant with which each trial of the model is compared.
+#: The trial of a constant first RTO with which each trial of the model is compared.
 BESIDE = {KNOWN_AT_BOTH: BEST_AT_BOTH, UNSEEN_AT_BOTH: BEST_AT_BOTH, KNOWN: BEST, UNSEEN: BEST}
 HEAD = (
     "first RTO", "connections", "with a loss", "mean wait, ms", "to stock's", "p99, ms", "to stock's",
@@ -82,7 +82,7 @@ def network(*, small: bool = False) -> Network:
 
 @dataclass(frozen=True)
 class Trials:
-    """A batch with a run for each trial of a first RTO."""
+    """A batch with one run for each trial of a first RTO (a constant, or predicted by a model)."""
 
     profile: str
 
@@ -154,8 +154,8 @@ def _p99(waits: Floats, axis: int = -1) -> Floats:
 
 
 def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
-    """Returns, as text, the statistic `figure` of `ours`' handshake waits in ms, and its ratio to
-    `base`'s."""
+    """Returns, as text, the statistic `figure` of the handshake waits of run `ours` in ms, and its ratio
+    to that of run `base`; dashes if a run has no waits."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
         return "–", "–"

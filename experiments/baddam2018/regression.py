@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fits baddam2018's linear regression of the mean RTT of a burst of pings, without runs. Compares
-coefficients and mean absolute percentage error (MAPE) with the paper's, on our table of hosts and on the
-printed bursts."""
+"""Fits baddam2018's linear regression of the mean RTT of a burst of pings to our table of hosts. Compares
+coefficients and mean absolute percentage error (MAPE) with the paper's, also on its printed bursts."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
 
 @dataclass(frozen=True)
 class Forecasts:
-    """A scenario's captured runs, and, as a run for each timer setting, the forecast from all the
-    captures."""
+    """The captured runs of a scenario, and the forecasts from all their captures together. The forecast
+    for each timer setting is stored as a run of its own."""
 
     file: Path
 

@@ -96,16 +96,16 @@ class OnPath:
         return next(name for name, run in self.forecasts.items() if run.metrics["advised"])
 
     def best(self) -> str:
-        """Returns the setting with the least measured mean of the slowest 2 % of response times, among
-        those with few enough spurious retransmissions for `tcplearn explain` to advise them."""
+        """Returns the timer setting with the smallest measured mean of the slowest 2 % of response times,
+        among those with few enough spurious retransmissions for `tcplearn explain` to advise them."""
         timers = self.cell.timers
         most = timers[STOCK].spurious_permille + MOST_SPURIOUS
         able = [one for one in map(_measured, self.forecasts) if timers[one].spurious_permille <= most]
         return min(able, key=lambda one: timers[one].of(SLOW))
 
     def over_best(self) -> Drawn:
-        """Returns the measured mean of the slowest 2 % of response times with the advised setting, over
-        that with the best setting, with bootstrap samples."""
+        """Returns a ratio with bootstrap samples: the measured mean of the slowest 2 % of response times
+        with the advised timer setting, divided by that with the best setting."""
         names = (_measured(self.advised), self.best())
         (value, drawn), (least, drawn_too) = (self.cell.ratio(name, SLOW) for name in names)
         return value / least, drawn / drawn_too

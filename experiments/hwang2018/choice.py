@@ -22,16 +22,16 @@ DROPS = "queue_dropped_packets"
 @dataclass(frozen=True)
 class Candidate:
     """A value of a parameter of the loss classifier `history`, with results of senders that act on its
-    decisions. `drops`, `rtt` and `jain` are ratios to NewReno without random loss, first without and then
-    with reordering; drops with reordering are relative to the oracle, which knows the true cause of each
-    loss."""
+    decisions. `drops`, `rtt` and `jain` are for runs without random loss, first without and then with
+    reordering. They are ratios to NewReno; drops with reordering are relative to the oracle, which knows
+    each loss's cause."""
 
     value: float
     drops: list[float]
     rtt: list[float]
     jain: list[float]
-    neighbour: Estimate  # goodput of a competing NewReno over that beside the oracle; both loss rates
-    goodput: list[Estimate]  # over the oracle's: at each loss rate, then at both together
+    neighbour: Estimate  # a competing NewReno's goodput over that beside the oracle; both loss rates
+    goodput: list[Estimate]  # divided by the oracle's: at each loss rate, then at both together
 
     @property
     def is_harmless(self) -> bool:
@@ -95,8 +95,8 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns two table rows of ratios for a CUBIC sender with the classifier `history`: over networks
-    with randomly drawn queues, and with CoDel. Returns [] unless all three senders have equally many runs."""
+    """Returns two table rows of ratios for a CUBIC sender with the classifier `history`: for networks with
+    randomly drawn queues, and with CoDel. Returns [] unless all three senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

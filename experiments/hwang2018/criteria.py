@@ -105,9 +105,10 @@ def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[li
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns, for two criteria, how often our classifier `history`, the oracle (which knows each loss's
-    cause) and a sender without a classifier meet them: Jain's index without random loss ("jain"), and a
-    competitor's goodput over its goodput beside BBR ("neighbour"). Empty if either has no runs."""
+    """Returns, for two criteria, in how many conditions our classifier `history`, the oracle (which knows
+    each loss's cause) and a sender without a classifier meet them: Jain's index without random loss
+    ("jain"), and the goodput of a competing transfer relative to that beside BBR ("neighbour"). Empty
+    without runs."""
     shared = unseen(found.at(scenario="harm")).at(beside=1)
     jain: list[tuple[str, list[Estimate]]] = []
     neighbour: list[tuple[str, list[Estimate]]] = []

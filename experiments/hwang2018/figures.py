@@ -78,8 +78,8 @@ def _lines(
     file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
     *, over: float | None = None, printed: Sequence[Json] = (),
 ) -> Iterator[Figure]:  # fmt: skip
-    """Yields a chart of goodput (or, with `over`, of its ratio to runs with `key` = `over`) against label
-    `key`."""
+    """Yields a chart of goodput against the label `key`, or with `over` of its ratio to the goodput of the
+    runs in which `key` is `over`. Diamonds show the values that the paper prints (`printed`)."""
     import altair as alt
 
     rows: list[Json] = []

@@ -11,7 +11,7 @@ from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
 
 CONFIDENCE = 0.9
-#: Counts of fast retransmits by the loss's true cause and by the cause that the classifier called.
+#: Counts of fast retransmits, by the true cause of the loss and by the cause that the classifier decided.
 CALLS = tuple(
     f"{true}_called_{said}" for true in ("random", "congestion") for said in ("random", "congestion")
 )
@@ -105,8 +105,8 @@ class Sample(list[Run]):
     def over(
         self, base: Sequence[Run], metric: str, *, by: tuple[str, ...] = (), plus: float = 0.0
     ) -> Estimate:
-        """Returns the geometric mean ratio of `metric` in these runs to `base`, with `plus` added to each
-        value. Runs pair up by number and the labels `by`."""
+        """Returns the geometric mean of the ratio of `metric` in these runs to `metric` in `base`, with
+        `plus` added to each value. Runs with the same number and the same labels `by` form a pair."""
 
         def values(runs: Sequence[Run]) -> dict[Hashable, float]:
             return {(r.run, *(r.labels[name] for name in by)): r.metrics[metric] + plus for r in runs}
@@ -114,7 +114,7 @@ class Sample(list[Run]):
         return student_ratio(values(self), values(base), CONFIDENCE)
 
     def calls(self) -> list[int]:
-        """Returns fast retransmits in the order of `CALLS`: by true cause, then by classifier's decision."""
+        """Returns counts of fast retransmits in the order of `CALLS`: by true cause, then by decision."""
         return [round(self.total(name)) for name in CALLS]
 
     def accuracy(self) -> Estimate:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Computes p99, p99.9 and the mean of the slowest 2 % of response times over one path under each timer,
-with bootstrap samples. Timers: `stock` (Linux's own), fixed values of rto_min, and the learned policies
-`priced` and `priced/spaced`."""
+with bootstrap samples. The timers are `stock` (Linux's own), fixed values of rto_min, and the learned
+resend policies `priced` and `priced/spaced`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BLOCK, DRAWS, SEED = 25, 400, 17
 P99, P999, SLOW = FIGURES = ("p99", "p99.9", "slowest 2 %")
 #: The smallest number of requests for which the 99.9th percentile is shown.
 LEAST_P999 = 12_000
-#: The share of the response times, the slowest, that suffices for all figures of any bootstrap sample.
+#: The share of the response times, the slowest, from which all figures can be computed.
 KEPT = 0.15
 
 DSACK, PROBES, TIMEOUTS = "nstat.TcpExtTCPDSACKRecv", "nstat.TcpExtTCPLossProbes", "nstat.TcpExtTCPTimeouts"
@@ -53,8 +53,8 @@ class Sample:
         return np.array([np.bincount(row, minlength=n) for row in chosen])
 
     def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Returns rows of p99, p99.9 and the mean of the slowest 2 %, in ms, one for each row of
-        `weights`: how often each group counts. Without `weights`, returns one row in which each group
+        """Returns p99, p99.9 and the mean of the slowest 2 % in ms, in a row for each row of `weights`,
+        which says how often each group counts. Without `weights`, returns one row in which each group
         counts once."""
         if weights is None:
             weights = np.ones((1, len(self.sizes)), np.int64)
@@ -108,8 +108,8 @@ class Timer:
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
-        """Returns the measurements of runs in ns-3; `late` "_late": of later requests of each connection
-        only."""
+        """Returns the measurements of runs in ns-3: of all requests, or with `late` = "_late" only of the
+        later requests of each connection."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
         m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]
@@ -130,8 +130,7 @@ class Timer:
 
 
 class Cell:
-    """A path under one workload, with the measurements of each timer; the bootstrap draws blocks of
-    requests."""
+    """A path under one workload, measured with each timer. The bootstrap draws blocks of requests."""
 
     #: Whether the best fixed rto_min is chosen again in each bootstrap sample.
     chooses_again = False
@@ -148,8 +147,8 @@ class Cell:
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns how often each bootstrap sample contains each group of `timer`, of all runs or of one
-        `half`."""
+        """Returns how often each bootstrap sample contains each group of `timer`, of all its runs or of
+        one half of them (`half` 0 or 1)."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 
@@ -163,8 +162,8 @@ class Cell:
         return np.asarray(self.figures(timer, half, drawn)[:, FIGURES.index(figure)])
 
     def ratio(self, timer: str, figure: str) -> Drawn:
-        """Returns `figure` of the response times under `timer` over that under Linux's own timer
-        (`stock`)."""
+        """Returns `figure` (p99, p99.9 or the mean of the slowest 2 % of response times) under `timer`
+        divided by that under Linux's own timer (`stock`), with bootstrap samples."""
         value, sampled = (
             self._column(timer, figure, None, drawn) / self._column(STOCK, figure, None, drawn)
             for drawn in (False, True)
@@ -172,10 +171,10 @@ class Cell:
         return float(value[0]), sampled
 
     def over_floor(self, timer: str, figure: str) -> Drawn:
-        """Returns `figure` under `timer` over that under the best fixed rto_min, with bootstrap samples.
-        The best has the least `figure` among those with no more spurious retransmissions than `timer` (200
-        ms if there is none). It is chosen on one half of the runs and judged on the other; the result is
-        the geometric mean of both directions."""
+        """Returns `figure` of the response times under `timer` divided by that under the best fixed
+        rto_min, with bootstrap samples. The best rto_min has the smallest `figure` among those with no
+        more spurious retransmissions than `timer`; if there is none, it is 200 ms. It is chosen on one
+        half of the runs and judged on the other; the result is the geometric mean of both directions."""
         value, sampled = (
             np.exp(np.mean([self._over_floor(timer, figure, half, drawn) for half in (0, 1)], axis=0))
             for drawn in (False, True)
@@ -195,8 +194,8 @@ class Cell:
         return np.asarray(np.log(self._column(timer, figure, 1 - chosen, drawn) / base))
 
     def _spurious(self, timer: str, half: int, drawn: bool) -> Floats:
-        """Returns spurious retransmissions per 1,000 segments in a half of the runs; `drawn`: by bootstrap
-        sample."""
+        """Returns spurious retransmissions per 1,000 segments in one half of the runs, or in the only run;
+        with `drawn`, returns a value for each bootstrap sample."""
         of = self.timers[timer]
         k = slice(half, None, 2) if len(of.segments) > 1 else slice(None)
         weights = self.weights(timer, half) if drawn else np.ones((1, len(of.segments[k])))
@@ -224,8 +223,8 @@ class SeedsCell(Cell):
         return self._drawn if half is None else self._drawn[:, half::2]
 
     def over_stock(self, timer: str, above: str, below: str = "") -> tuple[Drawn, Drawn]:
-        """Returns the total of the field `above` of `Timer` over that of `below`, for `timer` and for
-        `stock`."""
+        """Returns the sum of the field `above` of `Timer` divided by the sum of its field `below`, for
+        `timer` and for Linux's own timer (`stock`), each with bootstrap samples."""
         out = []
         for name in (timer, STOCK):
             top, bottom = (getattr(self.timers[name], part) for part in (above, below))
@@ -239,8 +238,8 @@ class SeedsCell(Cell):
 
 
 def overall(cells: Sequence[Cell], timer: str, figure: str, *, floor: bool = False) -> Drawn:
-    """Returns the geometric mean over paths of `figure` under `timer` over that under Linux's own timer
-    (`stock`) or, with `floor`, under the best fixed rto_min."""
+    """Returns the geometric mean over the paths of `figure` under `timer` divided by that under Linux's
+    own timer (`stock`) or, with `floor`, by that under the path's best fixed rto_min."""
     return geometric_drawn([(c.over_floor if floor else c.ratio)(timer, figure) for c in cells])
 
 

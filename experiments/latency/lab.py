@@ -35,7 +35,7 @@ from tcplearn.output.numbers import milliseconds, ratio
 
 PEERS = (*STATIC, "thin linear", "RACK and probes off")
 WIRED = "thin-wired"
-#: Scenarios with further workloads, with transfers beside one under Linux's timer, and without bulk ones.
+#: Scenarios with further workloads, with transfers that compete with Linux's timer, and without bulk ones.
 WAYS = (WIRED, "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
 BESIDE = (WIRED, "thin-bloat", "thin-cellular")
 WITHOUT_BULK = "thin-delayed-acks-200"
@@ -70,8 +70,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs of docs/latency.md, or with `profile` only the wired path's runs under that
-    profile."""
+    """Returns the runs of all scenarios and profiles of docs/latency.md or, with `profile`, only the runs
+    of the wired path under that profile."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:
@@ -174,8 +174,8 @@ def _table_by_path(cells: Sequence[Cell]) -> str:
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns a table of our timers' figures over those of the best fixed rto_min of each path in
-    hindsight."""
+    """Returns a table of the figures of our timers divided by those of the best fixed rto_min of each
+    path, which is known only in hindsight."""
     figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
@@ -194,8 +194,8 @@ def _wired(c: Cell) -> str:
 def _other_paths(
     values: Sequence[float], text: Callable[[float], str], scale: Callable[[Any], Any] = np.asarray
 ) -> str:
-    """Returns, as text, a 95 % bootstrap interval of the mean over paths: what other similar paths would
-    give."""
+    """Returns, as text, the 95 % interval of the mean over paths, from bootstrap samples of paths: where
+    the mean over other similar paths can be expected."""
     low, high = interval(scale(means_drawn(values, SEED, DRAWS)))
     return f"; other paths like these: {text(low)} to {text(high)}"
 
@@ -219,9 +219,10 @@ def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
 
 
 def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
-    """Returns bootstrap samples of spurious retransmissions per 1,000 segments under `timer` minus those
-    under Linux's own timer; nan for a single run. The bootstrap draws run numbers, which both timers
-    share. The variance (n - 1)/n of the mean of n drawn runs is corrected."""
+    """Returns bootstrap samples of the spurious retransmissions per 1,000 segments under `timer` minus
+    those under Linux's own timer; nan for a single run. The bootstrap draws run numbers, which the timers
+    share. The mean of n runs drawn with replacement has only (n - 1)/n of the correct variance; this is
+    corrected."""
     ours, stock = c.timers[timer], c.timers[STOCK]
     n = min(len(ours.segments), len(stock.segments))
     if n < 2:

@@ -80,7 +80,7 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
 
 
 def _resends(found: Sequence[Bulk], timer: str) -> str:
-    """Returns the ratio of timeouts and probes under `timer` to Linux's own, with an interval over paths."""
+    """Returns the ratio of timeouts and probes under `timer` to those under Linux's own, with an interval."""
     ours, stock = (np.array([of.resends[name] for of in found], float) for name in (timer, STOCK))
     at = np.random.default_rng(SEED).integers(0, len(found), (DRAWS, len(found)))
     drawn = ours[at].sum(axis=1) / np.maximum(stock[at].sum(axis=1), 1)
@@ -212,8 +212,9 @@ class Overload:
 
     @property
     def dispersion(self) -> float:
-        """Returns the variance of the drop counts between equal runs over their mean, pooled over loads
-        and timers. It is at least 1, the value of a Poisson distribution; drops in bursts make it larger."""
+        """Returns the variance of the number of drops between runs of the same load and timer, divided by
+        its mean. It is at least 1, the value of a Poisson distribution, and larger because drops come in
+        bursts."""
         groups = [load.dropped for of in self.loads.values() for load in of.values()]
         runs = sum(len(drops) - 1 for drops in groups)
         squares = sum(((drops - drops.mean()) ** 2).sum() / max(drops.mean(), 1) for drops in groups)
@@ -224,8 +225,8 @@ class Overload:
         return ours[0] / stock[0], ours[1] / stock[1]
 
     def drops(self, profile: str, timer: str) -> Drawn:
-        """Returns drops per response under `timer` over those under Linux's own timer. The bootstrap
-        samples are normal, with the variance of counts with `dispersion`."""
+        """Returns the drops per response under `timer` divided by those under Linux's own timer, with
+        bootstrap samples: normally distributed, with the variance of counts that have `dispersion`."""
         of, base = (self.loads[profile][name] for name in (timer, STOCK))
         ours, stock = (max(load.dropped.sum(), 1) for load in (of, base))
         value = float(ours / of.answers / (stock / base.answers))

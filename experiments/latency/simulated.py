@@ -114,8 +114,8 @@ class Overload:
         }
 
     def compared(self, timer: str, part: str) -> tuple[float, float, float] | None:
-        """Returns the geometric mean ratio of `part` ("goodput" or "drops") under `timer` to Linux's own
-        timer, with its interval; None if a run has a zero."""
+        """Returns the geometric mean over runs of the ratio of `part` ("goodput" or "drops") under `timer`
+        to that under Linux's own timer, with its interval; None if a run has a zero."""
         return ratio_interval(self.values[part][timer], self.values[part][STOCK], 0.95)
 
 
@@ -174,8 +174,8 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields p99 and p99.9 over those of the best fixed rto_min, without requests from which timers
-    learned."""
+    """Yields table rows of p99 and p99.9 relative to the fixed rto_min that is best in hindsight, without
+    the first requests of each connection, from which the learned timers learned."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)

@@ -61,8 +61,8 @@ def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[
 def against_floor(
     cells: Sequence[Cell], more: Callable[[str, str], str] = lambda timer, figure: ""
 ) -> Iterator[Row]:
-    """Yields rows of criteria relative to the best fixed rto_min. `more` returns a text for (timer,
-    figure), which is added to the verdict over several paths."""
+    """Yields table rows of criteria relative to the fixed rto_min that is best in hindsight. `more`
+    returns a text for a timer and a figure, which is appended to the verdict over several paths."""
     first = [c for c in cells if c.path == "wired"]
     for what, of, figure, limit in (
         ("p99, all paths", cells, P99, 1.00),

@@ -23,7 +23,7 @@ Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
 
 @dataclass(frozen=True)
 class Work:
-    """How runs are executed: where (`place`), with which cache, and anew despite cached results (`fresh`)."""
+    """Says how runs are executed: where (`place`), with which cache, and whether even if cached (`fresh`)."""
 
     place: Place = field(default_factory=Place)
     cache: Path | None = None  # None: the user's cache folder
@@ -99,8 +99,8 @@ class LabRuns:
     def folders(
         self, numbers: Sequence[int], work: Work, failures: list[str]
     ) -> Iterator[tuple[Path, int, Any, Any]]:
-        """Executes the runs `numbers` that the cache lacks; yields `read`'s arguments for each finished
-        run."""
+        """Executes the runs with these `numbers` that the cache lacks, and yields the arguments of `read`
+        for each finished run."""
         from tcplearn.lab import kept, machine, run, scenario
 
         chosen = scenario.load(self.file, self.profile)

@@ -76,8 +76,8 @@ def show(chosen: Chosen, say: Callable[[str], None]) -> None:
 
 
 def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None:
-    """Writes the chosen pages from stored runs; with `work`, runs missing ones. Raises UserError,
-    FailedError."""
+    """Writes the chosen pages from the stored runs. If `work` is given, missing runs are executed first.
+    Raises UserError, FailedError."""
     failures = _do(chosen, work) if work else []
     found = runs.latest(runs.read(chosen.runs_file))
     pages, written = chosen.pages(), 0
@@ -101,8 +101,8 @@ def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None
 
 
 def _do(chosen: Chosen, work: Work) -> list[str]:
-    """Executes and stores missing runs, after an interrupt the finished ones; returns a line for each
-    failure."""
+    """Executes the runs that the file of runs lacks and appends them to it, after an interrupt those that
+    are finished. Returns a line for each run that failed."""
     file = chosen.runs_file
     have = set() if work.fresh else {run.identity for run in runs.read(file)}
     failures: list[str] = []

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def scenarios(folder: Path, *place: str) -> Path:
-    """Returns the checkout's folder `place`, with the scenarios, unless the user chose another `folder`."""
+    """Returns the folder of scenarios: `place` in the checkout, unless the user chose another `folder`."""
     return ROOT.joinpath(*place) if folder.parent == ROOT / "experiments" else folder
 
 
@@ -43,8 +43,8 @@ class Page:
     fill: Callable[[Sequence[Run], Path], Mapping[str, Any]]
 
     def write(self, runs: Sequence[Run], folder: Path, target: Path) -> int:
-        """Writes the page and its figures, returns the number of figures; UserError if no run is for this
-        page."""
+        """Writes the page to `target` and its figures below the folder of `target`; returns the number of
+        figures. Raises UserError if `runs` has no run that the page can be made from."""
         filled = self.fill(runs, folder)
         if not filled:
             raise UserError(f"{target.name}: the file of runs has none for this page")

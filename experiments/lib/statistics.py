@@ -40,15 +40,15 @@ def spread(of: Drawn) -> str:
 
 
 def how(limit: float, drawn: Floats) -> str:
-    """Returns "met" if the 95 % interval of `drawn` is at most `limit`, "missed" if above it, else
-    "undecided"."""
+    """Returns "met" if the whole 95 % interval of the bootstrap samples `drawn` is at most `limit`,
+    "missed" if the whole interval is above `limit`, and otherwise "undecided"."""
     low, high = interval(drawn)
     return "met" if high <= limit else "missed" if low > limit else "undecided"
 
 
 def verdict(of: Drawn, limit: float, *, least: bool = False) -> str:
-    """Returns a ratio, its 95 % interval and `how` it compares with `limit` (with `least`: at least), as
-    text."""
+    """Returns, as text, a ratio, its 95 % interval, and whether the interval is at most `limit` or, with
+    `least`, at least `limit` ("met", "missed" or "undecided")."""
     return f"{spread(of)}: {how(-limit, -of[1]) if least else how(limit, of[1])}"
 
 

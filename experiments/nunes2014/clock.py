@@ -29,8 +29,7 @@ from experiments.nunes2014.runs import (
     sized,
 )
 
-#: Jacobson's estimator, with which the experts are compared. It is given the count of ticks and subtracts
-#: one.
+#: Jacobson's estimator, with which the experts are compared; it gets the count of ticks and subtracts one.
 BASE = "jacobson/freebsd-2.2:sampling=every-ack"
 CLOCK = "one-per-rtt/bsd-500ms"
 #: What the experts are given as an RTT sample, by the name of the timing.
@@ -77,8 +76,8 @@ def label(run: Run) -> str:
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the panels that show `metric` of a run; errors have one for each value they are computed
-    against."""
+    """Yields the panels that show `metric` of a run: for errors a panel for each value that they are
+    computed against, for other metrics one panel."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
@@ -101,8 +100,8 @@ def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
 
 
 def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
-    """Returns `metric` by algorithm, for each network and seed in which all algorithms of `labels` have
-    it."""
+    """Returns `metric` by algorithm, for each network and seed in which all algorithms of `labels` have a
+    value."""
     found: dict[Any, dict[str, float]] = {}
     for run in runs:
         if metric in run.metrics:

@@ -25,7 +25,7 @@ PLAIN = "reno"
 OF = "experts/nunes2014-linux"
 #: The paper's names of estimators that have another name here.
 NAMES = {STOCK: "jacobson", OF: "experts"}
-#: What predictions are compared with. "The count": of 4 ms ticks, from the log; the kernel measures in us.
+#: The values that predictions are compared with. "The count" is of 4 ms ticks, computed from the log in us.
 SCORED = {
     "the count": "mean_abs_error_count_ticks",
     "the count less one": "mean_abs_error_count_less_one_ticks",
@@ -52,15 +52,15 @@ SIDES = {"in the kernel": (OF, LINUX), "replayed on the same samples": REPLAYED}
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns runs of all algorithms without tail loss probes, and of some with them; or those of
-    `profile`."""
+    """Returns the runs of all algorithms without tail loss probes and of some algorithms with them; with
+    `profile`, only the runs of that profile."""
     profiles = [profile] if profile else ["compare", "probes"]
     return [LabRuns(file, name, keep) for file in sorted(folder.glob("live-*.toml")) for name in profiles]
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the page's metrics (a missing kernel counter is 0), and figure 26's
-    samples."""
+    """Returns what is stored of a run: the metrics that the page shows, and the samples for figure 26. A
+    kernel counter that is missing did not increase and is stored as 0."""
     names = (*SCORED.values(), *(metric for metric, _, _ in SENT))
     values = {name: measured.get(name, 0.0 if name.startswith("nstat.") else None) for name in names}
     shown = [a.folder for a in arms(chosen, 0) if (a.congestion, a.estimator, a.tlp) == (PLAIN, OF, False)]
@@ -149,8 +149,8 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields the values of figure 26 from a scenario's first transfer under the timer of nunes2014's
-    experts."""
+    """Yields the values of figure 26 (RTTs and predictions over successive samples) from a scenario's
+    first transfer under the timer of nunes2014's experts."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

@@ -18,8 +18,8 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def simulated(folder: Path) -> list[dict[str, str]]:
-    """Returns the printed numbers of the simulations; `load` names the load of our scenario ("" for all
-    loads)."""
+    """Returns the printed numbers of the simulations. `load` of a row names the load of our scenario to
+    which the number belongs; it is "" if the number belongs to all loads."""
     return _rows(folder / "published.csv")
 
 

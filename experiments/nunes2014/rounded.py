@@ -85,9 +85,9 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields a table row for each algorithm: the geometric mean and the maximum of its error over `BASE`'s
-    (Jacobson's), and in how many networks it has the least error. All algorithms have an error in these
-    networks."""
+    """Yields a table row for each algorithm: the geometric mean and the maximum of its error divided by
+    that of `BASE` (Jacobson's estimator), and in how many networks no algorithm has a smaller error.
+    Networks in which an algorithm has no error are left out."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -105,8 +105,8 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
-    """Returns, as text, our least and greatest value for a number of the paper, over networks and
-    samplings."""
+    """Returns, as text, the smallest and the largest of our values for a number that the paper prints,
+    over networks and samplings."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])

@@ -38,8 +38,8 @@ Network = tuple[str, str, str]  # scenario, variant, load
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run: metrics, errors of flows by RTT, each flow's number of samples and,
-    for figure 6, cwnd over time."""
+    """Returns what is stored of a run: the metrics of the pages, the mean errors of flows grouped by RTT,
+    the number of samples of each flow and, for figure 6, cwnd over time."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     flows = [flow["metrics"] for flow in result["flows"]]
     for size, (low, high) in SIZES.items():
@@ -65,7 +65,7 @@ def network(run: Run) -> Network:
 
 
 def name(run: Run) -> str:
-    """Returns the run's algorithm without parameters: bounds of the RTO, the same throughout a figure."""
+    """Returns the run's algorithm without its parameters, which are the same throughout a figure."""
     return run.algorithm.partition(":")[0]
 
 
@@ -87,8 +87,8 @@ class Pairs:
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the geometric mean of `base` over `ours`, with its interval; None if a value is zero or
-        missing."""
+        """Returns the geometric mean of the ratio of `base` to `ours`, with its interval; None if a value
+        is zero or there are no values."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the causes of stalls that `tcplearn explain` finds in captures with the true causes in the lab."""
+"""Compares causes of stalls (waits of a connection) that `tcplearn explain` finds with the true causes."""
 
 from pathlib import Path
 

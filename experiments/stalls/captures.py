@@ -52,8 +52,8 @@ Said = Callable[[str, Path], list[Stall]]
 
 
 def tshark(_: str, file: Path) -> list[Stall]:
-    """Returns the stalls that tshark's flags show: from a segment to its retransmission, or a closed
-    window."""
+    """Returns the stalls that tshark's analysis flags show in a capture: the times from a segment to its
+    retransmission, and the times with a closed window."""
     shown = [word for field in ("frame.time_epoch", *_FIELDS) for word in ("-e", field)]
     command = ["tshark", "-r", str(file), "-Y", "tcp.analysis.flags", "-T", "fields", *shown]
     found: dict[tuple[str, str], list[Stall]] = {}
@@ -128,8 +128,7 @@ def _verdicts(said_of: Said, place: str) -> Iterator[score.Verdict]:
 
 
 def make() -> None:
-    """Writes the captures and the true stalls of the benchmark, from the finished lab runs of all
-    conditions."""
+    """Writes the captures and the true stalls of the benchmark from finished lab runs of all conditions."""
     from tcplearn.lab import kept, machine, run, scenario
 
     FOLDER.mkdir(exist_ok=True)
@@ -155,8 +154,8 @@ def _row(s: Stall) -> Iterable[object]:
 
 
 def _cut(file: Path, target: Path) -> int:
-    """Writes the capture's first `MOST_PACKETS` packets to `target`, compressed; returns the last one's
-    time in us."""
+    """Writes the first `MOST_PACKETS` packets of the capture `file` to `target`, compressed, and returns
+    the time of the last of them in us."""
     data, at, us = file.read_bytes(), 24, 0
     for _ in range(MOST_PACKETS):
         if at + 16 > len(data):

@@ -44,8 +44,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: cause and duration of each stall, true and as `tcplearn explain`
-    says."""
+    """Returns what is stored of a run: for each capture point, the true cause and duration of each stall,
+    and those that `tcplearn explain` names."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
     true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}
@@ -171,7 +171,7 @@ def _matrix(t: Tally) -> str:
 
 
 def _chart(runs: Sequence[Run]) -> dict[str, Any]:
-    """Returns a chart of confusion matrices of causes, by capture point: true against `tcplearn explain`."""
+    """Returns a chart of the causes that `tcplearn explain` names for each true cause, by capture point."""
     label = {name: WORDS[name].label if name in WORDS else "no stall" for name in NAMES}
     cells = [
         {"from": f"from the {place}", "true": label[true], "said": label[said], "share": share, "n": n}

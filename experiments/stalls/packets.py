@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds out which packets arrived, from captures at both ends. It shares no code with `tcplearn explain`,
-because it serves to score that."""
+"""Finds out which packets arrived, from captures at both ends of connections. It shares no code with
+`tcplearn explain`, because its results are used to score that program."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ class Stream:
         return acks[k] if k < len(acks) else None
 
     def told_us(self, start: int, end: int, since_us: int) -> int:
-        """Returns when, after `since_us`, an ACK or SACK of bytes `start` to `end` reached the sender;
-        else -1."""
+        """Returns when, after `since_us`, the first ACK or SACK of the bytes `start` to `end` reached the
+        sender; -1 if none did."""
         for p in self.back.arrivals:
             if p.arrived_us <= since_us or p.flags & SYN:
                 continue
@@ -180,7 +180,8 @@ def _by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
 
 
 def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
-    """Sets the arrival times of `sent` packets from those that `came`; a packet is the last of equal ones."""
+    """Sets the arrival times of the `sent` packets from the packets that `came` at the other end. If sent
+    packets are equal, the last one that was sent before counts as arrived."""
     waiting: dict[tuple[int, ...], list[Packet]] = defaultdict(list)
     for p in sent:
         waiting[p.identity].append(p)
@@ -201,5 +202,5 @@ def _count_bytes(stream: Stream) -> None:
 
 
 def _unwrapped(difference: int) -> int:
-    """Returns the signed difference of two sequence numbers, given modulo 2^32; it is less than 2 GB."""
+    """Returns the signed difference of sequence numbers, given modulo 2^32; it must be less than 2 GB."""
     return (difference + _HALF) % (1 << 32) - _HALF

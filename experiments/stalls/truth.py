@@ -118,8 +118,8 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each byte range that was sent repeatedly and arrived: lost or spuriously
-    repeated."""
+    """Yields a stall for each range of bytes that was sent more than once and arrived: a loss or a
+    spurious retransmission."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -148,7 +148,7 @@ def _loss(name: str, by: str, stream: Stream, start: int, end: int, sent: list[P
 
 
 def merged(losses: Iterable[Stall]) -> list[Stall]:
-    """Returns one end's `losses` in order of time; overlapping ones become one, with the longest's cause."""
+    """Returns one end's `losses` by time; overlapping ones become one stall with the cause of the longest."""
     out: list[Stall] = []
     longest = 0
     for one in sorted(losses, key=lambda s: s.start_us):
@@ -184,8 +184,8 @@ def _handshake(one: Connection) -> Iterator[Stall]:
 
 
 def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
-    """Yields stalls of the client without a loss: own processing, the server's closed window or delayed
-    ACKs."""
+    """Yields the stalls of the client without a loss: its own processing time, a closed window of the
+    server, and delayed ACKs of the server. Requests have `request` bytes."""
     me, server = one.client, one.server
     ends_at = {p.end: p for p in reversed(me.arrivals) if p.size}
     room = min(FULL_BYTES, max((p.size for p in me.data), default=1))
@@ -218,8 +218,8 @@ def _window(ack: Packet, by: Stream) -> int:
 
 
 def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
-    """Yields stalls of the server without a loss, by response: own processing, or a path slower than its
-    best."""
+    """Yields the stalls of the server without a loss, for each response of `answer` bytes: its own
+    processing time, or the delay that the path added to the shortest round trip."""
     there_and_back_us = one.client.transit_us + one.server.transit_us
     whole, asked = _in_order(one.client), (0, one.syns[0])
     n = most = 0
@@ -242,7 +242,7 @@ def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
 
 
 def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
-    """Yields the number of bytes that had arrived without a gap, each time it grew, and the packet then."""
+    """Yields the number of bytes that had arrived without a gap, each time it grew, with the packet."""
     early: dict[int, int] = {}
     reached = 0
     for p in stream.arrivals:
@@ -256,8 +256,8 @@ def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
 
 
 def _name_silence(found: Sequence[Stall], connections: Sequence[Connection]) -> None:
-    """Sets the cause "path_silent" where several connections lost all copies while no packet arrived at
-    all."""
+    """Sets the cause "path_silent" for stalls that at least two connections have at the same time, if all
+    copies of their segments were lost in a period in which no packet arrived."""
     sent = [(p.us, one.name, p) for one in connections for s in (one.client, one.server) for p in s.sent]
     sent.sort(key=lambda of: of[0])
     timed = [s for s in found if s.lost and s.causes <= {"tail_timer", "tail_probe", "resend_lost"}]

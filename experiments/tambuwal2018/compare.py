@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares tambuwal2018's five startups (rules for IW and ssthresh after a lost SYN-ACK) with the paper,
-by sign and rank of the change from the standard, in tables 2 (link's loss share) and 3 (throughput) and
-figure 7 (mean response time). Judges the criterion for `tsl-feedback`, our startup that reacts to the loss
-share."""
+by sign and rank of the change from the standard: in tables 2 (link's loss share) and 3 (throughput) and
+figure 7 (mean response time). Judges the criterion for `tsl-feedback`, our startup that reacts to loss."""
 
 from __future__ import annotations
 
@@ -74,8 +73,9 @@ class Compared:
 
     @property
     def seeds_that_tell(self) -> int:
-        """With how many seeds half the interval's width would be the change to detect: the paper's, or 10
-        % for figure 7. It is 0 if unknown, or if the interval already excludes the paper's value."""
+        """The number of seeds at which half the interval's width would equal the change to detect: the
+        paper's, or 10 % for figure 7. It is 0 without such a change, or if the interval already excludes
+        the paper's value."""
         looked_for = FIGURE_7_LOOKED_FOR if self.where == "Figure 7" else float(self.printed)
         half = self.ours[1] or 0.0
         if not looked_for or self.seeds < 2 or self.excludes_printed:
@@ -85,8 +85,8 @@ class Compared:
 
 
 def compared(cells: Sequence[Cell], published: Published) -> Iterator[Compared]:
-    """Yields the comparison of each startup with the paper, by table or figure and load, without loads at
-    which a startup has no runs."""
+    """Yields the comparison of each startup (rule for IW and ssthresh after a lost SYN-ACK) with the
+    paper, by table or figure and by load. Loads at which one of the startups has no runs are left out."""
     for where, value in (
         ("Table 2", lambda c, b: percent(c, b, "link_loss_share")),
         ("Table 3", lambda c, b: _negative(percent(c, b, "link_throughput_mbps"))),
@@ -151,9 +151,9 @@ def table(rows: Sequence[Compared]) -> str:
 
 
 def summary(rows: Sequence[Compared]) -> str:
-    """Returns a table with a row for each table or figure of the paper and each load: how many startups
-    (rules for IW and ssthresh) change in the paper's direction, undecided, or in the other, and pairs of
-    startups in the paper's order."""
+    """Returns a table with a row for each table or figure of the paper and each load. A row counts the
+    startups (rules for IW and ssthresh) whose change has the paper's sign, an undecided sign and the other
+    sign, and the pairs of startups in the paper's order."""
     lines = []
     for (where, level), group in itertools.groupby(rows, key=lambda r: (r.where, r.level)):
         of = list(group)

@@ -199,8 +199,8 @@ def _ccdf_rows(cells: Sequence[Cell], value: Any) -> list[Json]:
 
 
 def _above(values: Sequence[float], level: str, name: str) -> Iterator[Json]:
-    """Yields some hundred points, the 20 largest among them, of the complementary distribution of
-    `values`."""
+    """Yields some hundred points of the complementary distribution of the sorted `values`. The 20 largest
+    values are always among them."""
     n = len(values)
     step = max(1, n // 120)
     for i in sorted({*range(0, n, step), *range(max(0, n - 20), n)}):

@@ -24,8 +24,7 @@ Interval = tuple[float, float, float]
 RESAMPLES, SEED = 2000, 2018
 
 
-#: The fields of a page that are stored; those of `began` (at the connection's start) are -1 without the
-#: module.
+#: The fields of a web page that are stored; `BEGAN` is its connection's state at the start (-1: unknown).
 FIELDS = ("size_bytes", "port", "is_lost", "handshake_us", "first_byte_us", "total_us")
 BEGAN = ("iw", "ssthresh", "resends", "retransmitted")
 
@@ -52,8 +51,7 @@ def _fetched(run: Run) -> list[Page]:
 
 @dataclass(frozen=True)
 class Part:
-    """The web pages fetched in all runs of a scenario, by startup (rule for IW and ssthresh after a lost
-    SYN-ACK)."""
+    """The web pages fetched in all runs of a scenario, by startup (IW and ssthresh after a lost SYN-ACK)."""
 
     name: str
     title: str
@@ -84,8 +82,8 @@ def after_handshake_ms(page: Page) -> float:
 
 
 def _resampled(cell: Sequence[Page], value: Callable[[Page], float]) -> tuple[Floats, float]:
-    """Returns `value`'s means in bootstrap samples of the pages `cell`, the same indices for all, and the
-    mean."""
+    """Returns the means of `value` in bootstrap samples of the web pages `cell`, and the mean over the
+    pages themselves. Cells with equally many pages have bootstrap samples of the same indices."""
     values = np.array([value(page) for page in cell])
     return means_drawn(values, SEED, RESAMPLES), float(values.mean())
 
@@ -99,8 +97,8 @@ def mean(cell: Sequence[Page], value: Callable[[Page], float]) -> Interval:
 
 
 def ratio(cell: Sequence[Page], base: Sequence[Page], value: Callable[[Page], float]) -> Interval:
-    """Returns the mean of `value` over the web pages `cell` over that of `base`, with its bootstrap
-    interval. It draws pairs of pages, because the same pages lose packets under every startup."""
+    """Returns the mean of `value` over the web pages `cell` divided by that over `base`, with its
+    interval. The bootstrap draws pairs of pages, because the same pages lose packets under every startup."""
     ours, mean_ours = _resampled(cell, value)
     theirs, mean_theirs = _resampled(base, value)
     return _interval(ours / theirs, mean_ours / mean_theirs)

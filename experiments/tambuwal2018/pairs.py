@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss share) with the
 standard (IW 1, ssthresh 2) at the highest load, in pairs of runs with the same seed. A change is the
-geometric mean of the pairs' ratios: ratios vary so much that their arithmetic mean is above 1 even without
-a difference."""
+geometric mean of the pairs' ratios; their arithmetic mean is above 1 even without a difference."""
 
 from __future__ import annotations
 
@@ -39,8 +38,8 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns how many pairs would bring the interval's end to the criterion's limit if there were no
-    change; `above` and `below` are the values in the pairs so far."""
+    """Returns how many pairs of runs would bring the end of the interval to the criterion's limit if there
+    were no change. `above` and `below` are the values in the pairs so far."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)

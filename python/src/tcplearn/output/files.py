@@ -27,8 +27,8 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error for a disk that is full while `path` (or a file in it) is written; names the mount
-    point."""
+    """Return the error to raise when the disk is full while `path`, or a file in this folder, is written.
+    The message names the mount point."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -109,8 +109,8 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file being written; `commit` moves it to `path` (None: standard output), otherwise nothing
-    remains."""
+    """A file that is being written. `commit` moves it to `path` as a whole, or writes it to standard
+    output if `path` is None. Without `commit` nothing remains."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

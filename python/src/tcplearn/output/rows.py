@@ -40,7 +40,7 @@ TIDY: dict[str, type] = {
 
 #: The columns of every wide row that say how it was made.
 STAMP = ("version", "commit", "seed")
-#: Entries of `made_by` that are not parameters: they have own columns, or no run depends on them.
+#: Entries of `made_by` that are not parameters: they have their own columns, or no run depends on them.
 _NO_PARAMETERS = frozenset({*STAMP, "command"})
 
 
@@ -68,7 +68,8 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the common columns of the rows of program `host`: options, seed and version from `made_by`."""
+    """Return the common columns of rows of program `host`, from `made_by` (how they were made) and
+    `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}

@@ -43,7 +43,7 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield the heads as one line; an empty first line means that of the column before (same group)."""
+        """Yield each head as one line. An empty first line stands for that of the column before."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")
@@ -63,8 +63,8 @@ class Table:
 
 
 def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
-    """Return columns; `words`: indices of text columns; `spare`: of those a narrow terminal leaves out, in
-    order."""
+    """Return columns with the given heads. `words` are the indices of columns with text, `spare` those of
+    columns that a narrow terminal leaves out, in the order in which they are left out."""
     left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
     return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 

@@ -62,8 +62,8 @@ def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def _remove(name: str, found: int, parent: int) -> None:
-    """Remove the open folder `found`, by `name` in `parent`, whatever that name means now; OSError if in
-    use."""
+    """Remove the open folder `found`, whose name in the folder `parent` was `name`, even if that name
+    belongs to another file by now. Raise OSError if a process uses the folder."""
     state = os.fstat(found)
     if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
         return

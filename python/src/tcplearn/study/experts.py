@@ -22,9 +22,9 @@ from tcplearn.study import measure
 PAPER = (100, 2.0, 0.08)
 
 N = (10, 25, 50, 100, 200)
-#: The paper's choice, the ends of the range that it found good (1.7 and 2.5), and values beyond.
+#: Eta: the choice of Nunes et al., the ends of their good range (1.7 and 2.5), and values beyond.
 ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
-#: From no sharing over the paper's choice to nearly full sharing.
+#: Alpha: no sharing, the choice of Nunes et al. (0.08), nearly full sharing, and values between.
 ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
 #: The most copies of flows that a message names.

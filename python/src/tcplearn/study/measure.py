@@ -19,7 +19,7 @@ from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import TraceError, TraceOptions, piped
 
-#: Triples (N, eta, alpha) in a job: few enough for the processor's cache and for an even distribution.
+#: Triples (N, eta, alpha) in a job: few enough for the processor's cache and to spread jobs evenly.
 PART = 15
 
 #: An estimator's sums over a flow: scored samples and error (us) of the first half, then of the whole flow;

@@ -30,7 +30,7 @@ WINDOWS_MOST = 120
 
 #: The estimators in the denominators of ratios; every series is also measured under these.
 BASELINES = ("last", "jacobson")
-#: Timers with which one of a chosen miss rate is compared, at the reference's own miss rate.
+#: Reference timers: a timer is set to the miss rate of each of these and then compared with it.
 REFERENCES = ("jacobson", "linux")
 #: The RTO that a sample is compared with: that when the segment was sent ("send", as in `replay`), or that
 #: just before the sample ("before"), which a timer that counts its misses can control.
@@ -160,8 +160,8 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Measure each timer whose miss rate can be set again, at each reference's rate, into
-        `out.matched`."""
+        """Set each timer whose miss rate can be chosen to the rate that each reference timer had on this
+        series, measure the timer again, and put the results into `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")
@@ -216,8 +216,8 @@ def to_plain(file: FileResult) -> Json:
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
-    """Return the result of file `path` from `to_plain`'s result, or from the reason that it cannot be
-    read."""
+    """Return the FileResult of the file `path` from `plain`, which is a result of `to_plain` or the reason
+    why the file could not be read."""
     if "problem" in plain:
         return FileResult(path, problem=plain["problem"])
     return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])

@@ -82,9 +82,9 @@ def _better(a: float | None, b: float | None) -> float | None:
 
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
-    """Return each series' mean absolute error of the estimator `label` over the smaller of those of
-    `jacobson` (RFC 6298) and `last` (the last sample); `at_send`: of the prediction when the segment was
-    sent."""
+    """Return for each series (flow) the mean absolute error of the estimator `label` divided by the
+    smaller of the errors of `jacobson` (RFC 6298) and `last` (the last sample). With `at_send` the
+    predictions are those in force when the segments were sent."""
 
     def error(f: Figures) -> float | None:
         return f.at_send if at_send else f.error
@@ -114,17 +114,17 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return, for each series, a figure of the timer `label`, set to the miss rate that the timer
-    `reference` had, over that of `reference`: "excess" (the wait beyond the RTT) or "rto". WHEN explains
-    `when`."""
+    """Return for each series (flow) a figure of the timer `label`, set to the miss rate of the timer
+    `reference`, divided by that of `reference`. `figure` is "excess" (the wait beyond the RTT) or "rto".
+    `when` says with which RTO samples are compared (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
 
 
 def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str = "send") -> Ratios:
-    """Return timer `label`'s miss rate over the requested `target`, for series with MISSES_LEAST expected
-    misses."""
+    """Return the achieved miss rate of the timer `label` divided by the requested rate `target`. Series on
+    which fewer than MISSES_LEAST misses were expected are left out."""
     known = [(s.name, s.figures[label].timer(when)) for s in series]
     known = [(name, t) for name, t in known if t.timed * target >= MISSES_LEAST]
     names = tuple(name for name, _ in known)
@@ -166,8 +166,8 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Return `label`'s mean RTO over that of Linux's timer (None unless `known`), with the interval
-    `ends`."""
+    """Return the mean RTO of `label` divided by that of Linux's timer, with the given `ends` of its
+    interval. If Linux's timer was not measured (`known` is false), the values are None."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -175,8 +175,8 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return how close the miss rates (RTTs above the RTO) of the timer `label` came to the requested
-    rate."""
+    """Return figures that show how close the miss rates of the timer `label` came to the rate that was
+    requested. A miss is an RTT sample above the RTO."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -214,7 +214,7 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return misses of `label`, set to `reference`'s miss rate, over `reference`'s: 1 if equally many."""
+    """Return the misses of `label`, set to the miss rate of `reference`, divided by those of `reference`."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None

@@ -53,8 +53,8 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted paths of all files below `directory` but hidden ones, and a line for each
-    unreadable folder."""
+    """Return the sorted paths of all files below `directory` except hidden ones, and a line for each
+    folder that cannot be listed."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -68,7 +68,7 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _files(suite: Suite, paths: Sequence[Path], progress: Progress | None, where: Where) -> list[FileResult]:
-    """Return the result of each file, long files first; one that cannot be identified has only a problem."""
+    """Return each file's result. Jobs for long files start first; unidentified files have only a problem."""
     found: dict[Path, Job | FileResult] = {}
     for path in paths:
         try:
@@ -148,7 +148,8 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read the `wanted` series (flows) again, for pictures: times, RTTs and predictions of `labels`."""
+    """Read `wanted` series (flows) again, for pictures: times, RTTs and predictions by estimators
+    `labels`."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

@@ -204,8 +204,8 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
 
 
 def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
-    """Return a table with a line for each estimator, in the order of the verdict `answer`, best timer
-    first."""
+    """Return a table with a line for each estimator, in the order of the verdict `answer`: the timer that
+    suits the traces best comes first."""
     out = Table(
         [
             Column("estimator", words=True),
@@ -299,8 +299,8 @@ def document(
     everything: bool = False,
     reported: bool = False,
 ) -> RenderableType:
-    """Return for printing which timer suits the traces best, with a table. `everything` adds all other
-    tables, `quiet` leaves out all text, and `reported` says that a report is written too."""
+    """Return the verdict (which timer suits the traces best) and its table, for printing. `everything`
+    adds all other tables, `quiet` leaves out all text, `reported` says that a report is written too."""
     parts: list[RenderableType] = []
     answer = suite_timers.of(suite)
     if not quiet:

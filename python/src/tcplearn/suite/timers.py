@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds the timer that suits a suite's series best, by the rule of a single replay; the bootstrap draws
-series."""
+"""Finds the timer that suits a suite's series (flows) best, by the rule of a single replay. Intervals come
+from a bootstrap over series."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,8 +31,8 @@ def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
-    """Return each estimator's 95 % bootstrap interval of its mean RTO over that of `base`; {} for one
-    series."""
+    """Return for each estimator the 95 % interval of its mean RTO divided by that of the estimator `base`,
+    from a bootstrap over series; {} for fewer than two series."""
     if len(series) < 2:
         return {}
     rto_us: Floats = np.array([[s.figures[label].send.rto_us for label in (base, *labels)] for s in series])
@@ -55,8 +55,8 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return which timer suits the series best, or None without series. A single series has no bootstrap
-    interval; then only spurious timeouts and probes decide."""
+    """Return the verdict: which timer suits the suite's series best; None without series. A single series
+    has no bootstrap interval, so only spurious timeouts and probes decide."""
     series = suite.series
     if not series:
         return None
