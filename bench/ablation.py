@@ -30,8 +30,7 @@ EXPECTED = 20  # a miss rate is judged only on a series with at least this expec
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the predicted RTTs and the RTOs of estimator `name` in us, before each RTT of `y` but the
-    first."""
+    """Return predicted RTTs and RTOs of estimator `name` in us, before each RTT of `y` but the first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]

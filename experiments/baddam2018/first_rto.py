@@ -24,7 +24,6 @@ from tcplearn.learn.rtt.model import Model
 from tcplearn.learn.rtt.settings import packed
 from tcplearn.output.markdown import table_of
 
-#: A profile with only a few connections, as a check.
 SMOKE = "smoke"
 #: Seed, destination prefixes, connections to each, losses, jitter; the shipped model was trained on seed 1.
 SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05
@@ -122,9 +121,9 @@ class Trials:
 
 
 def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Returns what is stored of a trial: counts of connections, SYNs and SYN-ACKs, and two series in us.
-    `wait_us` has the handshake's wait for each connection that lost a SYN or SYN-ACK, `answered_us` the
-    time from the end of the handshake to the first response, for each connection that got one."""
+    """Returns counts of connections, SYNs and SYN-ACKs, and two series in us: the handshake's wait if a
+    SYN or SYN-ACK was lost (`wait_us`), and the time from the handshake to the first response
+    (`answered_us`)."""
     counts = {
         "connections": len(connections),
         "syns": sum(len(c.syns) for c in connections),
@@ -154,8 +153,7 @@ def _p99(waits: Floats, axis: int = -1) -> Floats:
 
 
 def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
-    """Returns, as text, the statistic `figure` of the handshake waits of run `ours` in ms, and its ratio
-    to that of run `base`; dashes if a run has no waits."""
+    """Returns a statistic of `ours`' handshake waits in ms, and its ratio to `base`'s, as text."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
         return "–", "–"

@@ -43,8 +43,7 @@ CHARTS = (
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the figures of its download and of the pings of each site. A
-    counter that is missing did not increase and is stored as 0."""
+    """Returns what is stored of a run: figures of its download and pings. A missing counter is 0."""
     pings = {name: value for name, value in measured.items() if name.rpartition(":")[2] in PINGS}
     return {name: measured.get(name) or 0.0 for name in METRICS} | pings, {}
 

@@ -13,7 +13,6 @@ from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run, grouped
 from tcplearn.output.markdown import table_of
 
-#: The variants of the scenario, with their titles on the page.
 NAMES = {
     "stock": "stock, 1 s",
     "constant": "best constant of the training",

@@ -16,7 +16,6 @@ from experiments.lib.batches import Figures, LabRuns, Work
 from experiments.lib.runs import Identity, Run
 
 PROFILE = "captured"
-#: The ends of a forecast's interval, which are stored beside its value.
 ENDS = ("low", "high")
 
 

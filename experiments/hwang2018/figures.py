@@ -78,8 +78,7 @@ def _lines(
     file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
     *, over: float | None = None, printed: Sequence[Json] = (),
 ) -> Iterator[Figure]:  # fmt: skip
-    """Yields a chart of goodput against the label `key`, or with `over` of its ratio to the goodput of the
-    runs in which `key` is `over`. Diamonds show the values that the paper prints (`printed`)."""
+    """Yields a chart of goodput by label `key`, with `over` relative to the runs whose `key` is `over`."""
     import altair as alt
 
     rows: list[Json] = []

@@ -15,7 +15,6 @@ from experiments.lib.runs import Run, grouped
 from experiments.lib.statistics import Estimate
 from tcplearn.lab import guest, kernel_log
 
-#: The scenario files, in the order of the page.
 FILES = (
     "loss-0", "loss-1e-3", "loss-1e-2", "loss-1e-1", "bursts", "beside-0", "beside-1e-2", "history-0",
     "history-1e-2", "codel", "reordered", "cellular",

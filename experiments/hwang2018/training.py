@@ -16,7 +16,6 @@ from tcplearn.learn import perceptron, scores, trials
 from tcplearn.learn.dataset import Dataset
 from tcplearn.learn.perceptron import Choices
 
-#: The name of the scenario in training.toml.
 SCENARIO = "hwang2018"
 EVENTS, TESTS, TIMES = 100, 125, 30
 #: Random loss rates: those with training events, and those of the paper's tables 1 and 2, used for tests.
@@ -70,8 +69,7 @@ def _tried(what: str, events: Dataset) -> list[str]:
 
 
 def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list[str]]:
-    """Yields a table row of the classifier's accuracy on fast retransmits at each random loss rate. It is
-    trained on equally many fast retransmits after random and after congestion losses."""
+    """Yields the classifier's accuracy by random loss rate, trained on equally many losses of each cause."""
     right: dict[float, list[tuple[float, float]]] = {rate: [] for rate in TABLES}
     for k in range(TIMES):
         draw = np.random.default_rng(k + 1)
@@ -91,7 +89,6 @@ def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list
 
 
 def _middle(values: list[float]) -> Estimate:
-    """Returns the mean and the middle 95 % of `values`; leaves out NaN (a test whose losses had one
-    cause)."""
+    """Returns the mean and the middle 95 % of the values that are not NaN."""
     known = [value for value in values if value == value]
     return Estimate(float(np.mean(known)), *interval(np.array(known))) if known else Estimate()

@@ -194,8 +194,7 @@ class Cell:
         return np.asarray(np.log(self._column(timer, figure, 1 - chosen, drawn) / base))
 
     def _spurious(self, timer: str, half: int, drawn: bool) -> Floats:
-        """Returns spurious retransmissions per 1,000 segments in one half of the runs, or in the only run;
-        with `drawn`, returns a value for each bootstrap sample."""
+        """Returns spurious retransmissions per 1,000 segments; with `drawn`, for each bootstrap sample."""
         of = self.timers[timer]
         k = slice(half, None, 2) if len(of.segments) > 1 else slice(None)
         weights = self.weights(timer, half) if drawn else np.ones((1, len(of.segments[k])))

@@ -174,8 +174,7 @@ def _table_by_path(cells: Sequence[Cell]) -> str:
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns a table of the figures of our timers divided by those of the best fixed rto_min of each
-    path, which is known only in hindsight."""
+    """Returns a table of our timers relative to each path's best fixed rto_min in hindsight."""
     figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
@@ -194,8 +193,7 @@ def _wired(c: Cell) -> str:
 def _other_paths(
     values: Sequence[float], text: Callable[[float], str], scale: Callable[[Any], Any] = np.asarray
 ) -> str:
-    """Returns, as text, the 95 % interval of the mean over paths, from bootstrap samples of paths: where
-    the mean over other similar paths can be expected."""
+    """Returns, as text, the interval in which the mean over other similar paths can be expected."""
     low, high = interval(scale(means_drawn(values, SEED, DRAWS)))
     return f"; other paths like these: {text(low)} to {text(high)}"
 

@@ -88,8 +88,7 @@ def _resends(found: Sequence[Bulk], timer: str) -> str:
 
 
 def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
-    """Returns, as text, on which paths `timer` has more than 1.1 times the timeouts and probes of Linux's
-    own timer, plus one, and where that excess is significant for Poisson counts ("more than chance")."""
+    """Returns on which paths `timer` has too many timeouts and probes, and where by more than chance."""
     rng = np.random.default_rng(SEED)
     above, shown = [], []
     for of in found:

@@ -101,8 +101,7 @@ def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None
 
 
 def _do(chosen: Chosen, work: Work) -> list[str]:
-    """Executes the runs that the file of runs lacks and appends them to it, after an interrupt those that
-    are finished. Returns a line for each run that failed."""
+    """Executes missing runs and stores those that finish; returns a line for each run that failed."""
     file = chosen.runs_file
     have = set() if work.fresh else {run.identity for run in runs.read(file)}
     failures: list[str] = []

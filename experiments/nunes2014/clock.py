@@ -76,8 +76,7 @@ def label(run: Run) -> str:
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the panels that show `metric` of a run: for errors a panel for each value that they are
-    computed against, for other metrics one panel."""
+    """Yields each panel that shows `metric` of a run; errors have one for each value of `SCORED`."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
@@ -85,9 +84,7 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a table row for nunes2014's experts with one kind of RTT sample (`given`), with a cell for
-    each kind of error: the geometric mean over networks of Jacobson's error over the experts', in how many
-    networks the experts' error is smaller, and how many intervals are wholly above and below 1."""
+    """Returns a row that compares nunes2014's experts, with samples `given`, with Jacobson's estimator."""
     cells = []
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
@@ -100,8 +97,7 @@ def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
 
 
 def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
-    """Returns `metric` by algorithm, for each network and seed in which all algorithms of `labels` have a
-    value."""
+    """Returns `metric` by algorithm for each network and seed that all algorithms of `labels` have."""
     found: dict[Any, dict[str, float]] = {}
     for run in runs:
         if metric in run.metrics:

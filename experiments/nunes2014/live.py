@@ -59,8 +59,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the metrics that the page shows, and the samples for figure 26. A
-    kernel counter that is missing did not increase and is stored as 0."""
+    """Returns what is stored of a run: metrics (a missing kernel counter is 0) and figure 26's samples."""
     names = (*SCORED.values(), *(metric for metric, _, _ in SENT))
     values = {name: measured.get(name, 0.0 if name.startswith("nstat.") else None) for name in names}
     shown = [a.folder for a in arms(chosen, 0) if (a.congestion, a.estimator, a.tlp) == (PLAIN, OF, False)]
@@ -108,8 +107,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]:
-    """Returns rows of two tables of a scenario, prediction errors and sent packets. Each algorithm is
-    compared with Linux's own timer under the same congestion control and setting of tail loss probes."""
+    """Returns table rows of prediction errors and of sent packets, compared with Linux's own timer."""
     by = grouped(runs, lambda run: f"{run.algorithm} {'on' if run.labels['tlp'] else 'off'}")
     errors, sent = [], []
     for key, ours in by.items():
@@ -136,8 +134,8 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
-    """Returns, by metric, the mean and standard deviation that the paper prints for an algorithm; for our
-    scenarios live-2h and live-3h, on worse paths, those of its second and third experiment."""
+    """Returns the paper's (mean, standard deviation) by metric; our live-2h and live-3h have its live-2
+    and -3."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 
@@ -149,8 +147,7 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields the values of figure 26 (RTTs and predictions over successive samples) from a scenario's
-    first transfer under the timer of nunes2014's experts."""
+    """Yields figure 26's RTTs and predictions, from the first transfer under the experts' timer."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

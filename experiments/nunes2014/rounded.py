@@ -69,8 +69,7 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a table row for each network: RTT and samples per flow under `BASE` (Jacobson's estimator),
-    errors by sampling, and the bias of the predictions of nunes2014's experts in ticks."""
+    """Yields a table row for each network: RTT, samples per flow, errors by sampling, the experts' bias."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -85,9 +84,7 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields a table row for each algorithm: the geometric mean and the maximum of its error divided by
-    that of `BASE` (Jacobson's estimator), and in how many networks no algorithm has a smaller error.
-    Networks in which an algorithm has no error are left out."""
+    """Yields each algorithm's mean and largest error relative to `BASE`, and how often it is the least."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -105,8 +102,7 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
-    """Returns, as text, the smallest and the largest of our values for a number that the paper prints,
-    over networks and samplings."""
+    """Returns the range of our values for a number of the paper, over networks and samplings."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])

@@ -38,8 +38,7 @@ Network = tuple[str, str, str]  # scenario, variant, load
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run: the metrics of the pages, the mean errors of flows grouped by RTT,
-    the number of samples of each flow and, for figure 6, cwnd over time."""
+    """Returns what is stored of a run: metrics, mean errors by the flows' RTT, and cwnd over time."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     flows = [flow["metrics"] for flow in result["flows"]]
     for size, (low, high) in SIZES.items():

@@ -154,8 +154,7 @@ def _row(s: Stall) -> Iterable[object]:
 
 
 def _cut(file: Path, target: Path) -> int:
-    """Writes the first `MOST_PACKETS` packets of the capture `file` to `target`, compressed, and returns
-    the time of the last of them in us."""
+    """Writes the capture's first `MOST_PACKETS` packets, compressed; returns the last one's time in us."""
     data, at, us = file.read_bytes(), 24, 0
     for _ in range(MOST_PACKETS):
         if at + 16 > len(data):

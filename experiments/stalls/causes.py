@@ -44,8 +44,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: for each capture point, the true cause and duration of each stall,
-    and those that `tcplearn explain` names."""
+    """Returns what is stored of a run: each stall's true cause and duration, and those that a tool names."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
     true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}

@@ -180,8 +180,7 @@ def _by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
 
 
 def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
-    """Sets the arrival times of the `sent` packets from the packets that `came` at the other end. If sent
-    packets are equal, the last one that was sent before counts as arrived."""
+    """Sets arrival times of `sent` packets; of equal packets, the last one sent before counts as arrived."""
     waiting: dict[tuple[int, ...], list[Packet]] = defaultdict(list)
     for p in sent:
         waiting[p.identity].append(p)

@@ -91,8 +91,7 @@ def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
 
 
 def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
-    """Yields pairs of a true stall and a tool's stall (`said`), with None for a missing partner. Stalls of
-    the same end are paired first, and among these the stalls that overlap most."""
+    """Yields pairs of a true and a tool's stall (None: no partner): same end first, then largest overlap."""
     near = []
     for i, a in enumerate(true):
         for j, b in enumerate(said):
@@ -110,8 +109,7 @@ def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None,
 
 
 def _is_traced(stall: Stall, passed: dict[Flow, list[Packet]], place: str) -> bool:
-    """Returns whether the capture at `place`, with the packets `passed`, has a trace of the stall: a lost
-    copy of a segment or later data after the gap. A delay on the path leaves a trace only at the client."""
+    """Returns whether the capture at `place` shows the stall: a lost copy, or later data after the gap."""
     if stall.covered:
         return False
     if not stall.lost or stall.seen_as is None:

@@ -118,8 +118,7 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each range of bytes that was sent more than once and arrived: a loss or a
-    spurious retransmission."""
+    """Yields a stall for each range of bytes that was lost or spuriously retransmitted, and arrived."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -184,8 +183,7 @@ def _handshake(one: Connection) -> Iterator[Stall]:
 
 
 def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
-    """Yields the stalls of the client without a loss: its own processing time, a closed window of the
-    server, and delayed ACKs of the server. Requests have `request` bytes."""
+    """Yields the client's stalls without a loss: processing, the server's closed window or delayed ACKs."""
     me, server = one.client, one.server
     ends_at = {p.end: p for p in reversed(me.arrivals) if p.size}
     room = min(FULL_BYTES, max((p.size for p in me.data), default=1))
@@ -218,8 +216,7 @@ def _window(ack: Packet, by: Stream) -> int:
 
 
 def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
-    """Yields the stalls of the server without a loss, for each response of `answer` bytes: its own
-    processing time, or the delay that the path added to the shortest round trip."""
+    """Yields the server's stalls without a loss, by response: processing, or a delay added by the path."""
     there_and_back_us = one.client.transit_us + one.server.transit_us
     whole, asked = _in_order(one.client), (0, one.syns[0])
     n = most = 0
@@ -256,8 +253,7 @@ def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
 
 
 def _name_silence(found: Sequence[Stall], connections: Sequence[Connection]) -> None:
-    """Sets the cause "path_silent" for stalls that at least two connections have at the same time, if all
-    copies of their segments were lost in a period in which no packet arrived."""
+    """Sets the cause "path_silent" for stalls of several connections while no packet arrived."""
     sent = [(p.us, one.name, p) for one in connections for s in (one.client, one.server) for p in s.sent]
     sent.sort(key=lambda of: of[0])
     timed = [s for s in found if s.lost and s.causes <= {"tail_timer", "tail_probe", "resend_lost"}]

@@ -19,7 +19,6 @@ SCATTERED = (STANDARD, "tsl/3-16")
 POINTS = 200  # the most points of a startup in a panel of a scatter plot
 LOST, LATE = "SYN-ACK lost", "nothing lost, RTT above the timer"
 SPACED = {"labelSeparation": 8}  # the distance between the numbers of a logarithmic axis
-#: Descriptions of the quantities that the traffic generator draws.
 DRAWN = {
     "arrival_ms": "between connections, ms",
     "client_rtt_ms": "client's part of the RTT, ms",
@@ -199,8 +198,7 @@ def _ccdf_rows(cells: Sequence[Cell], value: Any) -> list[Json]:
 
 
 def _above(values: Sequence[float], level: str, name: str) -> Iterator[Json]:
-    """Yields some hundred points of the complementary distribution of the sorted `values`. The 20 largest
-    values are always among them."""
+    """Yields some hundred points of the complementary distribution of the sorted `values`."""
     n = len(values)
     step = max(1, n // 120)
     for i in sorted({*range(0, n, step), *range(max(0, n - 20), n)}):

@@ -82,8 +82,7 @@ def after_handshake_ms(page: Page) -> float:
 
 
 def _resampled(cell: Sequence[Page], value: Callable[[Page], float]) -> tuple[Floats, float]:
-    """Returns the means of `value` in bootstrap samples of the web pages `cell`, and the mean over the
-    pages themselves. Cells with equally many pages have bootstrap samples of the same indices."""
+    """Returns bootstrap means of `value` over `cell`, drawn alike for cells of equal size, and the mean."""
     values = np.array([value(page) for page in cell])
     return means_drawn(values, SEED, RESAMPLES), float(values.mean())
 

@@ -131,8 +131,7 @@ def _responses(cells: Sequence[Cell]) -> str:
 
 
 def _counts(cells: Sequence[Cell]) -> str:
-    """Returns a sentence that says whether each cell has enough connections with a lost SYN-ACK, and how
-    many of these connections did not finish."""
+    """Returns a sentence on cells with too few connections with a lost SYN-ACK, and on unfinished ones."""
     least = min(len(cell.lost) for cell in cells)
     few = sum(len(cell.lost) < ENOUGH for cell in cells)
     open_ = sum(run.unresolved for cell in cells if cell.level < 0.95 for run in cell.runs.values())
@@ -208,9 +207,7 @@ def _link(cells: Sequence[Cell]) -> str:
 
 
 def _mixes(cells: Sequence[Cell]) -> str:
-    """Returns a table by the share of connections that use a startup, while the others use the standard.
-    It has the mean response times of connections that lost a SYN-ACK, under either, and the change of the
-    mean over all connections under the standard, relative to a share of 0."""
+    """Returns a table of mean response times by the share of connections with the studied startup."""
     rows = []
     for cell in cells:
         name = cell.startup.partition(":")[0]
@@ -270,8 +267,7 @@ def _shares(folder: Path) -> str:
 
 
 def _between(folder: Path) -> str:
-    """Returns text and a table: how far the traffic generator's quantile curves are from ns-2's, over all
-    shares. Returns "" if between.csv does not exist."""
+    """Returns text and a table: the traffic generator's quantile curves beside ns-2's, over all shares."""
     file = folder / BETWEEN
     if not file.exists():
         return ""

@@ -46,7 +46,7 @@ def needed(above: Sequence[float], below: Sequence[float]) -> int:
 
 
 def section(cells: Sequence[Cell]) -> str:
-    """Returns a table of `tsl-feedback` and the standard startup by all `MEASURES`, and the criterion's
+    """Returns a table that compares `tsl-feedback` with the standard startup by all `MEASURES`, and the
     verdict on the first measure; "" for fewer than two pairs of runs with the same seed."""
     by = {c.startup: c for c in cells}
     own, base = by.get(OWN), by.get(STANDARD)

@@ -25,7 +25,6 @@ METRICS = (
     Metric("instructions_per_ack_base", (LAB,), "the congestion control's own instructions among these"),
 )
 
-#: Families of metrics: all keys with the same prefix.
 FAMILIES = (
     Family("nstat.", (LAB,), "the kernel's counter of that name (`nstat`), over the transfer"),
     Family("module.", (LAB,), "the module's counter of that name, over the transfer"),

@@ -7,7 +7,6 @@ from pathlib import Path
 from tcplearn.metrics.metric import NO_UNIT
 from tcplearn.metrics.registry import FAMILIES, METRICS
 
-#: The marker lines before and after the table in `docs/metrics.md`.
 BEGIN, END = "<!-- begin: python -m tcplearn.metrics.page -->\n", "<!-- end -->\n"
 _PAGE = Path(__file__).parents[4] / "docs" / "metrics.md"
 

@@ -17,7 +17,6 @@ from typing import IO
 
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 
-#: The mode of a new file before the umask is applied.
 _NEW_FILE_MODE = 0o666
 
 

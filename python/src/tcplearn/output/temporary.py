@@ -62,8 +62,7 @@ def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def _remove(name: str, found: int, parent: int) -> None:
-    """Remove the open folder `found`, whose name in the folder `parent` was `name`, even if that name
-    belongs to another file by now. Raise OSError if a process uses the folder."""
+    """Remove the open folder `found`, named `name` in `parent` when opened; OSError if a process uses it."""
     state = os.fstat(found)
     if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
         return

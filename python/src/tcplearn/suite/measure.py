@@ -160,8 +160,7 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Set each timer whose miss rate can be chosen to the rate that each reference timer had on this
-        series, measure the timer again, and put the results into `out.matched`."""
+        """Measure each timer again at the miss rates that the reference timers had; fill `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")

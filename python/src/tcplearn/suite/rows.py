@@ -166,8 +166,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Return the mean RTO of `label` divided by that of Linux's timer, with the given `ends` of its
-    interval. If Linux's timer was not measured (`known` is false), the values are None."""
+    """Return the mean RTO of `label` relative to Linux's timer, with `ends` of the interval, if `known`."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -175,8 +174,7 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return figures that show how close the miss rates of the timer `label` came to the rate that was
-    requested. A miss is an RTT sample above the RTO."""
+    """Return how close the miss rates (RTTs above the RTO) of `label` came to the requested rate."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
