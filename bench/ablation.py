@@ -70,9 +70,9 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield ratios for the series family `name`: prediction errors of `tracking` and `tracking/first` to
-    the better of `jacobson` and `last`; mean excess waits (RTO minus RTT) of `conformal` and
-    `conformal/first` to `jacobson`'s at the same miss rate."""
+    """Yield ratios for the series family `name`: prediction errors of two forms of `tracking` to the
+    better of `jacobson` and `last`, and excess waits (RTO minus RTT) of two forms of `conformal` to
+    `jacobson`'s."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -158,9 +158,8 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the miss rate (of RTTs above the RTO) of `conformal/at-send` in flows of `rows` packets,
-    `window` per round trip: the mean divided by the chosen 1 %, and the numbers of series below 0.7 %, up
-    to 1.3 %, above."""
+    """Yield the rate of RTTs above the RTO of `conformal/at-send` in flows of `rows` packets, `window` per
+    round trip: its mean over the chosen 1 %, and numbers of series below 0.7 %, up to 1.3 %, above."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
@@ -189,9 +188,8 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield means over 200 series in which up to `most` RTTs are multiplied by `low` to `high`: RTOs after
-    the burst divided by the RTO before it, and the miss rate of `conformal` after it divided by the chosen
-    1 %."""
+    """Yield means over 200 series in which up to `most` RTTs are multiplied by `low` to `high`: the RTO
+    after relative to before, and the share of RTTs above it afterwards relative to the chosen 1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])

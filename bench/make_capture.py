@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write a synthetic capture for benchmarks: python3 make_capture.py OUT.pcap [--packets 1000000].
-
-It has the headers of several bulk transfers, seen at the sender, with timestamps and SACK. One segment in
-500 is lost and repaired by fast retransmission. The same arguments always give the same bytes."""
+"""Write a synthetic capture for benchmarks: python3 make_capture.py OUT.pcap [--packets 1000000]. It has
+the headers of several bulk transfers, seen at the sender, with timestamps and SACK. One segment in 500 is
+lost and repaired by fast retransmission. The same arguments always give the same bytes."""
 
 import argparse
 import heapq

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write a capture of many short flows: python3 make_short_flows.py OUT.pcap [--flows 20000] [--gap-us
-2000].
-
-It has the headers, seen at the server, of connections with one request and a response of a few segments.
-The same arguments always give the same bytes."""
+"""Write a capture of short flows: python3 make_short_flows.py OUT.pcap [--flows 20000] [--gap-us 2000]. It
+has headers only, seen at the server; a flow has a request and a response of a few segments. The same
+arguments always give the same bytes."""
 
 import argparse
 import heapq
@@ -25,9 +23,8 @@ Packet = tuple[int, int, bytes]  # time in us, a unique number, the record in th
 def record(
     time_us: int, source: bytes, destination: bytes, numbers: tuple[int, int], flags: int, size: int
 ) -> bytes:
-    """Return the pcap record of a packet's headers; the payload (`size` bytes) is not in it. `source` and
-    `destination` are a 4-byte address and a 2-byte port, `numbers` the sequence and acknowledgment
-    numbers."""
+    """Return a packet's pcap record, without its `size` bytes of payload. `source` and `destination` are
+    an address and a port (6 bytes), `numbers` are the sequence and the acknowledgment number."""
     seq, ack = (number % 2**32 for number in numbers)
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + size, time_us % 65535 + 1, 0x4000, 64, 6, 0)
     ports = source[4:] + destination[4:]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Measures what the resend policy `priced` (which chooses when TCP's timer retransmits) costs at the start
-of a connection, when it knows few RTTs, by the weight `prior_misses` of its prior. Prints spurious
-retransmissions in 1,000 requests, and response times over those of `stock`, Linux's own timer.
+of a connection, by the weight `prior_misses` of its prior: spurious retransmissions in 1,000 requests, and
+response times relative to `stock`, Linux's own timer.
   python bench/resend_beginnings.py RTT.csv..."""
 
 import sys
@@ -36,8 +36,7 @@ class Beginning:
     seed: int
 
     def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return each request's response time in ms and its number of spurious retransmissions. `process`
-        names the loss process, `policy` an entry of `POLICIES`."""
+        """Return each request's response time in ms and number of spurious retransmissions."""
         setup = resends.Setup((process,), REQUESTS, self.seed)
         found = resends.played(self.record, process, POLICIES[policy], setup)
         return found["response_us"] / 1000, found["needless"]

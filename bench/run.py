@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures time and memory of tcplearn, tcpdump, tcptrace and tshark (`make bench`); writes
-out/bench.json.
-  python bench/run.py             takes a quarter of an hour; nothing else should run on the machine
-  python bench/run.py --small     checks in seconds, on tiny inputs, that everything works; the figures, in
-                                  out/bench-small.json, mean nothing"""
+"""Measures time and memory of tcplearn and other programs (`make bench`), and writes out/bench.json.
+python bench/run.py             takes a quarter of an hour; nothing else should run on the machine
+python bench/run.py --small     checks in seconds, on tiny inputs, that everything works; the figures, in
+                                out/bench-small.json, mean nothing"""
 
 import argparse
 import json

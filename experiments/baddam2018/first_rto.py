@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures, on a real kernel, the first RTO (for SYN and SYN-ACK) that a trained model predicts, beside
-Linux's default of 1 s and the best constants. Connections to many destination prefixes lose SYNs and
-SYN-ACKs."""
+"""Measures on a real kernel a first RTO (for SYN and SYN-ACK) that a trained model predicts, beside
+Linux's 1 s and the best constants. Connections to many destination prefixes lose SYNs and SYN-ACKs."""
 
 from __future__ import annotations
 
@@ -121,9 +120,8 @@ class Trials:
 
 
 def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Returns counts of connections, SYNs and SYN-ACKs, and two series in us: the handshake's wait if a
-    SYN or SYN-ACK was lost (`wait_us`), and the time from the handshake to the first response
-    (`answered_us`)."""
+    """Returns counts of connections, SYNs and SYN-ACKs, and two series in us: handshake waits after a loss
+    (`wait_us`), and times from the end of the handshake to the first response (`answered_us`)."""
     counts = {
         "connections": len(connections),
         "syns": sum(len(c.syns) for c in connections),

@@ -26,8 +26,7 @@ def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
 
 @dataclass(frozen=True)
 class Forecasts:
-    """The captured runs of a scenario, and the forecasts from all their captures together. The forecast
-    for each timer setting is stored as a run of its own."""
+    """A scenario's captured runs, and forecasts from all these captures, one run for each timer setting."""
 
     file: Path
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes docs/forecasts.md: response times that `tcplearn explain` forecasts for timer settings, beside
-measurements on the same paths."""
+"""Makes docs/forecasts.md: response times as `tcplearn explain` forecasts them, and as measured."""
 
 from __future__ import annotations
 

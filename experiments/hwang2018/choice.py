@@ -19,10 +19,9 @@ DROPS = "queue_dropped_packets"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A value of a parameter of the loss classifier `history`, with results of senders that act on its
-    decisions. `drops`, `rtt` and `jain` are for runs without random loss, first without and then with
-    reordering. They are ratios to NewReno; drops with reordering are relative to the oracle, which knows
-    each loss's cause."""
+    """A value of a parameter of the loss classifier `history`, and results of senders that use it.
+    `drops`, `rtt` and `jain` are for runs without random loss, first without and then with reordering:
+    ratios to NewReno, but drops with reordering to the oracle, which knows each loss's cause."""
 
     value: float
     drops: list[float]

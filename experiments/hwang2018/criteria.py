@@ -48,9 +48,8 @@ def judged(
     least: float | None = None,
     most: float = 0.0,
 ) -> list[str]:
-    """Returns a table row: criterion `what`, `sender`, limit, and the verdict on the worst condition. `by`
-    is a ratio, or a ratio by condition. The ratio must be at least `least` or, without `least`, at most
-    `most`."""
+    """Returns a table row: criterion `what`, `sender`, limit, verdict on the worst condition. `by` is a
+    ratio, or a ratio by condition, that must be at least `least` or, without `least`, at most `most`."""
     known = {where: of for where, of in (by if isinstance(by, Mapping) else {"": by}).items() if of}
     row = [what, name_of(sender), f"≤ {most:g}" if least is None else f"≥ {least:g}"]
     if not known:
@@ -105,10 +104,9 @@ def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[li
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns, for two criteria, in how many conditions our classifier `history`, the oracle (which knows
-    each loss's cause) and a sender without a classifier meet them: Jain's index without random loss
-    ("jain"), and the goodput of a competing transfer relative to that beside BBR ("neighbour"). Empty
-    without runs."""
+    """Returns the conditions in which our classifier `history`, the oracle (which knows each loss's cause)
+    and no classifier meet two criteria: Jain's index without random loss ("jain"), and the goodput of a
+    competing transfer relative to that beside BBR ("neighbour"). Empty without runs."""
     shared = unseen(found.at(scenario="harm")).at(beside=1)
     jain: list[tuple[str, list[Estimate]]] = []
     neighbour: list[tuple[str, list[Estimate]]] = []

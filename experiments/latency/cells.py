@@ -53,9 +53,8 @@ class Sample:
         return np.array([np.bincount(row, minlength=n) for row in chosen])
 
     def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Returns p99, p99.9 and the mean of the slowest 2 % in ms, in a row for each row of `weights`,
-        which says how often each group counts. Without `weights`, returns one row in which each group
-        counts once."""
+        """Returns p99, p99.9 and the mean of the slowest 2 % in ms, in a row for each row of `weights`.
+        That says how often each group counts; without `weights`, each group counts once."""
         if weights is None:
             weights = np.ones((1, len(self.sizes)), np.int64)
         counts = weights @ self.sizes
@@ -108,8 +107,7 @@ class Timer:
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
-        """Returns the measurements of runs in ns-3: of all requests, or with `late` = "_late" only of the
-        later requests of each connection."""
+        """Returns the measurements of runs in ns-3; "_late": only of each connection's later requests."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
         m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]
@@ -147,8 +145,7 @@ class Cell:
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns how often each bootstrap sample contains each group of `timer`, of all its runs or of
-        one half of them (`half` 0 or 1)."""
+        """Returns how often each bootstrap sample has each group of `timer`, over all runs or one half."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 

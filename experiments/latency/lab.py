@@ -50,8 +50,7 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the kernel's counters, response times in us, and data on outages,
-    overload and competing transfers."""
+    """Returns what is stored of a run: kernel counters, response times, and data on outages and queues."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -70,8 +69,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs of all scenarios and profiles of docs/latency.md or, with `profile`, only the runs
-    of the wired path under that profile."""
+    """Returns the runs of docs/latency.md; with `profile`, only those of the wired path under it."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:
@@ -217,10 +215,9 @@ def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
 
 
 def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
-    """Returns bootstrap samples of the spurious retransmissions per 1,000 segments under `timer` minus
-    those under Linux's own timer; nan for a single run. The bootstrap draws run numbers, which the timers
-    share. The mean of n runs drawn with replacement has only (n - 1)/n of the correct variance; this is
-    corrected."""
+    """Returns bootstrap samples of spurious retransmissions per 1,000 segments under `timer` minus those
+    under Linux's own timer; nan for a single run. It draws run numbers, which the timers share, and
+    corrects the variance: that of the mean of n drawn runs is too small by (n - 1)/n."""
     ours, stock = c.timers[timer], c.timers[STOCK]
     n = min(len(ours.segments), len(stock.segments))
     if n < 2:

@@ -212,8 +212,7 @@ class Overload:
     @property
     def dispersion(self) -> float:
         """Returns the variance of the number of drops between runs of the same load and timer, divided by
-        its mean. It is at least 1, the value of a Poisson distribution, and larger because drops come in
-        bursts."""
+        its mean: 1 for a Poisson distribution (the least that is returned), more if drops come in bursts."""
         groups = [load.dropped for of in self.loads.values() for load in of.values()]
         runs = sum(len(drops) - 1 for drops in groups)
         squares = sum(((drops - drops.mean()) ** 2).sum() / max(drops.mean(), 1) for drops in groups)

@@ -51,8 +51,8 @@ class Batch(Protocol):
 @dataclass(frozen=True)
 class LabRuns:
     """The runs of a scenario in the lab; each executes all algorithms in turn. `keep` returns what is
-    stored for an algorithm, given the scenario, the algorithm's folder, and its metrics as in `tcplearn
-    lab run`."""
+    stored for an algorithm, given the scenario, its folder, and its metrics as `tcplearn lab run` prints
+    them."""
 
     file: Path
     profile: str
@@ -99,8 +99,7 @@ class LabRuns:
     def folders(
         self, numbers: Sequence[int], work: Work, failures: list[str]
     ) -> Iterator[tuple[Path, int, Any, Any]]:
-        """Executes the runs with these `numbers` that the cache lacks, and yields the arguments of `read`
-        for each finished run."""
+        """Executes runs with these `numbers` unless cached, and yields `read`'s arguments for each."""
         from tcplearn.lab import kept, machine, run, scenario
 
         chosen = scenario.load(self.file, self.profile)

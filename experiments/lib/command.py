@@ -76,8 +76,7 @@ def show(chosen: Chosen, say: Callable[[str], None]) -> None:
 
 
 def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None:
-    """Writes the chosen pages from the stored runs. If `work` is given, missing runs are executed first.
-    Raises UserError, FailedError."""
+    """Writes the chosen pages; with `work`, executes missing runs first. Raises UserError, FailedError."""
     failures = _do(chosen, work) if work else []
     found = runs.latest(runs.read(chosen.runs_file))
     pages, written = chosen.pages(), 0

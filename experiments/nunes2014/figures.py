@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws nunes2014's figures 2 to 20 and 22 to 25 (prediction errors, retransmissions, cwnd and goodput)
-from our runs, and three figures for each scenario that the paper does not have."""
+"""Draws nunes2014's figures 2 to 20 and 22 to 25, and three for each scenario that the paper does not
+have."""
 
 from __future__ import annotations
 
@@ -91,9 +91,8 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
 
 
 def chart(rows: Sequence[Json], headline: str, x: str) -> Json:
-    """Returns a chart with a panel for each combination of `row` and `panel`, each with its own scale:
-    lines over the axis with title `x` or, if that is empty, means by load. Intervals are shown if the rows
-    have them."""
+    """Returns a chart with a panel, with its own scale, for each combination of `row` and `panel`: lines
+    over the axis with title `x` or, if `x` is empty, means by load, with intervals if the rows have them."""
     import altair as alt
 
     names = list(dict.fromkeys(row["e"] for row in rows))

@@ -44,16 +44,14 @@ SENT = (
     ("instructions_per_ack", "instructions an ACK", 0),
 )
 
-#: The paper's figure 26, RTTs and predictions over successive samples: the number of samples, and the
-#: estimators whose predictions are shown, from the kernel and from a replay of the same samples.
+#: Figure 26, RTTs and predictions: number of samples, and estimators in the kernel and in a replay.
 SAMPLES, LINUX = 200, "linux"
 REPLAYED = ("jacobson", "experts/fitted", "tracking")
 SIDES = {"in the kernel": (OF, LINUX), "replayed on the same samples": REPLAYED}
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs of all algorithms without tail loss probes and of some algorithms with them; with
-    `profile`, only the runs of that profile."""
+    """Returns runs without tail loss probes and, for some algorithms, with them; or those of `profile`."""
     profiles = [profile] if profile else ["compare", "probes"]
     return [LabRuns(file, name, keep) for file in sorted(folder.glob("live-*.toml")) for name in profiles]
 
@@ -68,8 +66,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def figure_26(log: Path) -> dict[str, Floats]:
-    """Returns RTT samples from the middle of a transfer and the predictions made before each, in ms. `log`
-    is the kernel module's log of the transfer."""
+    """Returns RTT samples from the middle of a transfer and the predictions before each, in ms, by name."""
     from tcplearn import _native
 
     acks = kernel_log.opened(log).connection.acks
@@ -134,8 +131,8 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
-    """Returns the paper's (mean, standard deviation) by metric; our live-2h and live-3h have its live-2
-    and -3."""
+    """Returns the paper's (mean, deviation) by metric; for our live-2h and live-3h those of live-2 and
+    live-3."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 

@@ -18,8 +18,7 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def simulated(folder: Path) -> list[dict[str, str]]:
-    """Returns the printed numbers of the simulations. `load` of a row names the load of our scenario to
-    which the number belongs; it is "" if the number belongs to all loads."""
+    """Returns the printed numbers of the simulations; `load` is our scenario's load, or "" for all loads."""
     return _rows(folder / "published.csv")
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Selects what is stored of nunes2014's simulations, groups runs by network, and compares two algorithms
-in pairs of runs with the same seed."""
+"""Selects what is stored of nunes2014's simulations, and compares algorithms in pairs of equal seeds."""
 
 from __future__ import annotations
 
@@ -86,8 +85,8 @@ class Pairs:
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the geometric mean of the ratio of `base` to `ours`, with its interval; None if a value
-        is zero or there are no values."""
+        """Returns the geometric mean of `base` / `ours`, with its interval; None if a value is 0 or
+        missing."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds the true stalls of a connection (times in which it waits), their causes and durations, from
-captures at both ends and a trace of the kernel's reasons for retransmissions. docs/explain.md describes
-the causes."""
+"""Finds the true stalls of connections (times in which they wait), with causes (docs/explain.md), from
+captures at both ends and a trace of the kernel's reasons for retransmissions."""
 
 from __future__ import annotations
 

@@ -142,8 +142,8 @@ Difference = tuple[float, float | None]  # the mean, and half the width of its i
 
 
 def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Returns the mean difference of `value` between runs of `cell` and of `base` (the standard), in pairs
-    with the same seed."""
+    """Returns the mean difference of `value` between `cell` and `base`, in pairs of runs with the same
+    seed."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -151,8 +151,8 @@ def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference 
 
 
 def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
-    """Returns by how many per cent the metric `key` of `cell` is above that of `base` (the standard), in
-    pairs with the same seed; None if a value of the standard is zero."""
+    """Returns how many % metric `key` of `cell` is above the standard's; None if one of the latter is
+    zero."""
     if any(base.runs[s].metrics[key] <= 0 for s in shared(cell, base)):
         return None
     return relative(cell, base, lambda run: run.metrics[key], CONFIDENCE)
@@ -164,8 +164,7 @@ def shared(*cells: Cell) -> list[int]:
 
 
 def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
-    """Returns by how many per cent `value` of `cell` is above that of `base` (the standard), in pairs with
-    the same seed, with half the width of the interval."""
+    """Returns how many % `value` of `cell` is above that of `base`, in pairs of runs with the same seed."""
     seeds = shared(cell, base)
     if not seeds:
         return None

@@ -74,8 +74,8 @@ class Compared:
     @property
     def seeds_that_tell(self) -> int:
         """The number of seeds at which half the interval's width would equal the change to detect: the
-        paper's, or 10 % for figure 7. It is 0 without such a change, or if the interval already excludes
-        the paper's value."""
+        paper's, or 10 % for figure 7. It is 0 without such a change, or if the interval excludes the
+        paper's."""
         looked_for = FIGURE_7_LOOKED_FOR if self.where == "Figure 7" else float(self.printed)
         half = self.ours[1] or 0.0
         if not looked_for or self.seeds < 2 or self.excludes_printed:
@@ -151,9 +151,9 @@ def table(rows: Sequence[Compared]) -> str:
 
 
 def summary(rows: Sequence[Compared]) -> str:
-    """Returns a table with a row for each table or figure of the paper and each load. A row counts the
-    startups (rules for IW and ssthresh) whose change has the paper's sign, an undecided sign and the other
-    sign, and the pairs of startups in the paper's order."""
+    """Returns a table by figure of the paper and load: how many startups (rules for IW and ssthresh)
+    change with the paper's sign, undecidedly, or with the other sign, and how many pairs have the paper's
+    order."""
     lines = []
     for (where, level), group in itertools.groupby(rows, key=lambda r: (r.where, r.level)):
         of = list(group)

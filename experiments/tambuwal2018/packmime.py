@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares the quantile curves of our web traffic generator with those of PackMime in ns-2.35, which
 tambuwal2018 uses. The curves agree at the shares (cumulative probabilities) in web_quantiles.h and differ
-between them, because ns-2 interpolates between other shares and on other scales.
-
-`python -m experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc` reads that file of ns-2.35's
-source and writes between.csv. With --read it first writes ns3/src/web_quantiles.h and quantiles.csv."""
+between them, because ns-2 interpolates between other shares and on other scales. `python -m
+experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc` reads that file of ns-2.35's source and
+writes between.csv. With --read it first writes ns3/src/web_quantiles.h and quantiles.csv."""
 
 from __future__ import annotations
 
@@ -81,8 +80,7 @@ def published(text: str) -> dict[str, Curve]:
 
 
 def ours(header: str) -> dict[str, Curve]:
-    """Returns our quantile curves by quantity, as web_draw.cc computes them from web_quantiles.h
-    (`header`)."""
+    """Returns our quantile curves by quantity, as web_draw.cc computes them from web_quantiles.h."""
     shares = array(header, "kP")
     logits = [math.log(p / (1 - p)) for p in shares]
 
@@ -118,8 +116,7 @@ def read_again(text: str) -> None:
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
-    """Returns the sorted RTTs of paths in ms: sums of the links' delay and of all pairs of `DRAWS`
-    quantiles of the client's and the server's part."""
+    """Returns the sorted RTTs of paths in ms, of all pairs of `DRAWS` client and server parts."""
     middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
     server = [curves["server_rtt_ms"](p) for p in middles]
     return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)

@@ -26,8 +26,8 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error to raise when the disk is full while `path`, or a file in this folder, is written.
-    The message names the mount point."""
+    """Return the error for a full disk, which names the mount point; `path` is the file written, or its
+    folder."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -108,8 +108,7 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file that is being written. `commit` moves it to `path` as a whole, or writes it to standard
-    output if `path` is None. Without `commit` nothing remains."""
+    """A file being written: `commit` moves it to `path` (None: to standard output), or nothing remains."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

@@ -68,8 +68,7 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the common columns of rows of program `host`, from `made_by` (how they were made) and
-    `fields`."""
+    """Return the common columns of rows of program `host`, from `made_by` and, for the others, `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}

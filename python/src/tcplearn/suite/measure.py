@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures one file of a suite, a job with a plain JSON result: replays each series (flow with enough RTT
-samples) under every estimator."""
+"""Measures one file of a suite: replays each series (flow with enough RTTs) under every estimator."""
 
 import itertools
 from collections import Counter
@@ -87,8 +86,7 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """Yield each flow with its name: the file's path `inside` the suite's directory, then the flow's own
-    name, and a number if the name occurs again."""
+    """Yield each flow with its name: the path `inside` the suite, the flow's own name, a number if equal."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:
@@ -215,8 +213,7 @@ def to_plain(file: FileResult) -> Json:
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
-    """Return the FileResult of the file `path` from `plain`, which is a result of `to_plain` or the reason
-    why the file could not be read."""
+    """Return the FileResult of `path` from `plain`: `to_plain`'s result, or why it could not be read."""
     if "problem" in plain:
         return FileResult(path, problem=plain["problem"])
     return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])

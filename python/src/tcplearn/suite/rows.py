@@ -82,9 +82,9 @@ def _better(a: float | None, b: float | None) -> float | None:
 
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
-    """Return for each series (flow) the mean absolute error of the estimator `label` divided by the
-    smaller of the errors of `jacobson` (RFC 6298) and `last` (the last sample). With `at_send` the
-    predictions are those in force when the segments were sent."""
+    """Return, for each series (flow), the mean absolute error of the estimator `label` relative to the
+    better of `jacobson` (RFC 6298) and `last` (the last RTT); `at_send`: of predictions at a segment's
+    sending."""
 
     def error(f: Figures) -> float | None:
         return f.at_send if at_send else f.error
@@ -114,9 +114,8 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return for each series (flow) a figure of the timer `label`, set to the miss rate of the timer
-    `reference`, divided by that of `reference`. `figure` is "excess" (the wait beyond the RTT) or "rto".
-    `when` says with which RTO samples are compared (see WHEN)."""
+    """Return, for each series (flow), a figure ("excess": wait beyond the RTT, or "rto") of timer `label`,
+    set to `reference`'s miss rate, relative to `reference`. `when` says which RTO counts (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])

@@ -53,8 +53,7 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted paths of all files below `directory` except hidden ones, and a line for each
-    folder that cannot be listed."""
+    """Return the sorted paths of files below `directory`, without hidden ones, and lines on problems."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -148,8 +147,7 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read `wanted` series (flows) again, for pictures: times, RTTs and predictions by estimators
-    `labels`."""
+    """Read `wanted` series (flows) again, for pictures: times, RTTs, predictions of estimators `labels`."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

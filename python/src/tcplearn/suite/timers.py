@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds the timer that suits a suite's series (flows) best, by the rule of a single replay. Intervals come
-from a bootstrap over series."""
+"""Finds the timer that suits a suite's series (flows) best; intervals come from a bootstrap over series."""
 
 from collections.abc import Sequence
 from dataclasses import replace
