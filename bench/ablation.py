@@ -172,8 +172,8 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield the mean and the largest error of `tracking` and `tracking/first`, divided by that of the
-    better of `jacobson` and `last`. The predictions are those in force when the packet was sent."""
+    """Yield the mean and the largest prediction error of `tracking` and `tracking/first`, divided by that
+    of the better of `jacobson` and `last`. The predictions are those in force when the packet was sent."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
@@ -188,8 +188,8 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield means over 200 series in which up to `most` RTTs are multiplied by `low` to `high`: the RTO
-    after relative to before, and the share of RTTs above it afterwards relative to the chosen 1 %."""
+    """Yield, from 200 series with a burst (up to `most` RTTs times `low` to `high`): RTOs after the burst
+    relative to before, and the later share of RTTs above the RTO relative to the chosen 1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])

@@ -104,9 +104,10 @@ def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[li
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns the conditions in which our classifier `history`, the oracle (which knows each loss's cause)
-    and no classifier meet two criteria: Jain's index without random loss ("jain"), and the goodput of a
-    competing transfer relative to that beside BBR ("neighbour"). Empty without runs."""
+    """Returns table rows, limits and counts of met conditions for two criteria: Jain's index without
+    random loss ("jain"), and a competing transfer's goodput relative to that beside BBR ("neighbour").
+    Senders have our classifier `history`, the oracle (which knows each loss's cause), or none. Empty
+    without runs."""
     shared = unseen(found.at(scenario="harm")).at(beside=1)
     jain: list[tuple[str, list[Estimate]]] = []
     neighbour: list[tuple[str, list[Estimate]]] = []

@@ -27,7 +27,7 @@ DECIDED = tuple(name for name in SENDERS if name.startswith(("veno-", "ml-")) an
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run: metrics, data for training and, for figure 6, cwnd by second."""
+    """Returns what is stored of a run: metrics, training data and, for figure 6, the mean cwnd by second."""
     measured = result["run"]["metrics"]
     series = training.keep(result.get("losses"))
     drawn = (run.document.name, run.scenario.topology.loss_rate) == ("5", figures.OVER_TIME_AT)

@@ -107,7 +107,8 @@ class Timer:
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
-        """Returns the measurements of runs in ns-3; "_late": only of each connection's later requests."""
+        """Returns measurements of runs in ns-3, if `late` is "_late" of each connection's later requests
+        only."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
         m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]
@@ -145,7 +146,8 @@ class Cell:
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns how often each bootstrap sample has each group of `timer`, over all runs or one half."""
+        """Returns how often each bootstrap sample contains each group of `timer`, over all runs or one
+        half."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 

@@ -172,7 +172,7 @@ def _table_by_path(cells: Sequence[Cell]) -> str:
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns a table of our timers relative to each path's best fixed rto_min in hindsight."""
+    """Returns a table of response times of our timers relative to each path's best fixed rto_min."""
     figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]

@@ -174,7 +174,7 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields p99 and p99.9 relative to the best fixed rto_min, without the requests of the learning phase."""
+    """Yields p99 and p99.9 of requests after the learning phase, relative to the best fixed rto_min."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)

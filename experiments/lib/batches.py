@@ -50,9 +50,8 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class LabRuns:
-    """The runs of a scenario in the lab; each executes all algorithms in turn. `keep` returns what is
-    stored for an algorithm, given the scenario, its folder, and its metrics as `tcplearn lab run` prints
-    them."""
+    """The runs of a scenario in the lab. A run executes all algorithms in turn; `keep` returns what is
+    stored for one, given the scenario, the algorithm's folder and its metrics from `tcplearn lab run`."""
 
     file: Path
     profile: str

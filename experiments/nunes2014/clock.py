@@ -76,7 +76,7 @@ def label(run: Run) -> str:
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields each panel that shows `metric` of a run; errors have one for each value of `SCORED`."""
+    """Yields (panel, line, metric) for each panel that shows `metric` of a run."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:

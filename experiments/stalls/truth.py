@@ -117,7 +117,8 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each range of bytes that was lost or spuriously retransmitted, and arrived."""
+    """Yields a stall for each range of bytes that was sent repeatedly: a loss or a spurious
+    retransmission."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:

@@ -116,7 +116,7 @@ def read_again(text: str) -> None:
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
-    """Returns the sorted RTTs of paths in ms, of all pairs of `DRAWS` client and server parts."""
+    """Returns sorted RTTs in ms: sums of the links' delay and all pairs of a client's and a server's part."""
     middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
     server = [curves["server_rtt_ms"](p) for p in middles]
     return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)

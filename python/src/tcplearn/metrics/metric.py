@@ -63,7 +63,7 @@ class Metric:
 
     @property
     def ratio_key(self) -> str:
-        """Return the key of the ratio to `jacobson` (RFC 6298): `mean_rto_ratio` for `mean_rto_ms`."""
+        """Return the key of the metric's ratio to that of `jacobson` (RFC 6298), such as `mean_rto_ratio`."""
         return f"{without_unit(self.key)}_ratio"
 
 

@@ -55,7 +55,7 @@ def naming_full_disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_full_output() -> Iterator[None]:
-    """Raise FullDiskError if standard output fills a disk, and discard all further output, also at exit."""
+    """Raise FullDiskError if standard output goes to a full disk, and discard its further output."""
     try:
         yield
     except OSError as error:

@@ -43,7 +43,8 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield each head as one line. An empty first line stands for that of the column before."""
+        """Yield the one- or two-line heads in one line. An empty first line means that of the column
+        before."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")

@@ -86,7 +86,8 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """Yield each flow with its name: the path `inside` the suite, the flow's own name, a number if equal."""
+    """Yield each flow with its name: the file's path `inside` the suite's directory, then the flow's own
+    name. A number follows if this name occurs again."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:

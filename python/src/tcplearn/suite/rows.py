@@ -83,8 +83,7 @@ def _better(a: float | None, b: float | None) -> float | None:
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
     """Return, for each series (flow), the mean absolute error of the estimator `label` relative to the
-    better of `jacobson` (RFC 6298) and `last` (the last RTT); `at_send`: of predictions at a segment's
-    sending."""
+    better of `jacobson` (RFC 6298) and `last` (the last RTT); with `at_send`, as predicted at sending."""
 
     def error(f: Figures) -> float | None:
         return f.at_send if at_send else f.error
@@ -114,8 +113,8 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return, for each series (flow), a figure ("excess": wait beyond the RTT, or "rto") of timer `label`,
-    set to `reference`'s miss rate, relative to `reference`. `when` says which RTO counts (see WHEN)."""
+    """Return, for each series (flow), the timer `label`'s wait beyond the RTT ("excess") or "rto" relative
+    to that of `reference`, at the miss rate of `reference`. `when` says which RTO counts (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])

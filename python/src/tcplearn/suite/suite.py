@@ -53,7 +53,8 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted paths of files below `directory`, without hidden ones, and lines on problems."""
+    """Return the sorted paths of files below `directory`, but hidden ones, and a line per unlistable
+    folder."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -67,7 +68,7 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _files(suite: Suite, paths: Sequence[Path], progress: Progress | None, where: Where) -> list[FileResult]:
-    """Return each file's result. Jobs for long files start first; unidentified files have only a problem."""
+    """Return each file's result, or why it cannot be read. Jobs for long files start first."""
     found: dict[Path, Job | FileResult] = {}
     for path in paths:
         try:

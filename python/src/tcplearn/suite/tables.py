@@ -204,8 +204,7 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
 
 
 def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
-    """Return a table with a line for each estimator, the timer that suits the traces best (`answer`)
-    first."""
+    """Return a table with a line for each estimator, in the order of the verdict `answer` (best first)."""
     out = Table(
         [
             Column("estimator", words=True),
