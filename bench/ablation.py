@@ -70,9 +70,9 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield ratios for the series family `name`: prediction errors of two forms of `tracking` to the
-    better of `jacobson` and `last`, and excess waits (RTO minus RTT) of two forms of `conformal` to
-    `jacobson`'s."""
+    """Yield ratios for the series family `name`: of the prediction error of two forms of `tracking` to the
+    better of `jacobson` and `last`, and of the excess wait (RTO - RTT) of two forms of `conformal` to
+    `jacobson`."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -158,8 +158,8 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the rate of RTTs above the RTO of `conformal/at-send` in flows of `rows` packets, `window` per
-    round trip: its mean over the chosen 1 %, and numbers of series below 0.7 %, up to 1.3 %, above."""
+    """Yield the share of RTTs above the RTO of `conformal/at-send` in flows of `rows` packets, `window`
+    per RTT: mean divided by the chosen 1 %, and numbers of series below 0.7 %, up to 1.3 %, and above."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])

@@ -23,7 +23,7 @@ from tcplearn import _native, algorithms, provenance
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "bench"
 
-#: A program that counts a capture's RTT samples; as in the command line, NumPy's algebra gets one thread.
+#: A program that counts a capture's RTT samples. Like tcplearn's command line, it gives NumPy one thread.
 EXTRACT = """
 import os, sys
 os.environ["OPENBLAS_NUM_THREADS"] = "1"

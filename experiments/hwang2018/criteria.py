@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Judges senders that keep their window after a loss that a classifier calls random."""
+"""Judges, by set criteria, senders that keep their window after a loss that a classifier calls random."""
 
 from __future__ import annotations
 
@@ -104,10 +104,9 @@ def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[li
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns table rows, limits and counts of met conditions for two criteria: Jain's index without
-    random loss ("jain"), and a competing transfer's goodput relative to that beside BBR ("neighbour").
-    Senders have our classifier `history`, the oracle (which knows each loss's cause), or none. Empty
-    without runs."""
+    """Returns table rows, limits and numbers of conditions met for two criteria: Jain's index without
+    random loss ("jain"), and a competitor's goodput relative to that beside BBR ("neighbour"). Senders
+    have our classifier `history`, the oracle (which knows each loss's cause), or neither."""
     shared = unseen(found.at(scenario="harm")).at(beside=1)
     jain: list[tuple[str, list[Estimate]]] = []
     neighbour: list[tuple[str, list[Estimate]]] = []

@@ -32,7 +32,7 @@ MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"
 
 def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
     """Yields the paper's figures 5 to 9, as far as there are runs in ns-3. `printed` has, for each sender,
-    a loss rate and the goodput that the paper prints at this rate, over the goodput without loss."""
+    a loss rate and the paper's goodput at this rate, divided by the goodput without loss."""
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
     for file, senders, who in (("05", PAPERS, "NewReno's kind"), ("05-others", OTHERS, "what else there is")):
         lossless = {name: five.at(name, loss_rate=0.0).mean("goodput_mbps") for name in senders}

@@ -91,7 +91,7 @@ def _shown(row: Mapping[str, str]) -> list[str]:
 
 
 def _ours(found: Sample, row: Mapping[str, str]) -> list[str]:
-    """Returns our results for a number in the paper: the same sender's and, for ML-TCP, our `wide`'s."""
+    """Returns our result for a number in the paper and, if that is ML-TCP's, our classifier `wide`'s."""
     at, sender = _at(row), row["sender"]
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
 

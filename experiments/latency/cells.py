@@ -24,7 +24,7 @@ BLOCK, DRAWS, SEED = 25, 400, 17
 P99, P999, SLOW = FIGURES = ("p99", "p99.9", "slowest 2 %")
 #: The smallest number of requests for which the 99.9th percentile is shown.
 LEAST_P999 = 12_000
-#: The share of the response times, the slowest, from which all figures can be computed.
+#: The slowest share of the response times, from which all figures can be computed.
 KEPT = 0.15
 
 DSACK, PROBES, TIMEOUTS = "nstat.TcpExtTCPDSACKRecv", "nstat.TcpExtTCPLossProbes", "nstat.TcpExtTCPTimeouts"
@@ -53,8 +53,8 @@ class Sample:
         return np.array([np.bincount(row, minlength=n) for row in chosen])
 
     def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Returns p99, p99.9 and the mean of the slowest 2 % in ms, in a row for each row of `weights`.
-        That says how often each group counts; without `weights`, each group counts once."""
+        """Returns p99, p99.9 and the mean of the slowest 2 %, in ms, for each row of `weights`, which says
+        how often each group counts; without `weights`, for one row in which each group counts once."""
         if weights is None:
             weights = np.ones((1, len(self.sizes)), np.int64)
         counts = weights @ self.sizes
@@ -107,8 +107,8 @@ class Timer:
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
-        """Returns measurements of runs in ns-3, if `late` is "_late" of each connection's later requests
-        only."""
+        """Returns the measurements of runs in ns-3. If `late` is "_late", they are only of the later
+        requests of each connection, when its timer has settled."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
         m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]

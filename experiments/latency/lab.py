@@ -69,7 +69,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs of docs/latency.md; with `profile`, only those of the wired path under it."""
+    """Returns the runs of docs/latency.md; with `profile`, only the wired path's under that profile."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:

@@ -82,7 +82,7 @@ def timer_of(run: Run) -> str:
 
 
 def _by_path(runs: Sequence[Run]) -> dict[str, dict[str, list[Run]]]:
-    """Returns runs by path and timer, without seeds that one of the path's timers lacks."""
+    """Returns runs by path and timer; a seed that one timer lacks on a path is left out for all timers."""
     out: dict[str, dict[str, dict[int, Run]]] = {}
     for run in runs:
         out.setdefault(str(run.labels["variant"]), {}).setdefault(timer_of(run), {})[run.seed] = run
@@ -237,8 +237,8 @@ def _queues(queues: Sequence[Overload]) -> str:
 
 
 def fill_guard(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Returns a table of response times under `priced` with and without its guard against overload, over
-    Linux's own timer, on paths without an overloaded queue: what the guard costs."""
+    """Returns a table of response times under `priced` with and without its guard against overload,
+    relative to Linux's own timer, on paths without an overloaded queue: what the guard costs."""
     cells = [c for c in _cells(_by_path(runs)) if c.reaches_the_tail]
     timers = [name + guard for name in OURS for guard in ("", NO_GUARD)]
     rows = (

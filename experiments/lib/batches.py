@@ -23,7 +23,7 @@ Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
 
 @dataclass(frozen=True)
 class Work:
-    """Says how runs are executed: where (`place`), with which cache, and whether despite it (`fresh`)."""
+    """Says where runs are executed (`place`), with which cache, and whether to ignore it (`fresh`)."""
 
     place: Place = field(default_factory=Place)
     cache: Path | None = None  # None: the user's cache folder

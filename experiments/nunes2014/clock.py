@@ -29,10 +29,10 @@ from experiments.nunes2014.runs import (
     sized,
 )
 
-#: Jacobson's estimator, with which the experts are compared; it gets the count of ticks and subtracts one.
+#: Jacobson's estimator, for comparison; it gets the count of ticks and subtracts one.
 BASE = "jacobson/freebsd-2.2:sampling=every-ack"
 CLOCK = "one-per-rtt/bsd-500ms"
-#: What the experts are given as an RTT sample, by the name of the timing.
+#: What nunes2014's predictor (the "experts") is given as an RTT sample, by the name of the timing.
 GIVEN = {CLOCK: "the count", f"{CLOCK}/less-one": "the count less one", f"{CLOCK}/time": "the RTT"}
 
 
@@ -84,7 +84,7 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a row that compares nunes2014's experts, with samples `given`, with Jacobson's estimator."""
+    """Returns a row that compares errors of nunes2014's predictor, with samples `given`, and Jacobson's."""
     cells = []
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws nunes2014's figures 2 to 20 and 22 to 25, and three for each scenario that the paper does not
-have."""
+"""Draws nunes2014's figures 2 to 20 and 22 to 25, and three figures for each further scenario of ours."""
 
 from __future__ import annotations
 

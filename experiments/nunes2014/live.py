@@ -131,8 +131,7 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
-    """Returns the paper's (mean, deviation) by metric; for our live-2h and live-3h those of live-2 and
-    live-3."""
+    """Returns the paper's (mean, sigma) by metric; our live-2h and live-3h get those of live-2 and live-3."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 
@@ -144,7 +143,7 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields figure 26's RTTs and predictions, from the first transfer under the experts' timer."""
+    """Yields figure 26's RTTs and predictions, from the first transfer under nunes2014's timer."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

@@ -69,7 +69,8 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a table row for each network: RTT, samples per flow, errors by sampling, the experts' bias."""
+    """Yields a row for each network: RTT, samples per flow, errors by sampling, bias of nunes2014's
+    predictor."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -84,7 +85,7 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields each algorithm's mean and largest error relative to `BASE`, and how often it is the least."""
+    """Yields each algorithm's mean and largest error relative to Jacobson's, and how often it is least."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():

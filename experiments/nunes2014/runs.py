@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Selects what is stored of nunes2014's simulations, and compares algorithms in pairs of equal seeds."""
+"""Selects what is stored of nunes2014's simulations; compares algorithms in pairs of runs with equal
+seeds."""
 
 from __future__ import annotations
 
@@ -85,8 +86,7 @@ class Pairs:
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the geometric mean of `base` / `ours`, with its interval; None if a value is 0 or
-        missing."""
+        """Returns the geometric mean of `base` / `ours` with its interval; None for no values or a zero."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property

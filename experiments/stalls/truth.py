@@ -117,8 +117,7 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each range of bytes that was sent repeatedly: a loss or a spurious
-    retransmission."""
+    """Yields a stall for each range of bytes that was sent again: a loss or a spurious retransmission."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -239,7 +238,7 @@ def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
 
 
 def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
-    """Yields the number of bytes that had arrived without a gap, each time it grew, with the packet."""
+    """Yields (number of bytes that arrived without a gap, packet) each time that this number grew."""
     early: dict[int, int] = {}
     reached = 0
     for p in stream.arrivals:

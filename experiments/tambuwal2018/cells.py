@@ -142,8 +142,7 @@ Difference = tuple[float, float | None]  # the mean, and half the width of its i
 
 
 def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Returns the mean difference of `value` between `cell` and `base`, in pairs of runs with the same
-    seed."""
+    """Returns the mean difference of `value` between `cell` and `base`, in pairs of runs with equal seeds."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -151,8 +150,8 @@ def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference 
 
 
 def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
-    """Returns how many % metric `key` of `cell` is above the standard's; None if one of the latter is
-    zero."""
+    """Returns by how many % metric `key` exceeds the standard's, in pairs with equal seeds; None if it is
+    0."""
     if any(base.runs[s].metrics[key] <= 0 for s in shared(cell, base)):
         return None
     return relative(cell, base, lambda run: run.metrics[key], CONFIDENCE)
@@ -164,7 +163,7 @@ def shared(*cells: Cell) -> list[int]:
 
 
 def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
-    """Returns how many % `value` of `cell` is above that of `base`, in pairs of runs with the same seed."""
+    """Returns by how many % `value` of `cell` exceeds that of `base`, in pairs of runs with equal seeds."""
     seeds = shared(cell, base)
     if not seeds:
         return None

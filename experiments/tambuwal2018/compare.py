@@ -73,7 +73,7 @@ class Compared:
 
     @property
     def seeds_that_tell(self) -> int:
-        """The number of seeds at which half the interval's width would equal the change to detect: the
+        """The number of seeds at which half the interval's width would be the change to detect: the
         paper's, or 10 % for figure 7. It is 0 without such a change, or if the interval excludes the
         paper's."""
         looked_for = FIGURE_7_LOOKED_FOR if self.where == "Figure 7" else float(self.printed)
@@ -151,9 +151,9 @@ def table(rows: Sequence[Compared]) -> str:
 
 
 def summary(rows: Sequence[Compared]) -> str:
-    """Returns a table by figure of the paper and load: how many startups (rules for IW and ssthresh)
-    change with the paper's sign, undecidedly, or with the other sign, and how many pairs have the paper's
-    order."""
+    """Returns a table with the numbers of startups (rules for IW and ssthresh) whose change has the
+    paper's sign, an undecided sign or the other sign, and of pairs in the paper's order, by figure and
+    load."""
     lines = []
     for (where, level), group in itertools.groupby(rows, key=lambda r: (r.where, r.level)):
         of = list(group)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares the quantile curves of our web traffic generator with those of PackMime in ns-2.35, which
 tambuwal2018 uses. The curves agree at the shares (cumulative probabilities) in web_quantiles.h and differ
-between them, because ns-2 interpolates between other shares and on other scales. `python -m
-experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc` reads that file of ns-2.35's source and
-writes between.csv. With --read it first writes ns3/src/web_quantiles.h and quantiles.csv."""
+between them, because ns-2 interpolates between other shares and on other scales. The argument is ns-2.35's
+packmime/packmime_ranvar.cc. The program writes between.csv; with --read it first writes
+ns3/src/web_quantiles.h and quantiles.csv from ns-2's curves."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def path_rtts(curves: dict[str, Curve]) -> list[float]:
 
 def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, float, float]]:
     """Yields, for each quantity, the lowest and the highest difference of our curve from ns-2's in %, each
-    with its share, and the part of all shares where it is at most 5 %."""
+    with its share, and the part of all shares where the difference is at most 5 %."""
     theirs, own = published(text), ours(header)
     shares = [k / PARTS for k in range(PARTS // 1000, PARTS - PARTS // 1000 + 1)]
     changes = {q: [(100 * (own[q](p) / curve(p) - 1), p) for p in shares] for q, curve in theirs.items()}
