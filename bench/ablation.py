@@ -70,9 +70,8 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield ratios for the series family `name`: of the prediction error of two forms of `tracking` to the
-    better of `jacobson` and `last`, and of the excess wait (RTO - RTT) of two forms of `conformal` to
-    `jacobson`."""
+    """Yield the error ratios of two forms of `tracking` to the better of `jacobson` and `last`, and the
+    excess waits (RTO - RTT) of two forms of `conformal` relative to `jacobson`'s, in the family `name`."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))

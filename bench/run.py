@@ -102,8 +102,7 @@ def captures(sizes: Sizes) -> dict[str, object]:
 
 
 def short_flows(sizes: Sizes) -> dict[str, object]:
-    """Measure, print and return the peak memory in MB for few and for many flows. Only `tcplearn explain`
-    holds a row for each flow and may need more memory for many."""
+    """Measure, print and return the peak memory in MB of replay and explain, for few and for many flows."""
     peaks: dict[str, dict[int, float]] = {}
     heads = (f"{flows:,} MB" for flows in sizes.flows)
     print(f"\n{'short flows':32}" + "".join(f"{head:>12}" for head in heads) + f"{'wall s':>16}")

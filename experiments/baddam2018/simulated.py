@@ -26,8 +26,7 @@ HEAD = (
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a simulation: counts of connections, SYNs and spurious SYNs, and the
-    handshake's duration minus the path's RTT in ms, for each connection that lost a SYN-ACK."""
+    """Returns counts of connections and SYNs, and handshake times beyond an RTT (ms) after lost SYN-ACKs."""
     begun = result["run"]["metrics"]["connections"]
     syns, spurious, waits_ms = begun, 0.0, []
     for flow in result["flows"]:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures lab runs under unchanged Linux (`stock`), and stores what `tcplearn explain` forecasts from
-these captures for other settings of the retransmission timer."""
+"""Captures lab runs under unchanged Linux (`stock`), and stores `tcplearn explain`'s forecasts from them."""
 
 from __future__ import annotations
 

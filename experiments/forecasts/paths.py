@@ -41,8 +41,8 @@ def batches(folder: Path, _profile: str) -> list[Forecasts]:
 
 @dataclass(frozen=True)
 class Compared:
-    """The forecast and the measurement, in ms, of one figure (p99 or the mean of the slowest 2 % of
-    response times) under one timer setting on one path."""
+    """The forecast and the measurement (ms) of one figure of response times, for one timer setting and
+    path."""
 
     path: str
     setting: str

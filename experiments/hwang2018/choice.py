@@ -37,8 +37,7 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns the results of the variants of the classifier `history` whose names begin with `prefix`; an
-    empty list if senders have different numbers of runs."""
+    """Returns results of the variants of `history` with this `prefix`; [] if senders' run counts differ."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Repeats hwang2018's training of the loss classifier on fast retransmits of our simulations: trains on
-100 events, tests on 125 others, and repeats this 30 times with other draws."""
+"""Repeats hwang2018's training of the loss classifier, 30 times, on fast retransmits of our simulations."""
 
 from __future__ import annotations
 

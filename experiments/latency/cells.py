@@ -146,8 +146,7 @@ class Cell:
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns how often each bootstrap sample contains each group of `timer`, over all runs or one
-        half."""
+        """Returns how often bootstrap samples contain each group of `timer`, over all runs or one half."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 

@@ -69,8 +69,7 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a row for each network: RTT, samples per flow, errors by sampling, bias of nunes2014's
-    predictor."""
+    """Yields a row for each network: RTT, samples per flow, errors, bias of nunes2014's predictor."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Selects what is stored of nunes2014's simulations; compares algorithms in pairs of runs with equal
-seeds."""
+"""Selects what is stored of nunes2014's simulations; compares two algorithms in runs with equal seeds."""
 
 from __future__ import annotations
 

@@ -52,8 +52,7 @@ Said = Callable[[str, Path], list[Stall]]
 
 
 def tshark(_: str, file: Path) -> list[Stall]:
-    """Returns the stalls that tshark's analysis flags show in a capture: the times from a segment to its
-    retransmission, and the times with a closed window."""
+    """Returns the stalls in tshark's flags: from a segment to its retransmission, or with a closed window."""
     shown = [word for field in ("frame.time_epoch", *_FIELDS) for word in ("-e", field)]
     command = ["tshark", "-r", str(file), "-Y", "tcp.analysis.flags", "-T", "fields", *shown]
     found: dict[tuple[str, str], list[Stall]] = {}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes causes.md: how often `tcplearn explain` names the true cause of a stall (a time in which a
-connection waits), by network condition and capture point."""
+"""Makes causes.md: how often `tcplearn explain` names the true cause of a stall (a wait of a connection)."""
 
 from __future__ import annotations
 

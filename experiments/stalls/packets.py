@@ -127,8 +127,7 @@ class Stream:
         return acks[k] if k < len(acks) else None
 
     def told_us(self, start: int, end: int, since_us: int) -> int:
-        """Returns when an ACK or SACK of `start` to `end` first reached the sender after `since_us`, or
-        -1."""
+        """Returns when bytes `start` to `end` were first acknowledged (or SACKed) after `since_us`, or -1."""
         for p in self.back.arrivals:
             if p.arrived_us <= since_us or p.flags & SYN:
                 continue

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pairs the stalls (times in which a connection waits) that a tool finds in a capture ("rows") with the
-true stalls, and compares their causes and durations."""
+"""Pairs stalls (waits) that a tool finds in a capture, called rows, with true stalls; compares causes."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ def capture_of(folder: Path, place: str) -> Path:
 
 
 def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
-    """Returns a run's true stalls, each with the capture points at which it leaves a trace. Requests have
-    `request` bytes and responses have `answer` bytes."""
+    """Returns a run's true stalls, with the capture points that show them; `request`, `answer`: bytes."""
     passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
     found = list(connections(passed["client"], passed["server"]))
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
@@ -69,8 +67,7 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
 
 
 def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
-    """Returns a verdict on each true stall, paired with one of the tool's stalls (`said`) if possible, and
-    on each other stall of the tool. `place` is the capture point."""
+    """Returns a verdict on each pair of a true stall and a tool's (`said`), and on each without a partner."""
     out = []
     truth, rows = _by_connection(true), _by_connection(said)
     for name in truth | rows:

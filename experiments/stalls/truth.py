@@ -65,8 +65,8 @@ def reasons(trace: str, offset_us: int) -> Reasons:
 
 
 def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int) -> list[Stall]:
-    """Returns the true stalls of the connections `found`. Requests have `request` bytes, responses
-    `answer` bytes; `why` has the kernel's reasons for retransmissions."""
+    """Returns the true stalls; `why` has reasons of retransmissions, `request` and `answer` sizes in
+    bytes."""
     out: list[Stall] = []
     for one in found:
         losses: list[Stall] = []

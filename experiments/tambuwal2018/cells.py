@@ -150,8 +150,7 @@ def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference 
 
 
 def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
-    """Returns by how many % metric `key` exceeds the standard's, in pairs with equal seeds; None if it is
-    0."""
+    """Returns by how many % `key` exceeds the standard's, in pairs with equal seeds; None if that is 0."""
     if any(base.runs[s].metrics[key] <= 0 for s in shared(cell, base)):
         return None
     return relative(cell, base, lambda run: run.metrics[key], CONFIDENCE)

@@ -73,9 +73,8 @@ class Compared:
 
     @property
     def seeds_that_tell(self) -> int:
-        """The number of seeds at which half the interval's width would be the change to detect: the
-        paper's, or 10 % for figure 7. It is 0 without such a change, or if the interval excludes the
-        paper's."""
+        """The number of seeds at which half the interval's width is the change to detect (the paper's, or
+        10 % for figure 7); 0 if there is none, or if the interval excludes the paper's."""
         looked_for = FIGURE_7_LOOKED_FOR if self.where == "Figure 7" else float(self.printed)
         half = self.ours[1] or 0.0
         if not looked_for or self.seeds < 2 or self.excludes_printed:
@@ -151,9 +150,8 @@ def table(rows: Sequence[Compared]) -> str:
 
 
 def summary(rows: Sequence[Compared]) -> str:
-    """Returns a table with the numbers of startups (rules for IW and ssthresh) whose change has the
-    paper's sign, an undecided sign or the other sign, and of pairs in the paper's order, by figure and
-    load."""
+    """Returns, by figure and load, how many startups (rules for IW and ssthresh) change with the paper's
+    sign, an undecided sign or the other sign, and how many pairs are in the paper's order."""
     lines = []
     for (where, level), group in itertools.groupby(rows, key=lambda r: (r.where, r.level)):
         of = list(group)

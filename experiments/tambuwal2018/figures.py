@@ -31,8 +31,8 @@ DRAWN = {
 
 
 def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[Figure]:
-    """Yields the figures for which there are runs: `levels` with one startup (rule for IW and ssthresh
-    after a lost SYN-ACK) for all connections, `mixes` with two."""
+    """Yields the figures. All connections of `levels` have the same startup rule, those of `mixes` have
+    two."""
     for name, title, chart in _charts(levels, mixes, folder):
         spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
         yield Figure(f"figures/{name}", title, spec)

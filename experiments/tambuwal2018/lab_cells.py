@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Groups web pages fetched in the lab by startup (rule for IW and ssthresh after a lost SYN-ACK) and size,
-and computes gains over unchanged Linux (`stock`), with bootstrap intervals."""
+"""Groups web pages fetched in the lab by startup (IW and ssthresh after a lost SYN-ACK); computes gains."""
 
 from __future__ import annotations
 

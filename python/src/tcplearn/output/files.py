@@ -26,8 +26,7 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error for a full disk, which names the mount point; `path` is the file written, or its
-    folder."""
+    """Return the error for a full disk, with its mount point; `path` is the written file or its folder."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent

@@ -43,8 +43,7 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield the one- or two-line heads in one line. An empty first line means that of the column
-        before."""
+        """Yield each head in one line; an empty first line means that of the column before."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")

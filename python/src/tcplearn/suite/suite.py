@@ -53,8 +53,7 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted paths of files below `directory`, but hidden ones, and a line per unlistable
-    folder."""
+    """Return sorted paths of files below `directory`, but hidden ones, and lines on unreadable folders."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
