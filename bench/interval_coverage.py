@@ -21,8 +21,8 @@ PLAIN = (1 - bootstrap.COVERAGE) / 2
 
 
 def coverage(rows: int, phi: float) -> tuple[float, float]:
-    """Return the fractions of `tcplearn replay`'s intervals and of plain bootstrap percentiles that
-    contain the true ratio, for autoregressive series with `rows` samples and coefficient `phi`."""
+    """Return the fractions of `tcplearn replay`'s intervals and of plain percentile intervals that contain
+    the true error ratio, for autoregressive series of `rows` samples with coefficient `phi`."""
     rng = np.random.default_rng(1)
     sums = sum(
         blocks_of(autoregressive(rng, rows, phi), NAMES).sum(axis=0) for _ in range(TRUTH_SAMPLES // rows)

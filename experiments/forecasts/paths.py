@@ -41,8 +41,7 @@ def batches(folder: Path, _profile: str) -> list[Forecasts]:
 
 @dataclass(frozen=True)
 class Compared:
-    """The forecast and the measurement (ms) of one figure of response times, for one timer setting and
-    path."""
+    """The forecast and the measurement (ms) of a figure of response times, for a timer setting and a path."""
 
     path: str
     setting: str

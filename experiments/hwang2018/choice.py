@@ -92,7 +92,7 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 def cubic(found: Sample) -> list[list[str]]:
     """Returns two table rows of ratios for CUBIC with the classifier `history`, for networks with randomly
-    drawn queues and with CoDel; [] unless it, plain CUBIC and the oracle have equally many runs."""
+    drawn queues and with CoDel; [] unless all compared senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

@@ -106,7 +106,7 @@ def _criteria(found: Sample) -> Iterator[list[str]]:
             yield criteria.judged(
                 f"goodput at 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least
             )
-        plain = at_lossless.at(base_of(sender)).total("retransmitted_packets")  # sums: drops come in bursts
+        plain = at_lossless.at(base_of(sender)).total("retransmitted_packets")  # sums, as drops are bursty
         resent = Estimate(without.total("retransmitted_packets") / plain) if plain and without else Estimate()
         text = "no random loss: retransmissions over the plain sender's"
         yield criteria.judged(text, sender, resent, most=criteria.HARM)

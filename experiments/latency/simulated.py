@@ -55,8 +55,7 @@ def guard_batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep_requests(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a simulation: counts, and the slowest response times (all, and later
-    ones)."""
+    """Returns counts, and the slowest response times in us of all and of a connection's later requests."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     series = {}
     for suffix, after in (("", 0), ("_late", LEARNED)):

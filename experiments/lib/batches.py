@@ -51,7 +51,8 @@ class Batch(Protocol):
 @dataclass(frozen=True)
 class LabRuns:
     """The runs of a scenario in the lab. A run executes all algorithms in turn; `keep` returns what is
-    stored for one, given the scenario, the algorithm's folder and its metrics from `tcplearn lab run`."""
+    stored for one, given the scenario, the algorithm's folder and its metrics as `tcplearn lab run` prints
+    them."""
 
     file: Path
     profile: str

@@ -65,8 +65,7 @@ def reasons(trace: str, offset_us: int) -> Reasons:
 
 
 def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int) -> list[Stall]:
-    """Returns the true stalls; `why` has reasons of retransmissions, `request` and `answer` sizes in
-    bytes."""
+    """Returns the true stalls; `why`: reasons of retransmissions; `request` and `answer`: sizes in bytes."""
     out: list[Stall] = []
     for one in found:
         losses: list[Stall] = []

@@ -31,8 +31,7 @@ DRAWN = {
 
 
 def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[Figure]:
-    """Yields the figures. All connections of `levels` have the same startup rule, those of `mixes` have
-    two."""
+    """Yields the figures. In `levels` all connections have one startup (IW and ssthresh), in `mixes` two."""
     for name, title, chart in _charts(levels, mixes, folder):
         spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
         yield Figure(f"figures/{name}", title, spec)

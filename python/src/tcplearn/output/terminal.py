@@ -67,8 +67,8 @@ def left_out(names: Sequence[str]) -> str:
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
-    """Return which columns fit the terminal in all `tables`, as indices, and which of these, as indices
-    into the first list, may show details. The tables have the same columns."""
+    """Return two lists of indices: of the columns that fit the terminal in all `tables` (which have the
+    same columns), and of those that may show details, as indices into the first list."""
     columns: Sequence[Column] = tables[0].columns if tables else ()
     endless = console.options.update(max_width=ENDLESS)
     kept = list(range(len(columns)))

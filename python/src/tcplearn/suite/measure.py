@@ -51,9 +51,9 @@ class Options:
     min_rto_us: int = 0
     flow: str = ""
     restarts: tuple[int, ...] = ()
-    match: bool | None = None  # compare at equal miss rates; None: if an estimator has one
+    match: bool | None = None  # compare at equal miss rates; None: if an estimator's rate can be set
     miss: float | None = None  # sets the miss rate of every timer that has this parameter
-    curves: bool = False  # for the report's pictures
+    curves: bool = False  # whether to measure the points of the report's curves
 
 
 @dataclass(frozen=True, slots=True)
