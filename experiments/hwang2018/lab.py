@@ -25,7 +25,6 @@ METRICS = (
     "loss_decisions", "decision_differences", "instructions_per_decision", "instructions_per_ack",
     "instructions_per_ack_base",
 )  # fmt: skip
-#: The scenario and the senders for which cwnd over time is drawn.
 LOSSY, OVER_TIME = "lab-loss-1e-2", ("reno+mlp/hwang2018", "reno+mlp", "cubic+mlp", "reno+adaptive")
 POINTS = 700
 #: The scenarios without and with random loss that the criteria use; a sender is in one of each pair.

@@ -17,7 +17,6 @@ from experiments.lib.statistics import Drawn, geometric_drawn, how, interval, ra
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import counted, milliseconds, ratio
 
-#: The profiles of the scenario with an overloaded queue, with their titles on the page.
 LOADS = {
     "full": "50 flows",
     "no-timestamps": "50 flows, no timestamps",

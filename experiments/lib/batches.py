@@ -51,8 +51,7 @@ class Batch(Protocol):
 @dataclass(frozen=True)
 class LabRuns:
     """The runs of a scenario in the lab. A run executes all algorithms in turn; `keep` returns what is
-    stored for one, given the scenario, the algorithm's folder and its metrics as `tcplearn lab run` prints
-    them."""
+    stored for one, given the scenario, the algorithm's folder and its metrics as in `tcplearn lab run`."""
 
     file: Path
     profile: str

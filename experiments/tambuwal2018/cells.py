@@ -18,7 +18,6 @@ from tcplearn.simulate.interval import mean_interval
 Json = dict[str, Any]
 
 STANDARD = "standard"
-#: The figures that are stored of a connection, and their names in the results of ns-3.
 COLUMNS = {
     "rtts": "response_rtts",
     "whole_ms": "response_whole_ms",

@@ -13,7 +13,6 @@ from tcplearn.lab.scenario import STOCK
 
 Json = dict[str, Any]
 
-#: The startups in the figure of total fetch times, with their colours.
 SHOWN = {STOCK: "#000000", **{name: COLOURS[name] for name in ("standard", "tsl", "tsl/3-16", "tsl/3-1000")}}
 
 

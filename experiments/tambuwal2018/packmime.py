@@ -24,8 +24,8 @@ PARTS = 10_000
 LINKS_MS = 6.0  # the delay of the links in common.toml, both directions together
 DRAWS = 400  # the number of values of each of the two parts of the RTT; all pairs are formed
 
-#: The shares at which ns-2's curves are read; between them the logarithm of a quantile is linear in the logit
-#: of the share, and no quantile differs from ns-2's by 5 %.
+#: The shares at which ns-2's curves are read. Between them the logarithm of a quantile is linear in the logit
+#: of the share; there are enough shares that no quantile differs from ns-2's by 5 %.
 LOW = (0.001, 0.003, 0.01, 0.02, 0.04, 0.05, 0.1, 0.15, 0.25, 0.34, 0.44, 0.5, 0.68, 0.69, 0.75)
 HIGH = (0.82, 0.87, 0.9, 0.93, 0.945, 0.95, 0.97, 0.98, 0.99, 0.994, 0.997, 0.998, 0.9985, 0.999, 0.9999)
 READ = (*LOW, *HIGH)

@@ -42,7 +42,6 @@ STATED = {
 
 #: The number of connections with a lost SYN-ACK that each cell should have.
 ENOUGH = 2000
-#: The profile with which the published page is made.
 QUICK = "quick"
 
 

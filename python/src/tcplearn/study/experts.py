@@ -27,7 +27,6 @@ ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
 #: Alpha: no sharing, the choice of Nunes et al. (0.08), nearly full sharing, and values between.
 ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
-#: The most copies of flows that a message names.
 COPIES_NAMED = 20
 
 PRESETS = ("experts", "experts/fitted")

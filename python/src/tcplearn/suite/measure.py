@@ -20,7 +20,6 @@ from tcplearn.replay.trace_jobs import Json, Seen
 from tcplearn.replay.verdict import PROBES, SPURIOUS
 from tcplearn.traces import TraceOptions
 
-#: The counters of spurious timeouts and of spurious tail loss probes.
 FIRED = (SPURIOUS, PROBES)
 
 #: The least RTT samples of a series; shorter series are reported separately.

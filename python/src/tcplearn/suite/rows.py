@@ -18,7 +18,6 @@ from tcplearn.suite import timers as suite_timers
 from tcplearn.suite.measure import REFERENCES, WHEN, Measured
 from tcplearn.suite.suite import Suite
 
-#: Bootstrap resamples, and a fixed seed, so that the same input gives the same interval.
 RESAMPLES, SEED = suite_timers.RESAMPLES, suite_timers.SEED
 _BLOCK = 2_000_000  # indices drawn at a time
 
