@@ -151,7 +151,7 @@ def table(rows: Sequence[Compared]) -> str:
 
 def summary(rows: Sequence[Compared]) -> str:
     """Returns, by figure and load, how many startups (rules for IW and ssthresh) change with the paper's
-    sign, an undecided sign or the other sign, and how many pairs are in the paper's order."""
+    sign, an undecided sign or the other sign, and how many pairs of them are in the paper's order."""
     lines = []
     for (where, level), group in itertools.groupby(rows, key=lambda r: (r.where, r.level)):
         of = list(group)
