@@ -148,8 +148,7 @@ def _sanity(runs: Sequence[Run], folder: Path) -> str:
 
 
 def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
-    """Returns a chart of `metric` with a point for each download, by kernel and traffic; `axis`: title of
-    x."""
+    """Returns a chart of `metric` with a point for each download, by kernel and traffic; x title `axis`."""
     import altair as alt
 
     ends = {"": "stock", "sender": "at the sender", "receiver": "at the downloader"}

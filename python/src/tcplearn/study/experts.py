@@ -18,13 +18,13 @@ from tcplearn.replay.results import TOO_SHORT
 from tcplearn.replay.trace_jobs import Where
 from tcplearn.study import measure
 
-#: Nunes et al. 2014, end of section 4.1: "we use N = 100, eta = 2 and alpha = 0.08".
+#: The paper's choice (nunes2014, end of section 4.1): "we use N = 100, eta = 2 and alpha = 0.08".
 PAPER = (100, 2.0, 0.08)
 
 N = (10, 25, 50, 100, 200)
-#: Eta: the choice of Nunes et al., the ends of their good range (1.7 and 2.5), and values beyond.
+#: Eta: nunes2014's choice (2), the ends of the range that it found good (1.7 and 2.5), and values beyond.
 ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
-#: Alpha: no sharing, the choice of Nunes et al. (0.08), nearly full sharing, and values between.
+#: Alpha: no sharing, nunes2014's choice (0.08), nearly full sharing, and values between.
 ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
 COPIES_NAMED = 20
