@@ -56,7 +56,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def base_of(sender: str) -> str:
-    """Returns the name of the same congestion control without a classifier."""
+    """Returns the name of the sender with the same congestion control as `sender` and no classifier."""
     return f"{sender.partition('+')[0]}+none"
 
 

@@ -37,7 +37,8 @@ def capture_of(folder: Path, place: str) -> Path:
 
 
 def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
-    """Returns a run's true stalls, with the capture points that show them; `request`, `answer`: bytes."""
+    """Returns true stalls, with capture points that show them; `request`, `answer`: message sizes in
+    bytes."""
     passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
     found = list(connections(passed["client"], passed["server"]))
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
