@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures what each part of three estimators contributes, and writes the tables of docs/ablation.md.
-
-The estimators are `tracking` (predicts the RTT), `conformal` (a timer that keeps a chosen rate of misses;
-a miss is an RTT above the RTO) and `experts` (nunes2014's predictor).
-
-python bench/ablation.py           writes docs/ablation.md from generated RTT series, in a minute or two
-python bench/ablation.py PATH ...  prints the tables for recorded traces: PATH is a file or a folder of files
-"""
+"""Writes docs/ablation.md: what each part of the estimators `tracking` and `experts` (which predict the
+RTT) and `conformal` (an RTO that a chosen share of RTTs exceeds) contributes.
+  python bench/ablation.py           writes docs/ablation.md from generated RTT series, in a minute or two
+  python bench/ablation.py PATH ...  prints the tables for recorded traces (files, or folders of files)"""
 
 import argparse
 import functools
@@ -29,12 +25,12 @@ from tcplearn import _native  # noqa: E402
 SEEDS = range(6)
 ROWS = 2000
 FLIGHT_ROWS = 20_000  # 400 flights of fifty packets
-STEPS = 300  # for each noise, up and down
+STEPS = 300  # series with an RTT step, for each noise distribution and direction of the step
 EXPECTED = 20  # a miss rate is judged only on a series with at least this expected number of misses
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the predicted RTT and the RTO of estimator `name` before each sample of `y` but the first."""
+    """Return predicted RTTs and RTOs of estimator `name` in us, before each RTT of `y` but the first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]
@@ -49,8 +45,8 @@ def mean(values: Iterable[float]) -> float:
 
 
 class Predicted:
-    """Computes the error of a predictor divided by the error of the better of `jacobson` and `last` on the
-    same series: for whole series, and pooled by series with a restart every 50 and every 100 samples."""
+    """Divides a predictor's error by that of the better of `jacobson` (RFC 6298) and `last` (the last
+    RTT), on whole series and with restarts every 50 or 100 samples."""
 
     def __init__(self, series: Series) -> None:
         cut = {
@@ -74,9 +70,8 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield the ratios of the family of series `name`: of `tracking` and `tracking/first` the error over
-    that of the better of `jacobson` and `last`; of `conformal` and `conformal/first` the mean excess wait
-    over that of `jacobson` at its miss rate."""
+    """Yield the error ratios of two forms of `tracking` to the better of `jacobson` and `last`, and the
+    excess waits (RTO - RTT) of two forms of `conformal` relative to `jacobson`'s, in the family `name`."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -113,8 +108,8 @@ def stepped_series(factor: float) -> list[Rtts]:
 
 
 def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
-    """Return two means over samples 51 to 150 after a step of the RTT by `factor`: the miss rate divided by
-    the chosen 1 %, and the excess wait (RTO minus RTT where that is positive), in us."""
+    """Return two means over samples 51 to 150 after the RTT steps by `factor`: the rate of RTTs above the
+    RTO, divided by the chosen 1 %, and the excess wait in us (RTO minus RTT where positive)."""
     out = np.zeros(2)
     for y in stepped_series(factor):
         rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
@@ -136,8 +131,8 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
-    """Yield percentages of the samples: above the RTO just before the sample, above the RTO in force when
-    the segment was sent, and with a spurious timeout."""
+    """Yield a table row with the misses (RTTs above the RTO) and spurious timeouts of three timers, in %
+    of samples, for flows of `window` packets per round trip and the chosen miss rate `miss`."""
     names = ("conformal", "conformal/at-send", "jacobson")
     out, kept = [], []
     for family_name, seed in itertools.product(FAMILIES, range(3)):
@@ -162,9 +157,8 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the mean miss rate of `conformal/at-send` over the chosen 1 %, and how many series are below
-    0.7 %, from 0.7 % to 1.3 %, and above 1.3 %. Flows have `rows` packets, `window` per round trip. A miss
-    is an RTT above the RTO in force when the packet was sent."""
+    """Yield the share of RTTs above the RTO of `conformal/at-send` in flows of `rows` packets, `window`
+    per RTT: mean divided by the chosen 1 %, and numbers of series below 0.7 %, up to 1.3 %, and above."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
@@ -177,8 +171,8 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield, for `tracking` and `tracking/first`, the mean and the largest error of the prediction in force
-    at sending, divided by that of the better of `jacobson` and `last`."""
+    """Yield the mean and the largest prediction error of `tracking` and `tracking/first`, divided by that
+    of the better of `jacobson` and `last`. The predictions are those in force when the packet was sent."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
@@ -193,10 +187,8 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield means over 200 series with a burst: up to `most` samples that are `low` to `high` times the
-    RTT. The figures are the RTOs of `conformal` and `jacobson` 8 to 50 samples after the burst and the RTO
-    of `conformal` 200 to 300 samples after it, each divided by the RTO before the burst; and the miss rate
-    of `conformal` after the burst divided by the chosen 1 %."""
+    """Yield, from 200 series with a burst (up to `most` RTTs times `low` to `high`): RTOs after the burst
+    relative to before, and the later share of RTTs above the RTO relative to the chosen 1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])
@@ -222,7 +214,7 @@ def heavy(tail: float) -> Iterator[str]:
 
 
 def table(head: str, rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table; `head` contains the column headings, separated by |."""
+    """Return a Markdown table; `head` has the column headings, separated by |."""
     columns = head.split("|")
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])

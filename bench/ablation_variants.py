@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the variants that bench/ablation.py compares: the estimators `tracking`, `conformal` and
-`experts`, each with one part left out or changed."""
+"""Lists the variants that bench/ablation.py compares: estimators with one part left out or changed."""
 
 from collections.abc import Mapping
 

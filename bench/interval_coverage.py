@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures how often the 95 % bootstrap interval of a ratio contains the true ratio, and prints the table
-of docs/metrics.md. The program runs for some minutes:
-
-.venv/bin/python bench/interval_coverage.py
-"""
+"""Prints the table of docs/metrics.md: how often a 95 % interval of a ratio contains the true ratio.
+.venv/bin/python bench/interval_coverage.py       takes some minutes"""
 
 import sys
 from pathlib import Path
@@ -24,11 +21,8 @@ PLAIN = (1 - bootstrap.COVERAGE) / 2
 
 
 def coverage(rows: int, phi: float) -> tuple[float, float]:
-    """Return the fraction of intervals that contain the true ratio of mean errors, for two kinds of
-    interval: the kind that `tcplearn replay` prints, and plain percentiles of the bootstrap samples.
-
-    The series are autoregressive, with `rows` samples and coefficient `phi`.
-    """
+    """Return the fractions of `tcplearn replay`'s intervals and of plain percentile intervals that contain
+    the true error ratio, for autoregressive series of `rows` samples with coefficient `phi`."""
     rng = np.random.default_rng(1)
     sums = sum(
         blocks_of(autoregressive(rng, rows, phi), NAMES).sum(axis=0) for _ in range(TRUTH_SAMPLES // rows)

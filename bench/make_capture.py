@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write a synthetic capture for benchmarks: python3 make_capture.py OUT.pcap [--packets 1000000].
-
-The capture is taken at the sender of several bulk transfers and contains headers only. The connections use
-timestamps and SACK. One segment in 500 is lost and repaired by fast retransmission. The same arguments
-always give the same bytes.
-"""
+"""Write a synthetic capture for benchmarks: python3 make_capture.py OUT.pcap [--packets 1000000]. It has
+the headers of several bulk transfers, seen at the sender, with timestamps and SACK. One segment in 500 is
+lost and repaired by fast retransmission. The same arguments always give the same bytes."""
 
 import argparse
 import heapq
@@ -39,7 +36,7 @@ class Flow:
 
 
 class Writer:
-    """Writes packets to a pcap file, in order of time."""
+    """Writes packets, which the caller gives in order of time, to a pcap file."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -83,8 +80,7 @@ def stamps(value: int, echo: int) -> bytes:
 
 
 def sack_option(flow: Flow, newest: int) -> bytes:
-    """Return a SACK option of up to three ranges. The range that contains segment `newest` is first (RFC
-    2018, section 4)."""
+    """Return a SACK option of up to three ranges, first that with segment `newest` (RFC 2018, section 4)."""
     ranges: list[tuple[int, int]] = []
     for segment in sorted(flow.above):
         if ranges and ranges[-1][1] == segment:

@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write a capture of many short flows: python3 make_short_flows.py OUT.pcap [--flows 20000] [--gap-us
-2000].
-
-A server answers one request of each of many clients with a few segments and closes the connection. The
-capture is taken at the server and contains headers only. The same arguments always give the same bytes.
-"""
+"""Write a capture of short flows: python3 make_short_flows.py OUT.pcap [--flows 20000] [--gap-us 2000]. It
+has headers only, seen at the server; a flow has a request and a response of a few segments. The same
+arguments always give the same bytes."""
 
 import argparse
 import heapq
@@ -26,11 +23,8 @@ Packet = tuple[int, int, bytes]  # time in us, a unique number, the record in th
 def record(
     time_us: int, source: bytes, destination: bytes, numbers: tuple[int, int], flags: int, size: int
 ) -> bytes:
-    """Return the pcap record of a packet with `size` bytes of payload; the record holds only the headers.
-
-    `source` and `destination` are each 4 bytes of address and 2 bytes of port; `numbers` are the sequence
-    and acknowledgment numbers.
-    """
+    """Return a packet's pcap record, without its `size` bytes of payload. `source` and `destination` are
+    an address and a port (6 bytes), `numbers` are the sequence and the acknowledgment number."""
     seq, ack = (number % 2**32 for number in numbers)
     ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + size, time_us % 65535 + 1, 0x4000, 64, 6, 0)
     ports = source[4:] + destination[4:]
@@ -41,8 +35,7 @@ def record(
 
 
 def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[int, bytes]]:
-    """Yield the time (us) and pcap record of each packet of one connection: the handshake, a request, two
-    to six segments of response with an ACK each, and both FINs."""
+    """Yield the time (us) and pcap record of each packet of a connection with 2 to 6 response segments."""
     address = struct.pack("!I", 0x0B000000 + chance.randrange(1 << 22))
     client = address + struct.pack("!H", 1024 + number % 60_000)
     rtt_us, segments = chance.randrange(5_000, 120_000), chance.randrange(2, 7)
@@ -73,7 +66,7 @@ def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[in
 
 
 def packets(flows: int, gap_us: int, seed: int) -> Iterator[bytes]:
-    """Yield the pcap records of all flows in order of time; one flow starts every `gap_us`."""
+    """Yield the pcap records of all flows in order of time; a flow starts every `gap_us`."""
     chance = random.Random(seed)
     waiting: list[Packet] = []
     count = 0

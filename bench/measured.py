@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: A small process that starts the measured command. If this program started the command itself, Linux would
-#: count this program's memory before execve towards the peak of the command.
+#: A small process that starts the command: Linux counts the starter's memory in the command's peak.
 _LAUNCHER = """
 import os, sys, time
 start = time.perf_counter()
@@ -31,8 +30,7 @@ class Measured:
 
 
 def run(command: Sequence[str]) -> Measured:
-    """Run `command` and return its times, peak memory and output. If it fails, exit with the last line of
-    its standard error."""
+    """Run `command` and measure it; if it fails, exit with the last line of its standard error."""
     with tempfile.TemporaryDirectory() as folder:
         figures, output, errors = (Path(folder) / name for name in ("figures", "output", "errors"))
         with output.open("wb") as out, errors.open("wb") as err:

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Estimates how long all simulations of a profile take, from a random sample of them.
-
-    python bench/profile_time.py experiments/nunes2014/scenario-*.toml --profile quick --runs 24
-
-Each simulation has a planned cost in CPU seconds, and its probability of being sampled is proportional to
-that cost. The estimate is the mean ratio of measured to planned CPU seconds times the total planned cost,
-with a 90 % interval. Results are kept in --out, and a later call does not repeat them."""
+  python bench/profile_time.py experiments/nunes2014/scenario-*.toml --profile quick --runs 24
+The probability of a simulation is proportional to its planned CPU seconds. The estimate is the planned
+total times the mean ratio of measured to planned seconds, with a 90 % interval. --out keeps results."""
 
 import argparse
 import math

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures what the resend policy `priced` costs at the start of a connection, when it has seen few RTTs.
-
-`priced` chooses when the timer retransmits; its parameter `prior_misses` is the weight of its prior. The
-program replays connections of 300 requests that start at random times of recorded RTT series. For each
-value of `prior_misses` it prints the spurious retransmissions in 1,000 requests, and response times
-divided by those of `stock`, Linux's own timer.
-
-python bench/resend_beginnings.py RTT.csv...
-"""
+"""Measures what the resend policy `priced` (which chooses when TCP's timer retransmits) costs at the start
+of a connection, by the weight `prior_misses` of its prior: spurious retransmissions in 1,000 requests, and
+response times relative to `stock`, Linux's own timer.
+  python bench/resend_beginnings.py RTT.csv..."""
 
 import sys
 from collections.abc import Iterator
@@ -35,15 +30,13 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Beginning:
-    """A connection that starts in the middle of a recorded RTT series; `record` has the RTTs from there
-    on."""
+    """A connection that starts in the middle of a recorded RTT series; `record` has the RTTs from then on."""
 
     record: paths.Record
     seed: int
 
     def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays with an element for each request: response times in ms, and numbers of spurious
-        retransmissions. `process` names the loss process and `policy` an entry of `POLICIES`."""
+        """Return each request's response time in ms and number of spurious retransmissions."""
         setup = resends.Setup((process,), REQUESTS, self.seed)
         found = resends.played(self.record, process, POLICIES[policy], setup)
         return found["response_us"] / 1000, found["needless"]

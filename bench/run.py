@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures the time and memory of tcplearn beside tcpdump, tcptrace and tshark (`make bench`). Prints
-tables and writes out/bench.json.
-
+"""Measures time and memory of tcplearn and other programs (`make bench`), and writes out/bench.json.
 python bench/run.py             takes a quarter of an hour; nothing else should run on the machine
-python bench/run.py --small     runs every part on tiny inputs in seconds, as a check that the program works;
-                                its figures mean nothing; writes out/bench-small.json
-"""
+python bench/run.py --small     checks in seconds, on tiny inputs, that everything works; the figures, in
+                                out/bench-small.json, mean nothing"""
 
 import argparse
 import json
@@ -26,8 +23,7 @@ from tcplearn import _native, algorithms, provenance
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "bench"
 
-#: A program that reads the RTT samples of a capture. Like the command line, it limits NumPy's linear algebra,
-#: which it does not use, to one thread.
+#: A program that counts a capture's RTT samples. Like tcplearn's command line, it gives NumPy one thread.
 EXTRACT = """
 import os, sys
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -57,10 +53,9 @@ class Sizes:
 SMALL = Sizes(packets=5_000, flows=(50, 100), times=1, core_s=1e-6, numpy_s=0.01)
 
 
-#: The criterion for many short connections: the largest peak memory, in MB.
+#: The largest peak memory allowed for a capture of many short connections, in MB.
 MOST_SHORT = {"explain": 300.0}
-#: The criteria for one capture: the time as a multiple of that of `tcpdump -r FILE -w /dev/null`, and the
-#: peak memory in MB, both at most.
+#: Limits for one capture: time as a multiple of `tcpdump -r FILE -w /dev/null`, and peak memory in MB.
 MOST = {
     "extraction": (2.5, None),
     "whole default replay": (10.0, 80.0),
@@ -70,8 +65,7 @@ MOST = {
 
 
 def captures(sizes: Sizes) -> dict[str, object]:
-    """Measure how long tcplearn and other programs take to read one large capture; print and return the
-    measurements."""
+    """Measure, print and return how long tcplearn and other programs take to read one large capture."""
     packets = sizes.packets
     path = made("make_capture", f"bulk-{packets}.pcap", "--packets", packets)
     fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
@@ -108,8 +102,7 @@ def captures(sizes: Sizes) -> dict[str, object]:
 
 
 def short_flows(sizes: Sizes) -> dict[str, object]:
-    """Measure the peak memory for few and for many flows; print and return it. Only `tcplearn explain`
-    holds a row for each flow and may need more memory for many flows."""
+    """Measure, print and return the peak memory in MB of replay and explain, for few and for many flows."""
     peaks: dict[str, dict[int, float]] = {}
     heads = (f"{flows:,} MB" for flows in sizes.flows)
     print(f"\n{'short flows':32}" + "".join(f"{head:>12}" for head in heads) + f"{'wall s':>16}")
@@ -133,8 +126,7 @@ def short_flows(sizes: Sizes) -> dict[str, object]:
 
 
 def made(script: str, name: str, option: str, size: int) -> Path:
-    """Return the path of a capture of the given size, made by bench/`script`.py with the command-line
-    option `option`. An existing capture is used again."""
+    """Return the path of capture `name`; bench/`script`.py makes it with `option` `size` unless it exists."""
     path = BUILD / name
     if not path.exists():
         partial = path.with_suffix(".partial")
@@ -145,8 +137,7 @@ def made(script: str, name: str, option: str, size: int) -> Path:
 
 
 def numpy_update_ns(seconds: float) -> float:
-    """Return the time in ns of one update of nunes2014's Algorithm 1 with 100 experts, written in ordinary
-    NumPy. The measurement runs for `seconds`."""
+    """Return the ns of one update of nunes2014's Algorithm 1 (100 experts) in NumPy, timed for `seconds`."""
     n, eta, alpha = 100, 2.0, 0.08
     x = 1 + 128 * 2 ** ((np.arange(1, n + 1) - n) / 4)
     w = np.full(n, 1 / n)
@@ -166,8 +157,7 @@ def numpy_update_ns(seconds: float) -> float:
 
 
 def core(sizes: Sizes) -> dict[str, object]:
-    """Measure the CPU time of one update of each estimator in C, of the same algorithm in NumPy, and of a
-    loop of exponentials compiled with the same options; print and return the times in ns."""
+    """Measure, print and return the CPU ns of an update of each estimator in C, and of `experts` in NumPy."""
     cmake = [
         "cmake",
         "-S",

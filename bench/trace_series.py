@@ -19,8 +19,7 @@ def files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read(paths: Iterable[Path], least: int = 250) -> Series:
-    """Return the RTTs in us of every flow with at least `least` samples, keyed by "file:flow". `paths` are
-    files, or folders of files."""
+    """Return the RTTs in us of each flow with `least` samples or more, by "file:flow"."""
     out: dict[str, NDArray[np.int64]] = {}
     for path in files(paths):
         flows: dict[int, list[np.ndarray]] = {}

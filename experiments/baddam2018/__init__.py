@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces baddam2018, which predicts RTTs by linear regression, and measures a first RTO (for SYN and
-SYN-ACK) that is learned from RTTs of earlier connections."""
+"""Reproduces baddam2018 (linear regression of RTTs), and measures a first RTO learned from earlier RTTs."""
 
 from pathlib import Path
 

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures, on a real kernel, a first RTO (the timer of SYN and SYN-ACK) that a trained model predicts.
-
-Connections to many destination prefixes lose SYNs and SYN-ACKs. The model is compared with Linux's default
-of one second and with the best constants.
-"""
+"""Measures on a real kernel a first RTO (for SYN and SYN-ACK) that a trained model predicts, beside
+Linux's 1 s and the best constants. Connections to many destination prefixes lose SYNs and SYN-ACKs."""
 
 from __future__ import annotations
 
@@ -26,19 +23,16 @@ from tcplearn.learn.rtt.model import Model
 from tcplearn.learn.rtt.settings import packed
 from tcplearn.output.markdown import table_of
 
-#: The profile with only a few connections, which checks that everything works.
 SMOKE = "smoke"
-#: `PLACES` counts destination prefixes. Their RTTs and the losses are drawn with another seed than the
-#: training data of the shipped model (seed 1) and the data on which the program was developed (seed 2).
+#: Seed, destination prefixes, connections to each, losses, jitter; the shipped model was trained on seed 1.
 SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05
-#: Constant first RTOs. `SAFE_US` is above the largest RTT that is drawn, so that as few SYNs are spurious
-#: as with the model. `WRONG_US` is the first RTO of a model of a faster network.
+#: Constant first RTOs: `SAFE_US` is above all drawn RTTs; `WRONG_US` is that of a model of a faster network.
 SAFE_US, WRONG_US = 350_000, 20_000
 RESAMPLES = 2000
 STOCK, BEST, BEST_AT_BOTH = "stock, 1 s", "best constant of the training", "best constant at both ends"
 KNOWN, KNOWN_AT_BOTH = "model, known places", "model at both ends, known places"
 UNSEEN, UNSEEN_AT_BOTH = "model, unseen places", "model at both ends, unseen places"
-#: The constant with which each trial of the model is compared.
+#: The trial of a constant first RTO with which each trial of the model is compared.
 BESIDE = {KNOWN_AT_BOTH: BEST_AT_BOTH, UNSEEN_AT_BOTH: BEST_AT_BOTH, KNOWN: BEST, UNSEEN: BEST}
 HEAD = (
     "first RTO", "connections", "with a loss", "mean wait, ms", "to stock's", "p99, ms", "to stock's",
@@ -86,7 +80,7 @@ def network(*, small: bool = False) -> Network:
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of first RTOs, as a batch with one run for each trial."""
+    """A batch with one run for each trial of a first RTO (a constant, or predicted by a model)."""
 
     profile: str
 
@@ -126,13 +120,8 @@ class Trials:
 
 
 def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Returns what is stored of a trial: counts of connections, SYNs and SYN-ACKs by name, and two series
-    in us.
-
-    `wait_us` is how long the handshake waited, for each connection that lost a SYN or SYN-ACK.
-    `answered_us` is the time from the end of the handshake to the first response, for each connection with
-    a response.
-    """
+    """Returns counts of connections, SYNs and SYN-ACKs, and two series in us: handshake waits after a loss
+    (`wait_us`), and times from the end of the handshake to the first response (`answered_us`)."""
     counts = {
         "connections": len(connections),
         "syns": sum(len(c.syns) for c in connections),
@@ -162,8 +151,7 @@ def _p99(waits: Floats, axis: int = -1) -> Floats:
 
 
 def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
-    """Returns, as text, a statistic (`figure`) of the handshake waits of run `ours` in ms, and its ratio
-    to the statistic of run `base`. Both are dashes if no connection lost a packet."""
+    """Returns a statistic of `ours`' handshake waits in ms, and its ratio to `base`'s, as text."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
         return "–", "–"

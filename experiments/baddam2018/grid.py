@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Repeats the evaluation of baddam2018 in the lab: downloads under changed kernels, and the paper's sanity
-check, bursts of pings to several sites."""
+"""Repeats baddam2018's evaluation in the lab: downloads under changed kernels, and pings to several sites."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ TIME, RESENT, RESENT_AT_SENDER = "duration_s", "resent_at_receiver_packets", "re
 RESENT_BY_KERNEL, TIMEOUTS = "retransmitted_packets", "nstat.TcpExtTCPTimeouts"
 METRICS = (TIME, RESENT, RESENT_AT_SENDER, RESENT_BY_KERNEL, TIMEOUTS)
 PINGS = ("ping_min_ms", "ping_mean_ms", "ping_max_ms")
-#: The versions of the estimator by the end of its name, and their titles on the page.
+#: The versions of the RTT estimator, by the end of the estimator's name, and their titles on the page.
 VERSIONS = {"no-error": "without error", "magnitude": "corrected", "": "as written"}
 ENDS = {"": "", "sender": "sender", "receiver": "downloader"}
 HEAD = (
@@ -44,8 +43,7 @@ CHARTS = (
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the figures of its download and of the pings of each site. A
-    counter that is missing from the measurements did not increase and is stored as 0."""
+    """Returns what is stored of a run: figures of its download and pings. A missing counter is 0."""
     pings = {name: value for name, value in measured.items() if name.rpartition(":")[2] in PINGS}
     return {name: measured.get(name) or 0.0 for name in METRICS} | pings, {}
 
@@ -64,8 +62,7 @@ def version_of(estimator: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """The downloads under one kernel with one version of the RTT estimator at one end, in the order of the
-    runs."""
+    """The downloads under one kernel with one version of the RTT estimator at one end, in order of runs."""
 
     kernel: str
     version: str
@@ -76,7 +73,7 @@ class Cell:
         return np.array([run.metrics[metric] for run in self.runs])
 
     def shown(self, metric: str, digits: int) -> str:
-        """Returns the mean and the standard deviation of `metric` as text, with `digits` decimals."""
+        """Returns mean ± standard deviation of `metric` as text, with `digits` decimals."""
         values = self.of(metric)
         spread = values.std(ddof=1) if len(values) > 1 else 0.0
         return f"{values.mean():.{digits}f} ± {spread:.{digits}f}"
@@ -130,8 +127,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _sanity(runs: Sequence[Run], folder: Path) -> str:
-    """Returns a table with the smallest, mean and largest RTT of each site, in ms, under the original and
-    the changed kernel. Our measurements are beside the values that the paper prints."""
+    """Returns a table of the smallest, mean and largest RTT of each site in ms, ours beside the paper's."""
     printed = {(b.kernel, b.site, b.version): (b.least, b.mean, b.most) for b in bursts(folder)}
     ours: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:
@@ -152,8 +148,7 @@ def _sanity(runs: Sequence[Run], folder: Path) -> str:
 
 
 def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
-    """Returns a chart of `metric` with a point for each download, by kernel and traffic, as a Vega-Lite
-    specification. `axis` is the title of the x axis."""
+    """Returns a chart of `metric` with a point for each download, by kernel and traffic; x title `axis`."""
     import altair as alt
 
     ends = {"": "stock", "sender": "at the sender", "receiver": "at the downloader"}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads from published.csv the RTTs that baddam2018 prints for its sanity check, bursts of pings to a few
-sites."""
+"""Reads from published.csv the RTTs that baddam2018 prints for its sanity check, bursts of pings to sites."""
 
 from __future__ import annotations
 

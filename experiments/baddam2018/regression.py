@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fits the linear regression of baddam2018, which predicts the mean RTT of a burst of pings.
-
-The page compares coefficients and the mean absolute percentage error (MAPE) with the published values, on
-the shipped table of hosts and on the bursts that the paper prints. It needs no runs in the lab or in ns-3.
-"""
+"""Fits baddam2018's linear regression of the mean RTT of a burst of pings to our table of hosts. Compares
+coefficients and mean absolute percentage error (MAPE) with the paper's, also on its printed bursts."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from tcplearn.output.markdown import table_of
 
 HOSTS = ROOT / "examples" / "hosts" / "emulated.parquet"
 FOLDS, SEED = 10, 1
-#: Hops and TTL that are assumed for the bursts of the paper, which does not print these two values.
+#: Hops and TTL assumed for the paper's bursts, for which the paper does not print them.
 HOPS, TTL = 12, 52
 
 

@@ -13,7 +13,6 @@ from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run, grouped
 from tcplearn.output.markdown import table_of
 
-#: The variants of the scenario, with their titles on the page.
 NAMES = {
     "stock": "stock, 1 s",
     "constant": "best constant of the training",
@@ -27,11 +26,7 @@ HEAD = (
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a simulation: counts of connections, SYNs and spurious SYNs, and a series.
-
-    The series has, for each connection that lost a SYN-ACK, the duration of the handshake minus the RTT of
-    the path, in ms.
-    """
+    """Returns counts of connections and SYNs, and handshake times beyond an RTT (ms) after lost SYN-ACKs."""
     begun = result["run"]["metrics"]["connections"]
     syns, spurious, waits_ms = begun, 0.0, []
     for flow in result["flows"]:

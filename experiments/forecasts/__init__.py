@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the response times that `tcplearn explain` forecasts for other timer settings with those that
-the lab measured on the same paths."""
+"""Compares the response times that `tcplearn explain` forecasts for timer settings with measured ones."""
 
 from pathlib import Path
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures a path in the lab under unchanged Linux (`stock`), and stores what `tcplearn explain` forecasts
-from the captures for other settings of the retransmission timer."""
+"""Captures lab runs under unchanged Linux (`stock`), and stores `tcplearn explain`'s forecasts from them."""
 
 from __future__ import annotations
 
@@ -16,7 +15,6 @@ from experiments.lib.batches import Figures, LabRuns, Work
 from experiments.lib.runs import Identity, Run
 
 PROFILE = "captured"
-#: The ends of a forecast's interval, which are stored beside its value.
 ENDS = ("low", "high")
 
 
@@ -27,8 +25,7 @@ def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
 
 @dataclass(frozen=True)
 class Forecasts:
-    """The captured runs of a scenario, and the forecasts that are made from all these captures together.
-    The forecast for each timer setting (candidate) is stored as a run of its own."""
+    """A scenario's captured runs, and forecasts from all these captures, one run for each timer setting."""
 
     file: Path
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes docs/forecasts.md, which compares the response times that `tcplearn explain` forecasts for timer
-settings with measurements of these settings on the same paths."""
+"""Makes docs/forecasts.md: response times as `tcplearn explain` forecasts them, and as measured."""
 
 from __future__ import annotations
 
@@ -22,23 +21,19 @@ from tcplearn.explain.advice import MOST_SPURIOUS
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import listed, milliseconds, percent
 
-#: The settings whose forecasts are judged. `KEYS` has the judged figures, with their names in the stored
-#: forecasts.
+#: The judged timer settings; `KEYS` has the judged figures by title, with their names in the forecasts.
 JUDGED = ("rto_min 5 ms", "rto_min 20 ms", "rto_min 100 ms", "priced")
 KEYS = {P99: "p99_response", SLOW: "slowest_response"}
 SPURIOUS = "needless_resends_permille"
-#: Settings that have another name in the measurements: the name in the forecasts, and that in the
-#: measurements.
+#: Timer settings that have another name in the measurements than in the forecasts.
 MEASURED = {"thin linear timeouts": "thin linear"}
-#: The criteria of the page. `NEAR` is in spurious retransmissions per 1,000 segments; the others are
-#: shares and factors.
+#: The page's criteria: shares and factors; `NEAR` is in spurious retransmissions per 1,000 segments.
 MEDIAN_ERROR, NINE_OF_TEN, TIMES_SECOND, COVERED = 0.10, 0.9, 1.5, 0.9
 APART, FACTOR, NEAR, ALIKE = 0.003, 1.5, 1.0, 0.10
 
 
 def batches(folder: Path, _profile: str) -> list[Forecasts]:
-    """Returns the captured runs and forecasts of the scenarios whose connections have few segments in
-    flight. Scenarios that were reserved for the final test ("kept" in their names) are last."""
+    """Returns the runs of all scenarios with few segments in flight, held-out ones ("kept") last."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
     stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=lambda s: ("kept" in s, s))
     return [Forecasts(folder / f"{stem}.toml") for stem in stems]
@@ -46,8 +41,7 @@ def batches(folder: Path, _profile: str) -> list[Forecasts]:
 
 @dataclass(frozen=True)
 class Compared:
-    """A forecast of one figure (p99 or the mean of the slowest 2 % of response times) under one timer
-    setting on one path, and the measurement of that figure."""
+    """The forecast and the measurement (ms) of a figure of response times, for a timer setting and a path."""
 
     path: str
     setting: str
@@ -56,8 +50,8 @@ class Compared:
     low: float
     high: float
     measured: float
-    second: float  # nine of ten repeated measurements differ relatively by less than this
-    judged: bool
+    second: float  # 90th percentile of the relative difference between two measurements
+    judged: bool  # whether the criteria count this comparison
 
     @property
     def error(self) -> float:
@@ -69,8 +63,7 @@ class Compared:
 
 
 class OnPath:
-    """The forecasts of `tcplearn explain` for one path, by timer setting, and the measurements of these
-    settings on that path."""
+    """The forecasts of `tcplearn explain` for one path, by timer setting, and measurements on that path."""
 
     def __init__(self, name: str, forecasts: dict[str, Run], cell: Cell) -> None:
         self.name, self.forecasts, self.cell = name, forecasts, cell
@@ -91,8 +84,7 @@ class OnPath:
                 yield Compared(self.name, setting, figure, value, low, high, measured, second, judged)
 
     def spurious(self) -> Iterator[tuple[str, float, float]]:
-        """Yields each judged setting with its spurious retransmissions per 1,000 segments: the forecast
-        and the measurement."""
+        """Yields (setting, forecast, measurement) of spurious retransmissions per 1,000 segments."""
         for setting in JUDGED:
             measured = self.cell.timers[setting].spurious_permille
             yield setting, self.forecasts[setting].metrics[SPURIOUS], measured
@@ -102,17 +94,16 @@ class OnPath:
         return next(name for name, run in self.forecasts.items() if run.metrics["advised"])
 
     def best(self) -> str:
-        """Returns the timer setting with the smallest measured mean of the slowest 2 % of response times.
-        Settings that add more spurious retransmissions than the advice of `tcplearn explain` allows are
-        left out."""
+        """Returns the timer setting with the smallest measured mean of the slowest 2 % of response times,
+        among those with few enough spurious retransmissions for `tcplearn explain` to advise them."""
         timers = self.cell.timers
         most = timers[STOCK].spurious_permille + MOST_SPURIOUS
         able = [one for one in map(_measured, self.forecasts) if timers[one].spurious_permille <= most]
         return min(able, key=lambda one: timers[one].of(SLOW))
 
     def over_best(self) -> Drawn:
-        """Returns a ratio and its bootstrap samples: the measured mean of the slowest 2 % of response
-        times with the advised setting, divided by that mean with the best setting."""
+        """Returns a ratio with bootstrap samples: the measured mean of the slowest 2 % of response times
+        with the advised timer setting, divided by that with the best setting."""
         names = (_measured(self.advised), self.best())
         (value, drawn), (least, drawn_too) = (self.cell.ratio(name, SLOW) for name in names)
         return value / least, drawn / drawn_too
@@ -236,8 +227,7 @@ def _advice(paths: Sequence[OnPath]) -> str:
 
 
 def _chart(every: Sequence[Compared]) -> Any:
-    """Returns a chart of forecasts against measurements, with the forecasts' intervals and the diagonal,
-    as a Vega-Lite specification."""
+    """Returns a chart of forecasts, with intervals, against measurements, as a Vega-Lite specification."""
     import altair as alt
 
     colours = dict(zip(JUDGED, ("#d55e00", "#e69f00", "#009e73", "#0072b2"), strict=True))

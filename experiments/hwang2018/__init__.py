@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces hwang2018 in ns-3 and on a real Linux kernel. The paper's ML-TCP uses a small neural network
-to tell random losses from congestion losses. The pages compare the paper's tables and figures with
-ours."""
+"""Reproduces hwang2018 in ns-3 and on real Linux: a neural network tells random from congestion losses."""
 
 from pathlib import Path
 

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Evaluates settings of the loss classifier `history` in ns-3, on networks that the results page does not
-use.
-
-`history` combines a neural network's output for a loss with its outputs for earlier losses of the
-connection. The rule for choosing its threshold is stated in calibration.toml. The same rule checks its
-weight of earlier losses. The networks of calibration-cubic.toml show what `history` does over CUBIC.
-"""
+use. `history` combines a neural network's outputs for a loss and for earlier losses of the connection. The
+rule in calibration.toml chooses its threshold and checks the weight of earlier losses."""
 
 from __future__ import annotations
 
@@ -23,20 +19,16 @@ DROPS = "queue_dropped_packets"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A value of a parameter of `history`, with the results of simulated senders that act on the decisions
-    of this classifier of losses.
-
-    `drops`, `rtt` and `jain` are ratios for runs without random loss: first without and then with
-    reordering. They are relative to NewReno, but drops under reordering are relative to the oracle, which
-    knows the true cause of each loss.
-    """
+    """A value of a parameter of the loss classifier `history`, and results of senders that use it.
+    `drops`, `rtt` and `jain` are for runs without random loss, first without and then with reordering:
+    ratios to NewReno, but drops with reordering to the oracle, which knows each loss's cause."""
 
     value: float
     drops: list[float]
     rtt: list[float]
     jain: list[float]
-    neighbour: Estimate  # goodput of a competing NewReno over that beside the oracle; both loss rates
-    goodput: list[Estimate]  # over the oracle's: at each loss rate, then at both together
+    neighbour: Estimate  # a competing NewReno's goodput over that beside the oracle; both loss rates
+    goodput: list[Estimate]  # divided by the oracle's: at each loss rate, then at both together
 
     @property
     def is_harmless(self) -> bool:
@@ -45,8 +37,7 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns the results of the variants of `history` whose names begin with `prefix`. Returns an empty
-    list unless all senders have equally many runs."""
+    """Returns results of the variants of `history` with this `prefix`; [] if senders' run counts differ."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []
@@ -59,8 +50,8 @@ def chosen(among: list[Candidate]) -> Candidate | None:
 
 
 def table(found: Sample, prefix: str) -> list[list[str]]:
-    """Returns a table row for each value of the parameter of the classifier `history`, with its ratios to
-    NewReno or to the oracle, and whether the rule chooses it."""
+    """Returns a table row for each value of the parameter of the classifier `history`: its ratios to
+    NewReno or to the oracle (which knows each loss's cause), and whether the rule chooses it."""
     among = candidates(found, prefix)
     best = chosen(among)
     return [
@@ -100,9 +91,8 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns two table rows of ratios for the classifier `history` in a CUBIC sender: for the networks
-    with their randomly drawn queues, and for the networks with CoDel. Returns an empty list unless all
-    three senders have equally many runs."""
+    """Returns two table rows of ratios for CUBIC with the classifier `history`, for networks with randomly
+    drawn queues and with CoDel; [] unless all compared senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

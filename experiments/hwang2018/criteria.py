@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the criteria for senders that keep their window when a classifier calls a loss random, and
-computes whether senders with our classifiers meet them."""
+"""Judges, by set criteria, senders that keep their window after a loss that a classifier calls random."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ NEIGHBOUR_BBR = 1.0  # beside BBR
 UNSEEN = 101
 
 JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45", "ml-past")
-#: For NewReno and for CUBIC: the sender without a classifier, the sender with the oracle, senders with
-#: classifiers.
+#: For NewReno and CUBIC: the sender without a classifier, with the oracle, and with classifiers.
 KINDS = (
     ("newreno", "oracle", JUDGED),
     (
@@ -39,8 +37,7 @@ HEAD = ("criterion", "sender", "limit", "ours (of several conditions the worst)"
 
 
 def unseen(found: Sample) -> Sample:
-    """Returns the runs whose seeds had no part in choosing a classifier or its parameters. If there are
-    none, returns all runs."""
+    """Returns runs whose seeds had no part in choosing a classifier or its parameters; all runs if none."""
     return Sample(run for run in found if run.run >= UNSEEN) or found
 
 
@@ -51,11 +48,8 @@ def judged(
     least: float | None = None,
     most: float = 0.0,
 ) -> list[str]:
-    """Returns a row of a table: criterion `what`, `sender`, limit, and the verdict on the worst condition.
-
-    `by` is a ratio, or a ratio for each condition. The limit is `least` from below or, without `least`,
-    `most` from above.
-    """
+    """Returns a table row: criterion `what`, `sender`, limit, verdict on the worst condition. `by` is a
+    ratio, or a ratio by condition, that must be at least `least` or, without `least`, at most `most`."""
     known = {where: of for where, of in (by if isinstance(by, Mapping) else {"": by}).items() if of}
     row = [what, name_of(sender), f"≤ {most:g}" if least is None else f"≥ {least:g}"]
     if not known:
@@ -71,7 +65,7 @@ def judged(
 
 
 def rows(found: Sample) -> Iterator[list[str]]:
-    """Yields a row of the table for each criterion and each sender with a classifier, from runs in ns-3."""
+    """Yields a table row for each criterion and each sender with a classifier, from runs in ns-3."""
     at = unseen(found.at(scenario="5")).at(loss_rate=1e-2)
     lossless = unseen(found.at(scenario="5")).at(loss_rate=0.0)
     for sender in JUDGED:
@@ -110,14 +104,9 @@ def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[li
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns the results for two criteria that are missed also by a sender without a classifier or by the
-    oracle, which knows the true cause of each loss.
-
-    The criteria are Jain's index without random loss ("jain") and the goodput of a competing transfer with
-    random loss, relative to that beside BBR ("neighbour"). Each has table rows by condition, its limit,
-    and the numbers of conditions in which our classifier `history`, the oracle and the sender without a
-    classifier meet it. Returns an empty dictionary if either criterion has no runs.
-    """
+    """Returns table rows, limits and numbers of conditions met for two criteria: Jain's index without
+    random loss ("jain"), and a competitor's goodput relative to that beside BBR ("neighbour"). Senders
+    have our classifier `history`, the oracle (which knows each loss's cause), or neither."""
     shared = unseen(found.at(scenario="harm")).at(beside=1)
     jain: list[tuple[str, list[Estimate]]] = []
     neighbour: list[tuple[str, list[Estimate]]] = []

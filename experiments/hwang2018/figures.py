@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws hwang2018's figures 5 to 9 (goodput and cwnd under random loss) from our runs in ns-3, and figures
-of our runs in the lab."""
+"""Draws hwang2018's figures 5 to 9 (goodput and cwnd under random loss), and figures of our lab runs."""
 
 from __future__ import annotations
 
@@ -26,17 +25,14 @@ NAMED = {name_of(sender): colour for sender, colour in COLOURS.items()}
 PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle")
 OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-wide", "cubic-oracle", "bbr", "oracle")
 THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "oracle")
-#: The paper's figure 6, cwnd over time: the senders, the loss rate, and the drawn seconds of the first run.
+#: Figure 6 of the paper, cwnd over time: the senders, the loss rate, and the drawn seconds of the first run.
 OVER_TIME, OVER_TIME_AT, WINDOW_S = ("newreno", "veno-5", "ml-hwang2018"), 1e-2, (40, 100)
 MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"}
 
 
 def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
-    """Yields the paper's figures 5 to 9 drawn from our runs in ns-3; figures without runs are left out.
-
-    `printed` has two numbers of the paper's text for each sender: a loss rate, and the goodput at this
-    rate divided by the goodput without loss.
-    """
+    """Yields the paper's figures 5 to 9, as far as there are runs in ns-3. `printed` has, for each sender,
+    a loss rate and the paper's goodput at this rate, divided by the goodput without loss."""
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
     for file, senders, who in (("05", PAPERS, "NewReno's kind"), ("05-others", OTHERS, "what else there is")):
         lossless = {name: five.at(name, loss_rate=0.0).mean("goodput_mbps") for name in senders}
@@ -58,8 +54,7 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
 
 
 def lab(found: Sample) -> Iterator[Figure]:
-    """Yields two charts of goodput against the random loss rate, from runs in the lab: for senders based on
-    NewReno, and for senders based on CUBIC."""
+    """Yields charts of goodput by random loss rate in the lab: senders based on NewReno, and on CUBIC."""
     for file, of, base, others in (
         ("lab-figure-05", "NewReno's kind", "reno", ("veno", "westwood", "vegas", "bbr")),
         ("lab-figure-05-cubic", "CUBIC's kind", "cubic", ("bbr",)),
@@ -83,11 +78,7 @@ def _lines(
     file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
     *, over: float | None = None, printed: Sequence[Json] = (),
 ) -> Iterator[Figure]:  # fmt: skip
-    """Yields a chart of goodput against the label `key`, with a line and intervals for each sender.
-
-    With `over`, it shows the ratio of the goodput to the goodput of the runs in which the label has the
-    value `over`. Diamonds show the values that the paper prints (`printed`).
-    """
+    """Yields a chart of goodput by label `key`, with `over` relative to the runs whose `key` is `over`."""
     import altair as alt
 
     rows: list[Json] = []
@@ -140,8 +131,7 @@ def _over_time(found: Sample) -> Iterator[Figure]:
 
 
 def windows(found: Sample) -> Iterator[Figure]:
-    """Yields a chart of cwnd over time for the first run of each sender whose cwnd is stored. A point at
-    each loss shows the classifier's decision."""
+    """Yields a chart of cwnd over time in each sender's first run, with the classifier's decisions."""
     import altair as alt
 
     panels = []

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of hwang2018's senders on a real Linux kernel, and computes the tables and figures of
-lab.md."""
+"""Lists the runs of hwang2018's senders on a real Linux kernel, and computes the contents of lab.md."""
 
 from __future__ import annotations
 
@@ -16,7 +15,6 @@ from experiments.lib.runs import Run, grouped
 from experiments.lib.statistics import Estimate
 from tcplearn.lab import guest, kernel_log
 
-#: The scenario files, in the order of the page.
 FILES = (
     "loss-0", "loss-1e-3", "loss-1e-2", "loss-1e-1", "bursts", "beside-0", "beside-1e-2", "history-0",
     "history-1e-2", "codel", "reordered", "cellular",
@@ -27,18 +25,15 @@ METRICS = (
     "loss_decisions", "decision_differences", "instructions_per_decision", "instructions_per_ack",
     "instructions_per_ack_base",
 )  # fmt: skip
-#: The scenario and the senders for which cwnd over time is drawn.
 LOSSY, OVER_TIME = "lab-loss-1e-2", ("reno+mlp/hwang2018", "reno+mlp", "cubic+mlp", "reno+adaptive")
 POINTS = 700
-#: The scenarios of the criteria without and with random loss. A sender is in the first or in the second of
-#: a pair.
+#: The scenarios without and with random loss that the criteria use; a sender is in one of each pair.
 AT_LOSSLESS, AT_LOSSY = ("lab-loss-0", "lab-history-0"), (LOSSY, "lab-history-1e-2")
 BBR = "bbr+none"
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the metrics of the tables, and for one figure cwnd at a subset of
-    the ACKs and at each loss, with the classifier's decision."""
+    """Returns what is stored of a run: metrics and, for one figure, cwnd at some ACKs and at each loss."""
     metrics = {name: measured[name] for name in METRICS if measured.get(name) is not None}
     (sender,) = (arm.name for arm in guest.arms(chosen, 0) if arm.folder == folder.name)
     if chosen.name != LOSSY or sender.partition(":")[0] not in OVER_TIME:
@@ -61,7 +56,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def base_of(sender: str) -> str:
-    """Returns the name of the same congestion control without a classifier."""
+    """Returns the name of the sender with the same congestion control as `sender` and no classifier."""
     return f"{sender.partition('+')[0]}+none"
 
 
@@ -110,7 +105,7 @@ def _criteria(found: Sample) -> Iterator[list[str]]:
             yield criteria.judged(
                 f"goodput at 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least
             )
-        plain = at_lossless.at(base_of(sender)).total("retransmitted_packets")  # sums: drops come in bursts
+        plain = at_lossless.at(base_of(sender)).total("retransmitted_packets")  # sums, as drops are bursty
         resent = Estimate(without.total("retransmitted_packets") / plain) if plain and without else Estimate()
         text = "no random loss: retransmissions over the plain sender's"
         yield criteria.judged(text, sender, resent, most=criteria.HARM)

@@ -11,12 +11,11 @@ from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
 
 CONFIDENCE = 0.9
-#: Metrics that count fast retransmits by the true cause of the loss and by the classifier's decision.
+#: Counts of fast retransmits, by the true cause of the loss and by the cause that the classifier decided.
 CALLS = tuple(
     f"{true}_called_{said}" for true in ("random", "congestion") for said in ("random", "congestion")
 )
-#: The senders in ns-3, in the order of the page: variants in the scenario files, and their titles on the
-#: page.
+#: The senders in ns-3 (variants of the scenario files), and their titles, in the order of the page.
 SENDERS = {
     "newreno": "NewReno",
     **{f"veno-{beta}": f"Veno, β {beta}" for beta in (5, 10, 15, 20, 25)},
@@ -38,14 +37,12 @@ SENDERS = {
     "cubic-oracle": "CUBIC with oracle",
     "bbr": "BBR",
 }
-#: In the lab a sender is named "BASE+CLASSIFIER", or "BASE+none" without the kernel module. `PLAIN` and
-#: `CLASSIFIERS` have the titles of the two parts on the page.
+#: Titles of BASE and CLASSIFIER: a lab sender is "BASE+CLASSIFIER", or "BASE+none" without the module.
 PLAIN = {"reno": "NewReno", "veno": "Veno"} | {
     name: SENDERS[name] for name in ("cubic", "westwood", "vegas", "bbr")
 }
 CLASSIFIERS = {"mlp/hwang2018": "the paper's", "mlp": "wide", "history:threshold=0.45": "history at 0.45"}
-#: The labels that differ between conditions, with the words that the page uses for them, in the order of
-#: the page.
+#: The labels that differ between network conditions, and the page's words for them, in the page's order.
 CONDITION = {
     "queue_bdp": "queue BDP",
     "queue": "",
@@ -80,16 +77,14 @@ def condition(labels: Mapping[str, Any]) -> str:
 
 
 class Sample(list[Run]):
-    """A list of runs. The labels of each run are `sender` and the settings that differ between runs; the
-    name of such a label is the last part of the setting's path in the scenario."""
+    """A list of runs, labelled by `sender` and by each setting that differs (last part of its path)."""
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Sample:
         return cls(replace(run, labels=_short(run)) for run in runs)
 
     def at(self, sender: str = "", /, **columns: Any) -> Sample:
-        """Returns the runs of `sender` (by default, of all senders) in which each named column or label
-        has the given value."""
+        """Returns the runs of `sender` (default: all) whose named columns or labels have the given values."""
         return Sample(select(self, **columns, **({"sender": sender} if sender else {})))
 
     def senders(self) -> dict[str, Sample]:
@@ -110,12 +105,8 @@ class Sample(list[Run]):
     def over(
         self, base: Sequence[Run], metric: str, *, by: tuple[str, ...] = (), plus: float = 0.0
     ) -> Estimate:
-        """Returns the geometric mean of the ratio of `metric` in these runs to `metric` in the runs
-        `base`.
-
-        Runs are paired if they have the same number and the same values of the labels `by`. `plus` is
-        added to each value before the division.
-        """
+        """Returns the geometric mean of the ratio of `metric` in these runs to `metric` in `base`, with
+        `plus` added to each value. Runs with the same number and the same labels `by` form a pair."""
 
         def values(runs: Sequence[Run]) -> dict[Hashable, float]:
             return {(r.run, *(r.labels[name] for name in by)): r.metrics[metric] + plus for r in runs}
@@ -123,13 +114,11 @@ class Sample(list[Run]):
         return student_ratio(values(self), values(base), CONFIDENCE)
 
     def calls(self) -> list[int]:
-        """Returns four counts of fast retransmits, summed over the runs: by true cause of the loss
-        (random, congestion), and within that by the classifier's decision (random, congestion)."""
+        """Returns counts of fast retransmits in the order of `CALLS`: by true cause, then by decision."""
         return [round(self.total(name)) for name in CALLS]
 
     def accuracy(self) -> Estimate:
-        """Returns the mean share of fast retransmits whose cause the classifier decided correctly. Runs
-        without a fast retransmit are left out."""
+        """Returns the mean share of fast retransmits whose cause the classifier decided correctly."""
         calls = [Sample([run]).calls() for run in self]
         return student_mean([(c[0] + c[3]) / sum(c) for c in calls if sum(c)], CONFIDENCE)
 

@@ -27,8 +27,7 @@ DECIDED = tuple(name for name in SENDERS if name.startswith(("veno-", "ml-")) an
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run: the metrics of the tables, the data for training a classifier, and
-    for figure 6 (cwnd over time) the mean cwnd of each second."""
+    """Returns what is stored of a run: metrics, training data and, for figure 6, the mean cwnd by second."""
     measured = result["run"]["metrics"]
     series = training.keep(result.get("losses"))
     drawn = (run.document.name, run.scenario.topology.loss_rate) == ("5", figures.OVER_TIME_AT)
@@ -92,8 +91,7 @@ def _shown(row: Mapping[str, str]) -> list[str]:
 
 
 def _ours(found: Sample, row: Mapping[str, str]) -> list[str]:
-    """Returns two texts for a number that the paper prints: our result for the same sender and, if that is
-    the paper's classifier, the result for our classifier `wide` (otherwise "")."""
+    """Returns our result for a number in the paper and, if that is ML-TCP's, our classifier `wide`'s."""
     at, sender = _at(row), row["sender"]
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Repeats hwang2018's training of the classifier of losses, on fast retransmits from our simulations of
-the paper's network: trains on 100 fast retransmits, tests on 125 others, and repeats this 30 times with
-other draws."""
+"""Repeats hwang2018's training of the loss classifier, 30 times, on fast retransmits of our simulations."""
 
 from __future__ import annotations
 
@@ -17,22 +15,19 @@ from tcplearn.learn import perceptron, scores, trials
 from tcplearn.learn.dataset import Dataset
 from tcplearn.learn.perceptron import Choices
 
-#: The name of the scenario in training.toml.
 SCENARIO = "hwang2018"
 EVENTS, TESTS, TIMES = 100, 125, 30
-#: The loss rates with training events. The paper's tables 1 and 2 have the loss rates `TABLES`; the others
-#: are only used for testing.
+#: Random loss rates: those with training events, and those of the paper's tables 1 and 2, used for tests.
 TRAINED_AT = (1e-3, 3e-3, 1e-2)
 TABLES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
-#: The paper's two inputs: RTTmin / P and RTT / P, where P is the number of packets in flight.
+#: The classifier's inputs in the paper: RTTmin / P and RTT / P, with P packets in flight.
 INPUTS = ("rtt_min_per_packet", "rtt_per_packet")
 #: The settings with which core/models/loss_hwang2018.json was trained.
 CHOICES = Choices(INPUTS, hidden=8, starts=1, penalty=1e-4, epochs=150, rate=0.005, batch=25)
 
 
 def keep(losses: Mapping[str, Any] | None) -> dict[str, Floats]:
-    """Returns what is stored for training: the classifier's inputs and the true cause, for each recorded
-    fast retransmit that followed a loss."""
+    """Returns the classifier's inputs and the true cause of each fast retransmit after a loss."""
     if not losses or not losses["rows"]:
         return {}
     columns = dict(zip(losses["columns"], zip(*losses["rows"], strict=True), strict=True))
@@ -44,9 +39,8 @@ def keep(losses: Mapping[str, Any] | None) -> dict[str, Floats]:
 
 
 def tables(found: Sample) -> dict[str, list[list[str]]]:
-    """Returns the rows of two tables: the accuracy of the classifier of losses in training and in the test
-    ("trained"), and its accuracy in the test by random loss rate ("by_rate"). Returns an empty dictionary
-    if there are too few events for training."""
+    """Returns rows of two tables: the loss classifier's accuracy in training and test ("trained"), and in
+    the test by random loss rate ("by_rate"). Empty if there are too few events for training."""
     runs = [run for run in found.at(scenario=SCENARIO) if "congested" in run.series]
     if not runs:
         return {}
@@ -74,9 +68,7 @@ def _tried(what: str, events: Dataset) -> list[str]:
 
 
 def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list[str]]:
-    """Yields a table row for each random loss rate: the accuracy of the classifier on its fast
-    retransmits. The classifier is trained on equally many fast retransmits after random and after
-    congestion losses."""
+    """Yields the classifier's accuracy by random loss rate, trained on equally many losses of each cause."""
     right: dict[float, list[tuple[float, float]]] = {rate: [] for rate in TABLES}
     for k in range(TIMES):
         draw = np.random.default_rng(k + 1)
@@ -96,7 +88,6 @@ def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list
 
 
 def _middle(values: list[float]) -> Estimate:
-    """Returns the mean and the middle 95 % of the values, without values that are NaN. A balanced accuracy
-    is NaN if all losses have the same cause."""
+    """Returns the mean and the middle 95 % of the values that are not NaN."""
     known = [value for value in values if value == value]
     return Estimate(float(np.mean(known)), *interval(np.array(known))) if known else Estimate()

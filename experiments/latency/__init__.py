@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures how the retransmission timer changes the response times of requests, in the lab (real Linux
-TCP) and in ns-3."""
+"""Measures how the retransmission timer changes response times, in the lab (real Linux TCP) and in ns-3."""
 
 from pathlib import Path
 

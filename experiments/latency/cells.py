@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Computes percentiles of response times over one path under each retransmission timer, the mean of the
-slowest 2 %, and bootstrap samples of these figures.
-
-The timers are `stock` (Linux's own), fixed values of rto_min, and `priced` and `priced/spaced`, the
-learned resend policies of this project. The runs are from the lab or from ns-3.
-"""
+"""Computes p99, p99.9 and the mean of the slowest 2 % of response times over one path under each timer,
+with bootstrap samples. The timers are `stock` (Linux's own), fixed values of rto_min, and the learned
+resend policies `priced` and `priced/spaced`."""
 
 from __future__ import annotations
 
@@ -20,28 +17,24 @@ from experiments.lib.statistics import Drawn, geometric_drawn
 from tcplearn.lab.requests import SLOWEST
 
 STOCK, OURS = "stock", ("priced", "priced/spaced")
-#: Timers with a fixed rto_min; stock's is 200 ms. The best of these on a path is the best rto_min in
-#: hindsight.
+#: Timers with a fixed rto_min (Linux's own timer, `stock`, has 200 ms).
 STATIC = (*(f"rto_min {ms} ms" for ms in (1, 5, 20, 50, 100)), STOCK)
-#: A bootstrap sample consists of blocks of `BLOCK` successive requests, because a period without delivery
-#: (a fade) can delay several successive requests.
+#: The bootstrap draws blocks of `BLOCK` successive requests, because one outage can delay several of them.
 BLOCK, DRAWS, SEED = 25, 400, 17
 P99, P999, SLOW = FIGURES = ("p99", "p99.9", "slowest 2 %")
 #: The smallest number of requests for which the 99.9th percentile is shown.
 LEAST_P999 = 12_000
-#: The share of the slowest response times that is enough for all figures of any bootstrap sample.
+#: The slowest share of the response times, from which all figures can be computed.
 KEPT = 0.15
 
 DSACK, PROBES, TIMEOUTS = "nstat.TcpExtTCPDSACKRecv", "nstat.TcpExtTCPLossProbes", "nstat.TcpExtTCPTimeouts"
 
 
 class Sample:
-    """Response times of requests in groups (blocks of requests, or runs). The bootstrap draws whole groups
-    with replacement."""
+    """Response times in groups (blocks of requests, or runs); the bootstrap draws whole groups."""
 
     def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
-        """Takes the slowest response times of each group (`times_ms`) and the number of all response times
-        of each group (`sizes`)."""
+        """Takes each group's slowest response times, and the number of all its response times (`sizes`)."""
         every = np.concatenate(times_ms)
         slowest = np.argsort(-every, kind="stable")[: int(np.ceil(sum(sizes) * KEPT)) + 1]
         self._values = every[slowest]
@@ -60,11 +53,8 @@ class Sample:
         return np.array([np.bincount(row, minlength=n) for row in chosen])
 
     def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Returns a row with p99, p99.9 and the mean of the slowest 2 % for each row of `weights`.
-
-        A row of `weights` says how often each group is counted. Without `weights` there is one row, in
-        which each group counts once. Percentiles are interpolated as NumPy does.
-        """
+        """Returns p99, p99.9 and the mean of the slowest 2 %, in ms, for each row of `weights`, which says
+        how often each group counts; without `weights`, for one row in which each group counts once."""
         if weights is None:
             weights = np.ones((1, len(self.sizes)), np.int64)
         counts = weights @ self.sizes
@@ -96,7 +86,7 @@ class Timer:
     spurious: Floats  # spurious retransmissions
     segments: Floats
     resends: Floats  # tail loss probes and timeouts
-    overruns_ms: Floats  # the sum of the times from a fade's end to the next retransmission (ns-3 only)
+    overruns_ms: Floats  # the sum of the times from an outage's end to the next retransmission (ns-3)
     overruns: Floats  # the number of these times
 
     @classmethod
@@ -117,8 +107,8 @@ class Timer:
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
-        """Returns the measurements of runs in ns-3. `late` is the suffix of the stored names: "_late" for
-        only the later requests of each connection, "" for all requests."""
+        """Returns the measurements of runs in ns-3. If `late` is "_late", they are only of the later
+        requests of each connection, when its timer has settled."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
         m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]
@@ -139,8 +129,7 @@ class Timer:
 
 
 class Cell:
-    """A path under one workload, with the measurements of each timer. The bootstrap draws blocks of
-    requests."""
+    """A path under one workload, measured with each timer. The bootstrap draws blocks of requests."""
 
     #: Whether the best fixed rto_min is chosen again in each bootstrap sample.
     chooses_again = False
@@ -153,12 +142,11 @@ class Cell:
 
     @property
     def reaches_the_tail(self) -> bool:
-        """Whether Linux's own timer (stock) retransmits for at least one request in a hundred."""
+        """Whether Linux's own timer (`stock`) retransmits for at least one request in a hundred."""
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns how often each bootstrap sample contains each group of `timer`, of all its runs or of
-        one half of them (`half` 0 or 1)."""
+        """Returns how often bootstrap samples contain each group of `timer`, over all runs or one half."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 
@@ -173,7 +161,7 @@ class Cell:
 
     def ratio(self, timer: str, figure: str) -> Drawn:
         """Returns `figure` (p99, p99.9 or the mean of the slowest 2 % of response times) under `timer`
-        divided by that under stock (Linux's own timer), with bootstrap samples."""
+        divided by that under Linux's own timer (`stock`), with bootstrap samples."""
         value, sampled = (
             self._column(timer, figure, None, drawn) / self._column(STOCK, figure, None, drawn)
             for drawn in (False, True)
@@ -181,13 +169,10 @@ class Cell:
         return float(value[0]), sampled
 
     def over_floor(self, timer: str, figure: str) -> Drawn:
-        """Returns `figure` under `timer` divided by `figure` under the best fixed rto_min, with bootstrap
-        samples.
-
-        The best fixed rto_min has the smallest `figure` among those with no more spurious retransmissions
-        than `timer`; if there is none, it is 200 ms, Linux's default. It is chosen on one half of the runs
-        and the ratio is computed on the other half. The result is the geometric mean of both directions.
-        """
+        """Returns `figure` of the response times under `timer` divided by that under the best fixed
+        rto_min, with bootstrap samples. The best rto_min has the smallest `figure` among those with no
+        more spurious retransmissions than `timer`; if there is none, it is 200 ms. It is chosen on one
+        half of the runs and judged on the other; the result is the geometric mean of both directions."""
         value, sampled = (
             np.exp(np.mean([self._over_floor(timer, figure, half, drawn) for half in (0, 1)], axis=0))
             for drawn in (False, True)
@@ -207,8 +192,7 @@ class Cell:
         return np.asarray(np.log(self._column(timer, figure, 1 - chosen, drawn) / base))
 
     def _spurious(self, timer: str, half: int, drawn: bool) -> Floats:
-        """Returns spurious retransmissions per 1,000 segments in one half of the runs, or in the only run.
-        With `drawn`, it returns a value for each bootstrap sample."""
+        """Returns spurious retransmissions per 1,000 segments; with `drawn`, for each bootstrap sample."""
         of = self.timers[timer]
         k = slice(half, None, 2) if len(of.segments) > 1 else slice(None)
         weights = self.weights(timer, half) if drawn else np.ones((1, len(of.segments[k])))
@@ -216,11 +200,8 @@ class Cell:
 
 
 class SeedsCell(Cell):
-    """A path under one workload in ns-3, where all timers run with the same seeds.
-
-    The bootstrap draws seeds, and a bootstrap sample has the same seeds for all timers. Seeds of the two
-    halves of the runs are drawn separately.
-    """
+    """A path in ns-3, where all timers run with the same seeds. The bootstrap draws seeds, the same for
+    all timers, and separately in the two halves of the runs."""
 
     chooses_again = True
 
@@ -240,7 +221,7 @@ class SeedsCell(Cell):
 
     def over_stock(self, timer: str, above: str, below: str = "") -> tuple[Drawn, Drawn]:
         """Returns the sum of the field `above` of `Timer` divided by the sum of its field `below`, for
-        `timer` and for stock (Linux's own timer), each with bootstrap samples."""
+        `timer` and for Linux's own timer (`stock`), each with bootstrap samples."""
         out = []
         for name in (timer, STOCK):
             top, bottom = (getattr(self.timers[name], part) for part in (above, below))
@@ -254,9 +235,8 @@ class SeedsCell(Cell):
 
 
 def overall(cells: Sequence[Cell], timer: str, figure: str, *, floor: bool = False) -> Drawn:
-    """Returns the geometric mean over the paths of `figure` under `timer` divided by `figure` under stock
-    (Linux's own timer) or, with `floor`, under the best fixed rto_min. `figure` is p99, p99.9 or the mean
-    of the slowest 2 % of response times."""
+    """Returns the geometric mean over the paths of `figure` under `timer` divided by that under Linux's
+    own timer (`stock`) or, with `floor`, by that under the path's best fixed rto_min."""
     return geometric_drawn([(c.over_floor if floor else c.ratio)(timer, figure) for c in cells])
 
 

@@ -35,8 +35,7 @@ from tcplearn.output.numbers import milliseconds, ratio
 
 PEERS = (*STATIC, "thin linear", "RACK and probes off")
 WIRED = "thin-wired"
-#: Scenarios with other workloads than requests on one connection, scenarios with a transfer beside one of
-#: stock's, and the scenario without bulk transfers.
+#: Scenarios with further workloads, with transfers that compete with Linux's timer, and without bulk ones.
 WAYS = (WIRED, "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
 BESIDE = (WIRED, "thin-bloat", "thin-cellular")
 WITHOUT_BULK = "thin-delayed-acks-200"
@@ -51,9 +50,7 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the kernel's counters, each response time, and the data for the
-    tables of fades (periods without delivery), of overloaded queues and of transfers that compete with a
-    transfer under Linux's own timer."""
+    """Returns what is stored of a run: kernel counters, response times, and data on outages and queues."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -72,8 +69,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs of all scenarios and profiles of docs/latency.md. If `profile` is given, returns
-    only the runs of the wired path under that profile."""
+    """Returns the runs of docs/latency.md; with `profile`, only the wired path's under that profile."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:
@@ -176,8 +172,7 @@ def _table_by_path(cells: Sequence[Cell]) -> str:
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns a table of the figures of our timers divided by those of the best fixed rto_min of each
-    path, which is known only in hindsight."""
+    """Returns a table of response times of our timers relative to each path's best fixed rto_min."""
     figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
@@ -196,8 +191,7 @@ def _wired(c: Cell) -> str:
 def _other_paths(
     values: Sequence[float], text: Callable[[float], str], scale: Callable[[Any], Any] = np.asarray
 ) -> str:
-    """Returns, as text, the 95 % interval of the mean over paths, from bootstrap samples of paths: where
-    the mean over other similar paths can be expected."""
+    """Returns, as text, the interval in which the mean over other similar paths can be expected."""
     low, high = interval(scale(means_drawn(values, SEED, DRAWS)))
     return f"; other paths like these: {text(low)} to {text(high)}"
 
@@ -221,13 +215,9 @@ def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
 
 
 def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
-    """Returns bootstrap samples of the spurious retransmissions per 1,000 segments under `timer` minus
-    those under stock (Linux's own timer).
-
-    The bootstrap draws run numbers, because runs with the same number share pauses and fades (periods in
-    which the path delivers nothing). The mean of n runs drawn with replacement has only (n - 1)/n of the
-    correct variance; this is corrected. With a single run all samples are nan.
-    """
+    """Returns bootstrap samples of spurious retransmissions per 1,000 segments under `timer` minus those
+    under Linux's own timer; nan for a single run. It draws run numbers, which the timers share, and
+    corrects the variance: that of the mean of n drawn runs is too small by (n - 1)/n."""
     ours, stock = c.timers[timer], c.timers[STOCK]
     n = min(len(ours.segments), len(stock.segments))
     if n < 2:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the tables of the lab's other workloads: bulk transfers, retransmission after fades (periods
-without delivery), overloaded queues, transfers that compete with a transfer under Linux's own timer, and
-real programs."""
+"""Makes the tables of the lab's further workloads: bulk transfers, paths with outages, overloaded queues,
+transfers that compete with one under Linux's own timer, and real programs."""
 
 from __future__ import annotations
 
@@ -18,7 +17,6 @@ from experiments.lib.statistics import Drawn, geometric_drawn, how, interval, ra
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import counted, milliseconds, ratio
 
-#: The profiles of the scenario with an overloaded queue, with their titles on the page.
 LOADS = {
     "full": "50 flows",
     "no-timestamps": "50 flows, no timestamps",
@@ -81,8 +79,7 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
 
 
 def _resends(found: Sequence[Bulk], timer: str) -> str:
-    """Returns, as text, the number of timeouts and probes under `timer` divided by the number under stock
-    (Linux's own timer), with an interval. The bootstrap draws paths."""
+    """Returns the ratio of timeouts and probes under `timer` to those under Linux's own, with an interval."""
     ours, stock = (np.array([of.resends[name] for of in found], float) for name in (timer, STOCK))
     at = np.random.default_rng(SEED).integers(0, len(found), (DRAWS, len(found)))
     drawn = ours[at].sum(axis=1) / np.maximum(stock[at].sum(axis=1), 1)
@@ -90,12 +87,7 @@ def _resends(found: Sequence[Bulk], timer: str) -> str:
 
 
 def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
-    """Returns, as text, on which paths `timer` has more than 1.1 times the timeouts and probes of Linux's
-    own timer, plus one.
-
-    The criterion is judged on the counts. "more than chance" names the paths whose excess is also
-    significant if the counts follow Poisson distributions.
-    """
+    """Returns on which paths `timer` has too many timeouts and probes, and where by more than chance."""
     rng = np.random.default_rng(SEED)
     above, shown = [], []
     for of in found:
@@ -108,8 +100,8 @@ def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
 
 
 class Fades:
-    """The overruns of fades, by timer, run and fade. A fade is a period in which the path delivers
-    nothing; its overrun is the time from its end to the response to the request that was lost in it."""
+    """Overruns by timer, run and fade (a period in which the path delivers nothing): the times from a
+    fade's end to the response to the request that was lost in it."""
 
     def __init__(self, timers: ByTimer) -> None:
         names = ("fade", "fade_length_ms", "overrun_ms")
@@ -123,9 +115,8 @@ class Fades:
         }
 
     def over_stock(self, timer: str) -> Drawn:
-        """Returns the mean overrun of fades under `timer` divided by that under stock (Linux's own timer),
-        over the fades that both have, with bootstrap samples. An overrun is the time from the end of a
-        fade (a period without delivery) to the response to the request that was lost in it."""
+        """Returns the mean overrun (time from a fade's end to the lost request's response) under `timer`
+        divided by that under Linux's own timer, with bootstrap samples, for the fades that both have."""
         ours, stock = self.timers[timer], self.timers[STOCK]
         both = sorted(ours.keys() & stock.keys())
         above, below = (np.array([of[key][1] for key in both]) for of in (ours, stock))
@@ -146,10 +137,8 @@ class Fades:
         return [f"mean overrun past a fade's end ({fades})", "≤ 0.4 × stock", *values]
 
     def chart(self) -> Any:
-        """Returns two charts as a Vega-Lite specification: the cumulative distribution of the overruns of
-        fades, and each overrun against the length of its fade. A fade is a period in which the path
-        delivers nothing; its overrun is the time from its end to the response to the request that was lost
-        in it."""
+        """Returns two charts as a Vega-Lite specification: the distribution of overruns (times from a
+        fade's end to the lost request's response), and overruns against lengths of fades."""
         import altair as alt
 
         known = {STOCK: "#000000", OURS[0]: "#0072b2", OURS[1]: "#56b4e9"}
@@ -221,12 +210,8 @@ class Overload:
 
     @property
     def dispersion(self) -> float:
-        """Returns the variance of the number of drops divided by its mean, pooled over loads and timers.
-
-        The variance is between runs of the same load and timer. It exceeds the mean because drops come in
-        bursts. The result is at least 1, the value of a Poisson distribution, and 1 if no load has two
-        runs.
-        """
+        """Returns the variance of the number of drops between runs of the same load and timer, divided by
+        its mean: 1 for a Poisson distribution (the least that is returned), more if drops come in bursts."""
         groups = [load.dropped for of in self.loads.values() for load in of.values()]
         runs = sum(len(drops) - 1 for drops in groups)
         squares = sum(((drops - drops.mean()) ** 2).sum() / max(drops.mean(), 1) for drops in groups)
@@ -237,11 +222,8 @@ class Overload:
         return ours[0] / stock[0], ours[1] / stock[1]
 
     def drops(self, profile: str, timer: str) -> Drawn:
-        """Returns the drops per response under `timer` divided by those under stock (Linux's own timer),
-        with bootstrap samples.
-
-        The samples are normally distributed, with the variance that counts with `dispersion` have.
-        """
+        """Returns the drops per response under `timer` divided by those under Linux's own timer, with
+        bootstrap samples: normally distributed, with the variance of counts that have `dispersion`."""
         of, base = (self.loads[profile][name] for name in (timer, STOCK))
         ours, stock = (max(load.dropped.sum(), 1) for load in (of, base))
         value = float(ours / of.answers / (stock / base.answers))

@@ -55,9 +55,7 @@ def guard_batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep_requests(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a simulation of requests and responses: counts, and the slowest response
-    times, which are all that the figures need. They are stored for all requests and for the later requests
-    of each connection."""
+    """Returns counts, and the slowest response times in us of all and of a connection's later requests."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     series = {}
     for suffix, after in (("", 0), ("_late", LEARNED)):
@@ -83,8 +81,7 @@ def timer_of(run: Run) -> str:
 
 
 def _by_path(runs: Sequence[Run]) -> dict[str, dict[str, list[Run]]]:
-    """Returns runs by path and timer. Seeds that a timer lacks on a path are left out there for all
-    timers."""
+    """Returns runs by path and timer; a seed that one timer lacks on a path is left out for all timers."""
     out: dict[str, dict[str, dict[int, Run]]] = {}
     for run in runs:
         out.setdefault(str(run.labels["variant"]), {}).setdefault(timer_of(run), {})[run.seed] = run
@@ -117,7 +114,7 @@ class Overload:
 
     def compared(self, timer: str, part: str) -> tuple[float, float, float] | None:
         """Returns the geometric mean over runs of the ratio of `part` ("goodput" or "drops") under `timer`
-        to that under stock (Linux's own timer), with its interval; None if a run has a zero."""
+        to that under Linux's own timer, with its interval; None if a run has a zero."""
         return ratio_interval(self.values[part][timer], self.values[part][STOCK], 0.95)
 
 
@@ -176,8 +173,7 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields table rows of p99 and p99.9 relative to the fixed rto_min that is best in hindsight, without
-    the first requests of each connection, from which the learned timers learned."""
+    """Yields p99 and p99.9 of requests after the learning phase, relative to the best fixed rto_min."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)
@@ -185,8 +181,7 @@ def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
 
 
 def _queue_criteria(queues: Sequence[Overload]) -> Iterator[Row]:
-    """Yields two rows of criteria: the goodput and the drops at the overloaded queue where our timer does
-    worst."""
+    """Yields the criteria for goodput and drops at the overloaded queue where our timer does worst."""
     for part, limit, at_least in (("goodput", 0.98, True), ("drops", 1.10, False)):
         some = [queue for queue in queues if queue.compared(OURS[0], part)]
         if not some:
@@ -241,9 +236,8 @@ def _queues(queues: Sequence[Overload]) -> str:
 
 
 def fill_guard(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Returns the table that shows what the overload guard of the resend policy `priced` costs on paths
-    without an overloaded queue: response times relative to stock (Linux's own timer), with and without the
-    guard."""
+    """Returns a table of response times under `priced` with and without its guard against overload,
+    relative to Linux's own timer, on paths without an overloaded queue: what the guard costs."""
     cells = [c for c in _cells(_by_path(runs)) if c.reaches_the_tail]
     timers = [name + guard for name in OURS for guard in ("", NO_GUARD)]
     rows = (

@@ -36,9 +36,8 @@ def criteria(rows: Sequence[Row]) -> str:
 
 
 def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[Row]:
-    """Yields the table rows with criteria relative to Linux's own timer (stock). `tail` is the page's
-    description of paths on which that timer retransmits for at least 1 % of requests, `elsewhere` that of
-    the other paths."""
+    """Yields rows of criteria relative to Linux's own timer. `tail` describes paths on which that timer
+    retransmits for at least 1 % of requests, `elsewhere` describes the others."""
     lost = [c for c in cells if c.reaches_the_tail]
     rest = [c for c in cells if not c.reaches_the_tail]
     first = [c for c in cells if c.path == "wired"]
@@ -62,8 +61,8 @@ def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[
 def against_floor(
     cells: Sequence[Cell], more: Callable[[str, str], str] = lambda timer, figure: ""
 ) -> Iterator[Row]:
-    """Yields the table rows with criteria relative to the fixed rto_min that is best in hindsight. `more`
-    returns a text that is appended to the verdict on a figure of a timer over all paths."""
+    """Yields table rows of criteria relative to the fixed rto_min that is best in hindsight. `more`
+    returns a text for a timer and a figure, which is appended to the verdict over several paths."""
     first = [c for c in cells if c.path == "wired"]
     for what, of, figure, limit in (
         ("p99, all paths", cells, P99, 1.00),
@@ -123,12 +122,8 @@ def by_path(
     figures: Mapping[str, Callable[[int, str], Drawn]],
     head: Row,
 ) -> str:
-    """Returns a table with a row for each path: the figures of Linux's own timer (stock) in ms, then
-    ratios for each of our timers.
-
-    `figures` has functions that return a ratio, given the index of the path in `cells` and the timer.
-    `head` has the headings of the columns of stock.
-    """
+    """Returns a table with a row for each path: figures of Linux's own timer (`head`) in ms, then of our
+    timers. `figures` has functions of (index in `cells`, timer) that return a ratio."""
     stock_figures = [figure for figure in FIGURES if f"stock: {figure}" in head]
     whole = ["path", *head, *(f"`{t}`: {name}" for t in OURS for name in (*figures, "spurious"))]
     rows = []
@@ -144,8 +139,7 @@ def by_path(
 
 
 def chart(cells: Sequence[Cell], *, with_intervals: bool) -> Any:
-    """Returns a chart of spurious retransmissions against p99 and against the mean of the slowest 2 %, as a
-    Vega-Lite specification."""
+    """Returns a chart of spurious retransmissions against p99 and the mean of the slowest 2 % (Vega-Lite)."""
     summaries, intervals = [], {}
     for timer in (*STATIC, "thin linear", *OURS):
         pairs = zip(resend_chart.MEASURED, (P99, SLOW), strict=True)

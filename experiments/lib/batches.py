@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of a scenario file under a profile, and executes the runs that are not yet stored.
-
-A run is one execution of one algorithm, in ns-3 or in the lab (real Linux TCP in virtual machines). A
-profile is a named set of changes to the scenario file, for example a smaller number of runs.
-"""
+"""Lists the runs of a scenario file under a profile, and executes the runs that are not yet stored. A run
+executes one algorithm, in ns-3 or in the lab (real Linux TCP in virtual machines). A profile is a named
+set of changes to the scenario file."""
 
 from __future__ import annotations
 
@@ -25,8 +23,7 @@ Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
 
 @dataclass(frozen=True)
 class Work:
-    """Says how runs are executed: on which processors or cluster (`place`), with which cache of results,
-    whether a run is repeated although the cache has its result (`fresh`), and how progress is reported."""
+    """Says where runs are executed (`place`), with which cache, and whether to ignore it (`fresh`)."""
 
     place: Place = field(default_factory=Place)
     cache: Path | None = None  # None: the user's cache folder
@@ -44,25 +41,17 @@ class Batch(Protocol):
         """Returns the identity of every run of the batch, in the order in which the runs are executed."""
 
     def has(self, run: Run) -> bool:
-        """Returns whether a stored run belongs to the batch, even if the scenario no longer plans that
-        run."""
+        """Returns whether a stored run belongs to the batch, even if it is no longer planned."""
 
     def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
-        """Executes the `wanted` runs that the cache lacks, and yields all `wanted` runs.
-
-        After an interrupt it still yields the runs that were finished before. It adds a line to `failures`
-        for each run that failed. Raises UserError, FailedError.
-        """
+        """Yields the `wanted` runs, after executing those that the cache lacks; after an interrupt, the
+        finished ones. Adds a line to `failures` for each failed run. Raises UserError, FailedError."""
 
 
 @dataclass(frozen=True)
 class LabRuns:
-    """The runs of a scenario in the lab.
-
-    A run in the lab executes all algorithms of the scenario one after the other. `keep` returns what is
-    stored for one algorithm; its arguments are the scenario, the folder with the algorithm's results, and
-    the algorithm's metrics as `tcplearn lab run` prints them.
-    """
+    """The runs of a scenario in the lab. A run executes all algorithms in turn; `keep` returns what is
+    stored for one, given the scenario, the algorithm's folder and its metrics as in `tcplearn lab run`."""
 
     file: Path
     profile: str
@@ -109,8 +98,7 @@ class LabRuns:
     def folders(
         self, numbers: Sequence[int], work: Work, failures: list[str]
     ) -> Iterator[tuple[Path, int, Any, Any]]:
-        """Executes the runs with these `numbers` that the cache lacks, and yields the arguments of `read`
-        for each finished run."""
+        """Executes runs with these `numbers` unless cached, and yields `read`'s arguments for each."""
         from tcplearn.lab import kept, machine, run, scenario
 
         chosen = scenario.load(self.file, self.profile)
@@ -127,8 +115,7 @@ class LabRuns:
                     yield folder, number, chosen, ready
 
     def read(self, folder: Path, number: int, chosen: Any, ready: Any) -> Iterator[Run]:
-        """Yields a `Run` for each algorithm of a finished run in the lab, from the files in its
-        `folder`."""
+        """Yields a `Run` for each algorithm of a finished run in the lab, from the files in `folder`."""
         from tcplearn.lab import guest, kept, results, run
 
         rows = results.rows(chosen, "", run.seed_of(chosen, number), folder, ready)
@@ -156,8 +143,7 @@ class LabRuns:
 
 @dataclass(frozen=True)
 class SimulatedRuns:
-    """The runs of a scenario in ns-3. `keep` returns what is stored of a run; its arguments are the run
-    and the JSON result of the ns-3 program."""
+    """The runs of a scenario in ns-3. `keep` returns what is stored, given a run and ns-3's JSON result."""
 
     file: Path
     profile: str
@@ -218,8 +204,7 @@ class SimulatedRuns:
 
 
 def lacking(batch: Batch, have: set[Identity], first: int | None = None) -> list[Identity]:
-    """Returns the identities of the batch's runs that are not among the stored runs `have`. With `first`,
-    only the first `first` runs of each algorithm are considered."""
+    """Returns the batch's runs that are not in `have`; with `first`, only of each algorithm's first runs."""
     planned = batch.planned()
     if first is not None:
         numbers = sorted({number for *_, number in planned})[:first]

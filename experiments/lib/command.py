@@ -54,8 +54,7 @@ class Chosen:
         return {name: page for name, page in pages.items() if self.page in ("", name)}
 
     def wanted(self) -> list[Batch]:
-        """Returns the batches of runs (scenario and profile) that the chosen pages need, each once. If the
-        command line names batches, returns only these. Raises UserError."""
+        """Returns the chosen batches of runs, by default all that the chosen pages need. Raises UserError."""
         every = {b.name: b for page in self.pages().values() for b in page.batches(self.folder, self.profile)}
         if unknown := [name for name in self.batches if name not in every]:
             raise UserError(
@@ -65,8 +64,7 @@ class Chosen:
 
 
 def show(chosen: Chosen, say: Callable[[str], None]) -> None:
-    """Prints with `say`, for each batch (scenario and profile), how many of its planned runs are stored,
-    and how many versions of the code made them."""
+    """Prints how many planned runs of each batch are stored, and how many versions of the code made them."""
     found = runs.latest(runs.read(chosen.runs_file))
     have = {run.identity for run in found}
     for batch in chosen.wanted():
@@ -78,8 +76,7 @@ def show(chosen: Chosen, say: Callable[[str], None]) -> None:
 
 
 def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None:
-    """Writes the chosen pages from the stored runs. If `work` is given, missing runs are executed first.
-    Raises UserError, FailedError."""
+    """Writes the chosen pages; with `work`, executes missing runs first. Raises UserError, FailedError."""
     failures = _do(chosen, work) if work else []
     found = runs.latest(runs.read(chosen.runs_file))
     pages, written = chosen.pages(), 0
@@ -103,8 +100,7 @@ def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None
 
 
 def _do(chosen: Chosen, work: Work) -> list[str]:
-    """Executes the runs that the file of runs lacks, and appends them to the file. After an interrupt, the
-    finished runs are still appended. Returns a line for each run that failed."""
+    """Executes missing runs and stores those that finish; returns a line for each run that failed."""
     file = chosen.runs_file
     have = set() if work.fresh else {run.identity for run in runs.read(file)}
     failures: list[str] = []

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes pages: fills a Jinja2 template with tables and figures that a function computes from stored
-runs."""
+"""Writes pages: fills Jinja2 templates with tables and figures that are computed from stored runs."""
 
 from __future__ import annotations
 
@@ -19,18 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def scenarios(folder: Path, *place: str) -> Path:
-    """Returns the folder with the scenarios of an experiment that keeps them outside its own folder.
-
-    `place` is the path of that folder below the root of the checkout. If the user chose a `folder` other
-    than the experiment's own, that folder is returned.
-    """
+    """Returns the folder of scenarios: `place` in the checkout, unless the user chose another `folder`."""
     return ROOT.joinpath(*place) if folder.parent == ROOT / "experiments" else folder
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a page, as a Vega-Lite specification. `file` is its path relative to the page's
-    folder."""
+    """A figure of a page, as a Vega-Lite specification; `file` is relative to the page's folder."""
 
     file: str
     title: str
@@ -39,13 +33,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page that is generated from runs.
-
-    `batches` returns the batches of runs that the page needs; its arguments are the experiment's folder
-    and a profile, where "" means the profile of the published page. `fill` returns the variables of the
-    template; its arguments are the runs and the experiment's folder. If there is a variable `figures`, it
-    is a list of `Figure`.
-    """
+    """A page that is generated from runs. `batches` returns its batches of runs, given the experiment's
+    folder and a profile ("": that of the published page). `fill` returns the template's variables, given
+    the runs and the folder; a variable `figures` is a list of `Figure`."""
 
     template: str  # below experiments/
     target: Path  # below the root of the checkout
@@ -53,7 +43,7 @@ class Page:
     fill: Callable[[Sequence[Run], Path], Mapping[str, Any]]
 
     def write(self, runs: Sequence[Run], folder: Path, target: Path) -> int:
-        """Writes the page to `target`, and its figures below the folder of `target`; returns the number of
+        """Writes the page to `target` and its figures below the folder of `target`; returns the number of
         figures. Raises UserError if `runs` has no run that the page can be made from."""
         filled = self.fill(runs, folder)
         if not filled:

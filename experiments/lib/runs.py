@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads and extends an experiment's file of runs: a Parquet file with a row for each figure of each run.
-
-A row identifies its run (scenario, profile, algorithm, labels, number and seed) and what made the run
-(commit, version, lab or ns-3, and a hash of the code). It has one figure: a number in `value`, or a series
-of numbers in `values`. Rows are only ever appended. If a run was repeated, its later rows replace the
-earlier ones when `latest` selects runs.
-"""
+"""Reads and extends an experiment's Parquet file of runs. A row has one figure of one run, a number
+(`value`) or a series of numbers (`values`), what identifies the run, and what made it. Rows are only
+appended; of a repeated run the last rows count."""
 
 from __future__ import annotations
 
@@ -86,8 +82,7 @@ def latest(runs: Iterable[Run]) -> list[Run]:
 
 
 def read(file: Path) -> list[Run]:
-    """Returns all runs of a file, with earlier versions of a run before later ones. If the file does not
-    exist, returns an empty list. Raises UserError."""
+    """Returns all runs of a file, older versions of a run first; [] if there is no file. Raises UserError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Computes bootstrap intervals and Student's intervals, and says whether a criterion that was set
-beforehand is met."""
+"""Computes bootstrap intervals and Student's intervals, and says whether a criterion is met."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ def geometric(values: Sequence[float] | Floats) -> float:
 
 
 def geometric_drawn(found: Sequence[Drawn]) -> Drawn:
-    """Returns the geometric mean of several ratios, and the geometric mean in each bootstrap sample.
-    `found` has each ratio with its bootstrap samples."""
+    """Returns the geometric mean of several ratios, and that in each bootstrap sample."""
     drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found], axis=0))
     return geometric([value for value, _ in found]), drawn
 
@@ -49,8 +47,8 @@ def how(limit: float, drawn: Floats) -> str:
 
 
 def verdict(of: Drawn, limit: float, *, least: bool = False) -> str:
-    """Returns, as text, a ratio, its 95 % interval, and whether the interval is at most `limit`, or with
-    `least` at least `limit` ("met", "missed" or "undecided")."""
+    """Returns, as text, a ratio, its 95 % interval, and whether the interval is at most `limit` or, with
+    `least`, at least `limit` ("met", "missed" or "undecided")."""
     return f"{spread(of)}: {how(-limit, -of[1]) if least else how(limit, of[1])}"
 
 
@@ -70,11 +68,8 @@ def ratio_drawn(
     *,
     paired: bool = False,
 ) -> Drawn:
-    """Returns the ratio of a statistic of `ours` to the same statistic of `base`, with bootstrap samples.
-
-    `of` computes the statistic, by default the mean. With `paired`, each bootstrap sample takes the same
-    indices from both arrays.
-    """
+    """Returns the ratio of the statistic `of` of `ours` to that of `base`, with bootstrap samples; with
+    `paired`, a bootstrap sample takes the same indices from both arrays."""
     rng = np.random.default_rng(seed)
     places = rng.integers(0, len(base), (draws, len(base)))
     below = of(base[places], axis=1)
@@ -84,8 +79,7 @@ def ratio_drawn(
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with the ends of its confidence interval. The ends are nan if there is a single run or a
-    ratio has a zero. The figure itself is nan if there is no run."""
+    """A figure with its confidence interval. The ends are nan if unknown; the figure is nan without runs."""
 
     value: float = math.nan
     low: float = math.nan
@@ -115,8 +109,8 @@ def student_mean(values: Sequence[float], confidence: float) -> Estimate:
 def student_ratio(
     above: Mapping[Hashable, float], below: Mapping[Hashable, float], confidence: float
 ) -> Estimate:
-    """Returns the geometric mean of the ratios of the values in `above` and `below` with the same key, with
-    Student's interval. If a value is zero, returns the ratio of the sums, without an interval."""
+    """Returns the geometric mean of the ratios of values with the same key, with Student's interval; if a
+    value is zero, the ratio of the sums without an interval."""
     both = [key for key in above if key in below]
     tops, bottoms = ([side[key] for key in both] for side in (above, below))
     paired = ratio_interval(tops, bottoms, confidence)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces nunes2014, which predicts the RTT by a weighted mean of fixed values ("experts"), in ns-3 and
-on a real Linux kernel. The pages compare the paper's figures and printed numbers with ours."""
+"""Reproduces nunes2014 (an RTT predictor that weighs fixed values, "experts") in ns-3 and on real Linux."""
 
 from pathlib import Path
 

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes simulated.md: nunes2014's simulations with RTTs timed by a clock of 500 ms ticks, as in the
-paper's time.
-
-The paper does not say which value its RTT predictor (the "experts") was given (the count of ticks, the
-count less one, or the exact RTT), nor against which of these errors were computed. The page shows all
-combinations.
-"""
+paper's time. The paper does not say whether its predictor's samples, and the values in its errors, were
+counts of ticks, counts less one, or exact RTTs; the page shows all combinations."""
 
 from __future__ import annotations
 
@@ -33,11 +29,10 @@ from experiments.nunes2014.runs import (
     sized,
 )
 
-#: Jacobson's estimator, with which the experts are compared. It is given the count of ticks and subtracts
-#: one.
+#: Jacobson's estimator, for comparison; it gets the count of ticks and subtracts one.
 BASE = "jacobson/freebsd-2.2:sampling=every-ack"
 CLOCK = "one-per-rtt/bsd-500ms"
-#: What the experts are given as an RTT sample, by the name of the timing.
+#: What nunes2014's predictor (the "experts") is given as an RTT sample, by the name of the timing.
 GIVEN = {CLOCK: "the count", f"{CLOCK}/less-one": "the count less one", f"{CLOCK}/time": "the RTT"}
 
 
@@ -81,8 +76,7 @@ def label(run: Run) -> str:
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the panels that show `metric` of a run: for errors a panel for each value that they are
-    computed against, for other metrics one panel."""
+    """Yields (panel, line, metric) for each panel that shows `metric` of a run."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
@@ -90,13 +84,7 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a table row for nunes2014's experts (its RTT predictor) that are `given` one kind of RTT
-    sample, with a cell for each kind of error.
-
-    A cell has the geometric mean over networks of the ratio of Jacobson's error to that of the experts,
-    the number of networks in which the experts' error is smaller, and the numbers of intervals wholly
-    above and below 1.
-    """
+    """Returns a row that compares errors of nunes2014's predictor, with samples `given`, and Jacobson's."""
     cells = []
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
@@ -109,8 +97,7 @@ def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
 
 
 def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
-    """Returns `metric` by algorithm, for each network and seed in which all algorithms of `labels` have
-    it."""
+    """Returns `metric` by algorithm for each network and seed that all algorithms of `labels` have."""
     found: dict[Any, dict[str, float]] = {}
     for run in runs:
         if metric in run.metrics:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws nunes2014's figures 2 to 20 and 22 to 25 (prediction errors, retransmissions, cwnd and goodput in
-its scenarios) from our runs, and three figures for each scenario that the paper does not have."""
+"""Draws nunes2014's figures 2 to 20 and 22 to 25, and three figures for each further scenario of ours."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ from tcplearn.simulate import scenario
 from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
-#: Returns the panels in which a figure shows a run: for each the panel's name, the line's name, and the
-#: metric.
+#: Returns the panels in which a figure shows a run: (panel's name, line's name, metric).
 Panels = Callable[[Run, str], Iterable[tuple[str, str, str]]]
 
 MEASURED = "RTT"  # the name of the line that shows measured RTTs
@@ -53,8 +51,7 @@ PLOTS = {
 
 
 def draw(runs: Sequence[Run], folder: Path, place: str, panels: Panels) -> list[Figure]:
-    """Returns the figures for which `runs` has runs, in the paper's order, as files in the folder
-    `place`."""
+    """Returns the figures for which there are runs, in the paper's order, as files in the folder `place`."""
     out = []
     for number, (of, plots) in enumerate(PLOTS.items(), 1):
         here = select(runs, scenario=of)
@@ -70,8 +67,7 @@ def draw(runs: Sequence[Run], folder: Path, place: str, panels: Panels) -> list[
 
 
 def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
-    """Yields the mean of `metric` and the ends of its interval for each variant, panel, line and position
-    on the axis."""
+    """Yields the mean of `metric` and the ends of its interval by variant, panel, line and position on x."""
     found: dict[tuple[str, str, str, float | str], list[float]] = {}
     for run in runs:
         _, variant, load = network(run)
@@ -94,11 +90,8 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
 
 
 def chart(rows: Sequence[Json], headline: str, x: str) -> Json:
-    """Returns a chart with a panel for each combination of the fields `row` and `panel` of the rows.
-
-    Each panel has its own scale. If `x` is a title, a panel has lines over that axis. If `x` is empty, it
-    has means by load, side by side. Intervals are shown if the rows have them.
-    """
+    """Returns a chart with a panel, with its own scale, for each combination of `row` and `panel`: lines
+    over the axis with title `x` or, if `x` is empty, means by load, with intervals if the rows have them."""
     import altair as alt
 
     names = list(dict.fromkeys(row["e"] for row in rows))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes live.md: the paper's experiments on a real kernel, our results beside its tables, and its figure
-26 (RTTs and predictions over successive samples)."""
+"""Makes live.md: nunes2014's experiments on a real kernel, our results beside its tables and figure 26."""
 
 from __future__ import annotations
 
@@ -26,14 +25,13 @@ PLAIN = "reno"
 OF = "experts/nunes2014-linux"
 #: The paper's names of estimators that have another name here.
 NAMES = {STOCK: "jacobson", OF: "experts"}
-#: The values against which the error of a prediction is computed. "The count" is the number of ticks of a
-#: 4 ms clock, computed from the log; the kernel itself measures RTTs in us.
+#: The values that predictions are compared with. "The count" is of 4 ms ticks, computed from the log in us.
 SCORED = {
     "the count": "mean_abs_error_count_ticks",
     "the count less one": "mean_abs_error_count_less_one_ticks",
     "the RTT": ERROR,
 }
-#: The metrics of the table of sent packets. The first two are in the paper, the others are not.
+#: The metrics of the table of sent packets; only the first two are in the paper.
 SENT = (
     ("mean_cwnd_segments", "cwnd, segments", 1),
     (published.RESENT, "retransmissions", 1),
@@ -46,23 +44,20 @@ SENT = (
     ("instructions_per_ack", "instructions an ACK", 0),
 )
 
-#: The paper's figure 26, RTTs and predictions over successive samples: the number of samples, and the
-#: estimators whose predictions are shown, from the kernel and from a replay of the same samples.
+#: Figure 26, RTTs and predictions: number of samples, and estimators in the kernel and in a replay.
 SAMPLES, LINUX = 200, "linux"
 REPLAYED = ("jacobson", "experts/fitted", "tracking")
 SIDES = {"in the kernel": (OF, LINUX), "replayed on the same samples": REPLAYED}
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs of all algorithms without tail loss probes and of some algorithms with them; with
-    `profile`, only the runs of that profile."""
+    """Returns runs without tail loss probes and, for some algorithms, with them; or those of `profile`."""
     profiles = [profile] if profile else ["compare", "probes"]
     return [LabRuns(file, name, keep) for file in sorted(folder.glob("live-*.toml")) for name in profiles]
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the metrics that the page shows, and the samples for figure 26. A
-    kernel counter that is missing did not increase and is stored as 0."""
+    """Returns what is stored of a run: metrics (a missing kernel counter is 0) and figure 26's samples."""
     names = (*SCORED.values(), *(metric for metric, _, _ in SENT))
     values = {name: measured.get(name, 0.0 if name.startswith("nstat.") else None) for name in names}
     shown = [a.folder for a in arms(chosen, 0) if (a.congestion, a.estimator, a.tlp) == (PLAIN, OF, False)]
@@ -71,8 +66,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def figure_26(log: Path) -> dict[str, Floats]:
-    """Returns RTT samples from the middle of a transfer and, for each sample, the predictions that were
-    made before it; all in ms. `log` is the kernel module's log of the transfer."""
+    """Returns RTT samples from the middle of a transfer and the predictions before each, in ms, by name."""
     from tcplearn import _native
 
     acks = kernel_log.opened(log).connection.acks
@@ -110,11 +104,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]:
-    """Returns the rows of two tables of a scenario: prediction errors, and metrics of the sent packets.
-
-    Each algorithm is compared with the stock timer under the same congestion control and with the same
-    setting of tail loss probes.
-    """
+    """Returns table rows of prediction errors and of sent packets, compared with Linux's own timer."""
     by = grouped(runs, lambda run: f"{run.algorithm} {'on' if run.labels['tlp'] else 'off'}")
     errors, sent = [], []
     for key, ours in by.items():
@@ -141,8 +131,7 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
-    """Returns, by metric, the mean and standard deviation that the paper prints for an algorithm. Our
-    scenarios live-2h and live-3h, on worse paths, are compared with its second and third experiment."""
+    """Returns the paper's (mean, sigma) by metric; our live-2h and live-3h get those of live-2 and live-3."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 
@@ -154,8 +143,7 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields the values of figure 26 (RTTs and predictions over successive samples) from a scenario's
-    first transfer under the timer of nunes2014's experts."""
+    """Yields figure 26's RTTs and predictions, from the first transfer under nunes2014's timer."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads the numbers that nunes2014 prints: from published.csv those of its simulations, from
-published-live.csv those of its experiments on a real kernel."""
+"""Reads the numbers that nunes2014 prints for its simulations and for its experiments on a real kernel."""
 
 from __future__ import annotations
 
@@ -19,8 +18,7 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def simulated(folder: Path) -> list[dict[str, str]]:
-    """Returns the printed numbers of the simulations. `load` of a row is the load of our scenario to which
-    the number belongs, or "" if it belongs to all loads."""
+    """Returns the printed numbers of the simulations; `load` is our scenario's load, or "" for all loads."""
     return _rows(folder / "published.csv")
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes simulated-rounded.md: the paper's simulations with RTT samples rounded up to ticks of 500 ms. The
-page compares the paper's numbers with ours and shows other estimators."""
+"""Makes simulated-rounded.md: nunes2014's simulations with RTT samples rounded up to ticks of 500 ms."""
 
 from __future__ import annotations
 
@@ -70,9 +69,7 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a table row for each network: the RTT and the numbers of samples per flow under `BASE`
-    (Jacobson's estimator), the errors by sampling, and the bias in ticks of the predictions of nunes2014's
-    experts."""
+    """Yields a row for each network: RTT, samples per flow, errors, bias of nunes2014's predictor."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -87,11 +84,7 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields a table row for each algorithm: the geometric mean and the maximum of its error divided by
-    the error of `BASE`, and in how many networks no algorithm had a smaller error.
-
-    Networks in which an algorithm has no error are left out.
-    """
+    """Yields each algorithm's mean and largest error relative to Jacobson's, and how often it is least."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -109,8 +102,7 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
-    """Returns, as text, the smallest and the largest of our values for a number that the paper prints,
-    over networks and samplings."""
+    """Returns the range of our values for a number of the paper, over networks and samplings."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])

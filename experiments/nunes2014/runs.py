@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Selects what is stored of a run of nunes2014's simulations, groups runs by network, and compares two
-algorithms in pairs of runs with the same seed."""
+"""Selects what is stored of nunes2014's simulations; compares two algorithms in runs with equal seeds."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ Network = tuple[str, str, str]  # scenario, variant, load
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run: the metrics that the pages show, the mean errors of flows grouped
-    by RTT, the number of samples of each flow and, for figure 6, cwnd over time."""
+    """Returns what is stored of a run: metrics, mean errors by the flows' RTT, and cwnd over time."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     flows = [flow["metrics"] for flow in result["flows"]]
     for size, (low, high) in SIZES.items():
@@ -65,8 +63,7 @@ def network(run: Run) -> Network:
 
 
 def name(run: Run) -> str:
-    """Returns the name of the run's algorithm without its parameters, which are bounds of the RTO and the
-    same for all algorithms that a figure compares."""
+    """Returns the run's algorithm without its parameters, which are the same throughout a figure."""
     return run.algorithm.partition(":")[0]
 
 
@@ -81,16 +78,14 @@ def by_network(runs: Iterable[Run]) -> dict[Network, dict[str, dict[str, list[Ru
 
 @dataclass(frozen=True)
 class Pairs:
-    """The values of a metric for two algorithms, in pairs with the same seed: for the algorithm that is
-    compared with (`base`), and for ours."""
+    """The values of a metric for the base algorithm and for ours, in pairs with the same seed."""
 
     base: Sequence[float]
     ours: Sequence[float]
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the geometric mean of the ratio of `base` to `ours`, with its interval; None if a value
-        is zero or there are no values."""
+        """Returns the geometric mean of `base` / `ours` with its interval; None for no values or a zero."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property
@@ -122,8 +117,7 @@ def pairs(base: Iterable[Run], ours: Iterable[Run], metric: str) -> Pairs:
 
 @dataclass(frozen=True)
 class Beside:
-    """The runs of nunes2014's RTT predictor (the "experts") and of Jacobson's estimator (`base`) in one
-    network."""
+    """Runs of nunes2014's RTT predictor ("experts") and of Jacobson's estimator (`base`) in one network."""
 
     network: Network
     timing: str  # the timing of the experts' runs
@@ -134,8 +128,7 @@ class Beside:
         return pairs(self.base, self.experts, metric)
 
     def mean(self, metric: str, scale: float = 1.0) -> str:
-        """Returns, as text, the mean of `metric` over the runs of Jacobson's estimator (SRTT and RTTVAR),
-        multiplied by `scale`."""
+        """Returns, as text, the mean of `metric` over Jacobson's runs (`base`), multiplied by `scale`."""
         return number(mean(self.base, metric, scale))
 
     @property
@@ -144,8 +137,8 @@ class Beside:
 
 
 def beside(runs: Iterable[Run], base: str, base_timing: str = "") -> Iterator[Beside]:
-    """Yields each network and timing with runs of both nunes2014's RTT predictor (the "experts") and the
-    algorithm `base`. The runs of `base` have the timing `base_timing` or, by default, the same timing."""
+    """Yields each network and timing with runs of nunes2014's RTT predictor ("experts") and of the
+    algorithm `base`, which has the timing `base_timing` or, by default, the same timing."""
     for at, timings in by_network(runs).items():
         for timing, algorithms in timings.items():
             found = timings.get(base_timing or timing, {}).get(base)

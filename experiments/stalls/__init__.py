@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the causes of stalls (times in which a connection waits) that `tcplearn explain` finds in
-captures with the true causes, which are known in the lab."""
+"""Compares causes of stalls (waits of a connection) that `tcplearn explain` finds with the true causes."""
 
 from pathlib import Path
 

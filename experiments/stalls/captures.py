@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scores tools that find the causes of stalls (times in which a connection waits) in a capture, on the
-captures in experiments/stalls/captures.
-
+"""Scores tools that find the causes of stalls (times in which a connection waits) in a capture.
 python -m experiments.stalls.captures           scores `tcplearn explain` and tshark
-python -m experiments.stalls.captures SAID.csv  scores another tool's stalls; README.md describes the columns
-python -m experiments.stalls.captures make      makes the captures from finished lab runs in the user's cache
-"""
+python -m experiments.stalls.captures SAID.csv  scores another tool's stalls; README.md has the columns
+python -m experiments.stalls.captures make      makes the captures from finished lab runs in the cache"""
 
 from __future__ import annotations
 
@@ -27,8 +24,7 @@ from tcplearn.output.markdown import table_of
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "captures"
-#: The number of packets to which each capture is cut. True stalls are kept if they end at least
-#: `MARGIN_US` before the last of these packets.
+#: The length of each capture in packets; true stalls must end `MARGIN_US` before the last packet.
 MOST_PACKETS, MARGIN_US = 3000, 1_000_000
 #: Groups of causes, for scoring tools that do not distinguish all causes.
 GROUPS = {
@@ -41,8 +37,7 @@ GROUPS = {
     NONE: (NONE,),
 }
 GROUP_OF = {cause: group for group, causes in GROUPS.items() for cause in causes}
-#: tshark's analysis flags of a packet, and the causes that they stand for. The first flag that is set
-#: counts. Other flags do not indicate a stall.
+#: tshark's flags of a packet and the causes that they stand for; the first flag that is set counts.
 _NOTES = {
     "tcp.analysis.spurious_retransmission": "spurious",
     "tcp.analysis.fast_retransmission": "lost_fast",
@@ -57,8 +52,7 @@ Said = Callable[[str, Path], list[Stall]]
 
 
 def tshark(_: str, file: Path) -> list[Stall]:
-    """Returns the stalls that tshark's analysis flags indicate in a capture: the times from a segment to
-    its retransmission, and the times with a closed window."""
+    """Returns the stalls in tshark's flags: from a segment to its retransmission, or with a closed window."""
     shown = [word for field in ("frame.time_epoch", *_FIELDS) for word in ("-e", field)]
     command = ["tshark", "-r", str(file), "-Y", "tcp.analysis.flags", "-T", "fields", *shown]
     found: dict[tuple[str, str], list[Stall]] = {}
@@ -108,9 +102,8 @@ def truth_of(file: Path) -> list[Stall]:
 
 
 def scored(tools: Mapping[str, Said]) -> str:
-    """Returns a table with a row for each tool and capture point: the percentages of correct causes and of
-    correct groups of causes. `tools` has, by tool, a function that returns the tool's stalls for a
-    capture."""
+    """Returns a table of the shares of correct causes, and of correct groups of causes, by tool and
+    capture point. `tools` has, by tool, a function that returns the tool's stalls for a capture."""
     rows = []
     for tool, said_of in tools.items():
         for place in CAPTURES:
@@ -134,8 +127,7 @@ def _verdicts(said_of: Said, place: str) -> Iterator[score.Verdict]:
 
 
 def make() -> None:
-    """Writes the captures of the benchmark and the true stalls, from the finished lab runs of all
-    conditions."""
+    """Writes the captures and the true stalls of the benchmark from finished lab runs of all conditions."""
     from tcplearn.lab import kept, machine, run, scenario
 
     FOLDER.mkdir(exist_ok=True)
@@ -161,8 +153,7 @@ def _row(s: Stall) -> Iterable[object]:
 
 
 def _cut(file: Path, target: Path) -> int:
-    """Writes the first `MOST_PACKETS` packets of the capture `file` to `target`, compressed, and returns
-    the time of the last of them in us."""
+    """Writes the capture's first `MOST_PACKETS` packets, compressed; returns the last one's time in us."""
     data, at, us = file.read_bytes(), 24, 0
     for _ in range(MOST_PACKETS):
         if at + 16 > len(data):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes causes.md: for each network condition and capture point, how often `tcplearn explain` names the
-true cause of a stall (a time in which a connection waits)."""
+"""Makes causes.md: how often `tcplearn explain` names the true cause of a stall (a wait of a connection)."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ FILE = "conditions.toml"
 PLACES = ("sender", "middle", "receiver")
 #: The causes. The file of runs stores a cause as its index in this list.
 NAMES = (*CAUSES, NONE)
-#: The criteria: the smallest shares of correct causes by capture point, and with captures without TCP's
-#: options; and the largest error of a duration that counts as close.
+#: The criteria: the least shares of correct causes, by capture point and for captures without SACK or
+#: timestamps; and the largest error of a duration that counts as close.
 LEAST = {"sender": 0.97, "middle": 0.90, "receiver": 0.90}
 LEAST_WITHOUT_OPTIONS, CLOSE_MS = 0.85, 5.0
 WITHOUT_OPTIONS = ("no-options", "no-timestamps")
@@ -44,8 +43,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: for each capture point, the true cause and duration of each stall,
-    and those that `tcplearn explain` names."""
+    """Returns what is stored of a run: each stall's true cause and duration, and those that a tool names."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
     true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}
@@ -67,8 +65,7 @@ _COLUMNS = ("true", "said", "true_ms", "said_ms", "counts")
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of the stalls of some runs, as `tcplearn explain` sees them from captures at one capture
-    point."""
+    """Counts of the stalls of some runs, as `tcplearn explain` sees them from one capture point."""
 
     pairs: Counter[tuple[str, str]]  # by true cause and named cause
     close: int  # stalls with the correct cause and a duration within `CLOSE_MS`
@@ -172,8 +169,7 @@ def _matrix(t: Tally) -> str:
 
 
 def _chart(runs: Sequence[Run]) -> dict[str, Any]:
-    """Returns a chart of the confusion matrices by capture point: for each true cause of a stall, the
-    shares of the causes that `tcplearn explain` names."""
+    """Returns a chart of the causes that `tcplearn explain` names for each true cause, by capture point."""
     label = {name: WORDS[name].label if name in WORDS else "no stall" for name in NAMES}
     cells = [
         {"from": f"from the {place}", "true": label[true], "said": label[said], "share": share, "n": n}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads captures from both ends of connections and finds out which packets arrived. Its results are used
-to score `tcplearn explain`, so it shares no code with it."""
+"""Finds out which packets arrived, from captures at both ends of connections. It shares no code with
+`tcplearn explain`, because its results are used to score that program."""
 
 from __future__ import annotations
 
@@ -107,8 +107,7 @@ class Stream:
 
     @cached_property
     def _acks(self) -> tuple[list[int], list[int], list[Packet]]:
-        """The ACKs that advanced the acknowledgment number: their arrival times, their numbers, and the
-        packets."""
+        """The ACKs that advanced the acknowledgment number: arrival times, numbers, and packets."""
         acks: list[Packet] = []
         for p in self.back.arrivals:
             if p.flags & ACK and not p.flags & SYN and (not acks or p.ack > acks[-1].ack):
@@ -128,8 +127,7 @@ class Stream:
         return acks[k] if k < len(acks) else None
 
     def told_us(self, start: int, end: int, since_us: int) -> int:
-        """Returns when, after `since_us`, the first ACK or SACK of the bytes `start` to `end` reached the
-        sender; -1 if none did."""
+        """Returns when bytes `start` to `end` were first acknowledged (or SACKed) after `since_us`, or -1."""
         for p in self.back.arrivals:
             if p.arrived_us <= since_us or p.flags & SYN:
                 continue
@@ -153,8 +151,7 @@ class Connection:
 
 
 def connections(client_end: Iterable[Packet], server_end: Iterable[Packet]) -> Iterator[Connection]:
-    """Yields the connections in two captures, one from the client's end and one from the server's end.
-    Connections without a SYN in the client's capture are left out."""
+    """Yields the connections whose SYN is in the client's capture, from captures at both ends."""
     ends = [_by_flow(client_end), _by_flow(server_end)]
     for flow, sent in ends[0].items():
         back = flow[2:] + flow[:2]
@@ -182,11 +179,7 @@ def _by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
 
 
 def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
-    """Sets the arrival time of the `sent` packets from the packets that `came` at the other end.
-
-    If several sent packets cannot be distinguished (SYN-ACKs without timestamps), the arrived packet is
-    taken to be the last one that was sent before.
-    """
+    """Sets arrival times of `sent` packets; of equal packets, the last one sent before counts as arrived."""
     waiting: dict[tuple[int, ...], list[Packet]] = defaultdict(list)
     for p in sent:
         waiting[p.identity].append(p)
@@ -207,6 +200,5 @@ def _count_bytes(stream: Stream) -> None:
 
 
 def _unwrapped(difference: int) -> int:
-    """Returns the signed difference of two sequence numbers, given modulo 2^32. It is correct for
-    connections of less than 2 GB."""
+    """Returns the signed difference of sequence numbers, given modulo 2^32; it must be less than 2 GB."""
     return (difference + _HALF) % (1 << 32) - _HALF

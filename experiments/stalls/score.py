@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the stalls (times in which a connection waits) that a tool finds in a capture with the true
-stalls. Each true stall is paired with at most one of the tool's stalls, which are called rows."""
+"""Pairs stalls (waits) that a tool finds in a capture, called rows, with true stalls; compares causes."""
 
 from __future__ import annotations
 
@@ -38,8 +37,8 @@ def capture_of(folder: Path, place: str) -> Path:
 
 
 def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
-    """Returns the true stalls of a run, each with the capture points at which it leaves a trace. Requests
-    have `request` bytes and responses have `answer` bytes."""
+    """Returns true stalls, with capture points that show them; `request`, `answer`: message sizes in
+    bytes."""
     passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
     found = list(connections(passed["client"], passed["server"]))
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
@@ -55,8 +54,7 @@ def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
 
 
 def said_of(file: Path, begins_us: int) -> list[Stall]:
-    """Returns the stalls that `tcplearn explain` finds in the capture `file`, which begins at
-    `begins_us`."""
+    """Returns the stalls that `tcplearn explain` finds in the capture `file`, which begins at `begins_us`."""
     told = explain.run([file])
     client = dict(told.connections.select("connection", "client").iter_rows())
     out = []
@@ -70,9 +68,7 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
 
 
 def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
-    """Returns a verdict on each true stall, paired with one of the stalls that a tool found (`said`) if
-    possible, and a verdict on each stall of the tool that matches no true stall. `place` is the capture
-    point."""
+    """Returns a verdict on each pair of a true stall and a tool's (`said`), and on each without a partner."""
     out = []
     truth, rows = _by_connection(true), _by_connection(said)
     for name in truth | rows:
@@ -93,10 +89,7 @@ def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
 
 
 def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
-    """Yields pairs of a true stall and a stall that a tool found (`said`); either is None if it has no
-    partner. A true stall is preferably paired with a stall of the same end, and among these with the one
-    that overlaps most.
-    """
+    """Yields pairs of a true and a tool's stall (None: no partner): same end first, then largest overlap."""
     near = []
     for i, a in enumerate(true):
         for j, b in enumerate(said):
@@ -114,11 +107,7 @@ def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None,
 
 
 def _is_traced(stall: Stall, passed: dict[Flow, list[Packet]], place: str) -> bool:
-    """Returns whether a stall leaves a trace in the capture at `place`, whose packets are `passed`.
-
-    The trace of a loss is a lost copy of a segment, or later data after the gap. A delay on the path
-    leaves a trace only at the client.
-    """
+    """Returns whether the capture at `place` shows the stall: a lost copy, or later data after the gap."""
     if stall.covered:
         return False
     if not stall.lost or stall.seen_as is None:

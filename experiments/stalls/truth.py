@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds the true stalls of a connection, their causes and their durations. A stall is a time in which it
-waits.
-
-It uses captures at both ends and a trace of the kernel's reasons for retransmissions, which no single
-capture shows. docs/explain.md describes the causes.
-"""
+"""Finds the true stalls of connections (times in which they wait), with causes (docs/explain.md), from
+captures at both ends and a trace of the kernel's reasons for retransmissions."""
 
 from __future__ import annotations
 
@@ -16,16 +12,15 @@ from itertools import groupby, pairwise
 
 from experiments.stalls.packets import Connection, Packet, Stream
 
-#: Stalls shorter than this do not count, neither true stalls nor stalls that a tool finds.
+#: Stalls shorter than this do not count, neither true stalls nor a tool's.
 LEAST_US = 10_000
 #: An ACK that is sent this much later than possible counts as a delayed ACK.
 HELD_US = 20_000
 #: The payload of a full segment with timestamps.
 FULL_BYTES = 1448
-#: The longest time between an ACK and the data that it makes a host send. Times in the kernel's trace and
-#: in a capture differ by no more than this.
+#: The longest time between an ACK and the data that it triggers, and between trace and capture of a packet.
 PROMPT_US = 5_000
-#: Kernel functions that tell the reason of a retransmission. The first one in the stack trace counts.
+#: Kernel functions that tell the reason of a retransmission; the first one in the stack trace counts.
 _REASONS = {"tcp_send_loss_probe": "probe", "tcp_retransmit_timer": "timer"}
 _EVENT = re.compile(r" (\d+)\.(\d{6}): tcp_retransmit_skb:.* sport=(\d+) dport=(\d+)")
 
@@ -55,11 +50,8 @@ class Stall:
 
 
 def reasons(trace: str, offset_us: int) -> Reasons:
-    """Returns the times and reasons of the kernel's retransmissions, by source and destination port.
-
-    `trace` is the text of the kernel's trace; `offset_us` is added to its times and gives the clock of the
-    captures.
-    """
+    """Returns the times (us) and reasons of retransmissions in the kernel's `trace`, by source and
+    destination port. `offset_us` takes the trace's times to the captures' clock."""
     out: Reasons = {}
     events: list[tuple[int, str]] = []
     for line in trace.splitlines():
@@ -73,8 +65,7 @@ def reasons(trace: str, offset_us: int) -> Reasons:
 
 
 def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int) -> list[Stall]:
-    """Returns the true stalls of the connections `found`. Requests have `request` bytes, responses
-    `answer` bytes; `why` has the kernel's reasons for retransmissions."""
+    """Returns the true stalls; `why`: reasons of retransmissions; `request` and `answer`: sizes in bytes."""
     out: list[Stall] = []
     for one in found:
         losses: list[Stall] = []
@@ -104,8 +95,7 @@ def _overlap(a: Stall, b: Stall) -> bool:
 
 
 def _give_reasons(stream: Stream, why: Reasons) -> None:
-    """Sets the kernel's reason for each retransmission. Later retransmissions of a recovery get the reason
-    with which the recovery began."""
+    """Sets the kernel's reason for each retransmission; within a recovery, the reason with which it began."""
     most, until, began = 0, 0, ""
     events = iter(why.get((stream.sent[0].flow[1], stream.sent[0].flow[3]), []))
     event = next(events, None)
@@ -126,8 +116,7 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each range of bytes that was sent more than once and arrived: a loss or a
-    spurious retransmission."""
+    """Yields a stall for each range of bytes that was sent again: a loss or a spurious retransmission."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -156,8 +145,7 @@ def _loss(name: str, by: str, stream: Stream, start: int, end: int, sent: list[P
 
 
 def merged(losses: Iterable[Stall]) -> list[Stall]:
-    """Returns the `losses` of one end in order of time. Overlapping losses become one stall, with the
-    cause of the longest."""
+    """Returns one end's `losses` by time; overlapping ones become one stall with the cause of the longest."""
     out: list[Stall] = []
     longest = 0
     for one in sorted(losses, key=lambda s: s.start_us):
@@ -176,8 +164,7 @@ def merged(losses: Iterable[Stall]) -> list[Stall]:
 
 
 def _handshake(one: Connection) -> Iterator[Stall]:
-    """Yields a stall for a lost SYN or a lost SYN-ACK. If both were lost, yields one stall with both
-    causes."""
+    """Yields a stall for a lost SYN or SYN-ACK; one stall with both causes if both were lost."""
     kinds = (("syn_lost", "client", one.syns), ("syn_ack_lost", "server", one.syn_acks))
     lost: list[Stall] = []
     for cause, by, sent in kinds:
@@ -194,8 +181,7 @@ def _handshake(one: Connection) -> Iterator[Stall]:
 
 
 def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
-    """Yields the stalls of the client without a loss: its own processing time, a closed window of the
-    server, and delayed ACKs of the server. Requests have `request` bytes."""
+    """Yields the client's stalls without a loss: processing, the server's closed window or delayed ACKs."""
     me, server = one.client, one.server
     ends_at = {p.end: p for p in reversed(me.arrivals) if p.size}
     room = min(FULL_BYTES, max((p.size for p in me.data), default=1))
@@ -228,8 +214,7 @@ def _window(ack: Packet, by: Stream) -> int:
 
 
 def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
-    """Yields the stalls of the server without a loss, for each response: its own processing time, or the
-    delay that the path added to the shortest round trip. Responses have `answer` bytes."""
+    """Yields the server's stalls without a loss, by response: processing, or a delay added by the path."""
     there_and_back_us = one.client.transit_us + one.server.transit_us
     whole, asked = _in_order(one.client), (0, one.syns[0])
     n = most = 0
@@ -252,8 +237,7 @@ def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
 
 
 def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
-    """Yields the number of bytes that had arrived without a gap each time it grew, and the packet that
-    made it grow."""
+    """Yields (number of bytes that arrived without a gap, packet) each time that this number grew."""
     early: dict[int, int] = {}
     reached = 0
     for p in stream.arrivals:
@@ -267,8 +251,7 @@ def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
 
 
 def _name_silence(found: Sequence[Stall], connections: Sequence[Connection]) -> None:
-    """Sets the cause "path_silent" for stalls that at least two connections have at the same time: all
-    copies of their segments were lost in a period in which no packet arrived."""
+    """Sets the cause "path_silent" for stalls of several connections while no packet arrived."""
     sent = [(p.us, one.name, p) for one in connections for s in (one.client, one.server) for p in s.sent]
     sent.sort(key=lambda of: of[0])
     timed = [s for s in found if s.lost and s.causes <= {"tail_timer", "tail_probe", "resend_lost"}]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces tambuwal2018, which studies the initial window and ssthresh after a lost SYN-ACK, in ns-3 and
-on a real Linux kernel. The pages compare the paper's figures and tables with ours."""
+"""Reproduces tambuwal2018 (IW and ssthresh after a lost SYN-ACK) in ns-3 and on a real Linux kernel."""
 
 from pathlib import Path
 

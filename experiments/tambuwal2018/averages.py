@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws tambuwal2018's figures 7, 8 and 11 (mean response time, loss and throughput by load) and 9 (loss
-over time)."""
+"""Draws tambuwal2018's figures 7 to 9 and 11 (mean response time, loss by load and over time, throughput)."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
 
-#: The startups that figure 9 (loss over time) shows: the standard, and IW 3 with ssthresh 16.
+#: The startups in figure 9 (loss over time): the standard, and IW 3 with ssthresh 16 after a lost SYN-ACK.
 OVER_TIME = (STANDARD, "tsl/3-16")
 
 
@@ -64,11 +63,7 @@ def _row(cell: Cell, mean: float, low: float, high: float) -> Json:
 
 
 def _changes(cells: Sequence[Cell], value: Callable[[Run], float]) -> Iterator[Json]:
-    """Yields the mean change of `value` from the standard, in per cent, with the ends of its interval.
-
-    The change is computed in pairs of runs with the same seed, which removes what the seeds have in
-    common. An interval that contains zero leaves the sign of the change undecided.
-    """
+    """Yields the mean change of `value` from the standard in %, in pairs of runs with the same seed."""
     for cell in cells:
         base = base_of(cell, cells)
         if base is None or base is cell or any(value(base.runs[s]) <= 0 for s in shared(cell, base)):

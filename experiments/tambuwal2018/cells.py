@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Groups the stored runs of tambuwal2018 by load and startup, and computes what a startup gains over the
-standard.
-
-A startup is a rule for the initial window (IW) and ssthresh after a lost SYN-ACK. The standard sets IW to
-1 segment and ssthresh to 2 segments.
-"""
+"""Groups tambuwal2018's runs by load and startup (a rule for the initial window, IW, and ssthresh after a
+lost SYN-ACK), and computes gains over the standard startup, IW 1 and ssthresh 2 segments."""
 
 from __future__ import annotations
 
@@ -22,7 +18,6 @@ from tcplearn.simulate.interval import mean_interval
 Json = dict[str, Any]
 
 STANDARD = "standard"
-#: The figures that are stored of a connection, and their names in the results of ns-3.
 COLUMNS = {
     "rtts": "response_rtts",
     "whole_ms": "response_whole_ms",
@@ -48,8 +43,7 @@ class Connection:
 
     @property
     def data_s(self) -> float:
-        """The response time in s, with one RTT for the handshake: waits for lost handshake packets are
-        left out."""
+        """The response time in s with one RTT for the handshake, without waits for lost handshake packets."""
         return self.rtts * self.path_rtt_ms / 1000
 
 
@@ -84,13 +78,8 @@ def level_of(cell: Cell) -> str:
 
 
 def keep(run: Any, result: Json) -> Figures:
-    """Returns what is stored of a run: its metrics, the share of lost packets in each second, and data on
-    connections.
-
-    The connections are those that lost a SYN-ACK and those whose RTT is longer than the initial timer. The
-    data are response times, RTT of the path, size, whether the connection used the studied startup (rule
-    for IW and ssthresh after a lost SYN-ACK) or the standard, and whether the loss was forced.
-    """
+    """Returns what is stored of a run: metrics, the share of lost packets in each second, and data on the
+    connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late")."""
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
@@ -116,8 +105,8 @@ def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
 
 
 def cells(runs: Iterable[KeptRun]) -> list[Cell]:
-    """Returns the runs grouped by load level, startup (rule for IW and ssthresh after a lost SYN-ACK),
-    variant and share of connections that use the startup, in the order of the file."""
+    """Returns the runs grouped by load, startup (IW and ssthresh after a lost SYN-ACK), variant and share
+    of connections that use the startup, in the order of the file."""
     out: dict[tuple[Any, ...], Cell] = {}
     for run in runs:
         load = run.parameters["load"]
@@ -152,8 +141,7 @@ Difference = tuple[float, float | None]  # the mean, and half the width of its i
 
 
 def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Returns the mean difference of `value` between runs of `cell` and of `base` (the standard), in pairs
-    with the same seed."""
+    """Returns the mean difference of `value` between `cell` and `base`, in pairs of runs with equal seeds."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -161,8 +149,7 @@ def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference 
 
 
 def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
-    """Returns by how many per cent the metric `key` of `cell` is above that of `base` (the standard), in
-    pairs with the same seed; None if a value of the standard is zero."""
+    """Returns by how many % `key` exceeds the standard's, in pairs with equal seeds; None if that is 0."""
     if any(base.runs[s].metrics[key] <= 0 for s in shared(cell, base)):
         return None
     return relative(cell, base, lambda run: run.metrics[key], CONFIDENCE)
@@ -174,8 +161,7 @@ def shared(*cells: Cell) -> list[int]:
 
 
 def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
-    """Returns by how many per cent `value` of `cell` is above that of `base` (the standard), in pairs with
-    the same seed, with half the width of the interval."""
+    """Returns by how many % `value` of `cell` exceeds that of `base`, in pairs of runs with equal seeds."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -184,8 +170,7 @@ def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: 
 
 
 def ranks(values: Mapping[str, float]) -> dict[str, int]:
-    """Returns the rank of each value; 1 is the smallest value, and equal values have the same, lower
-    rank."""
+    """Returns the rank of each value: 1 is the smallest, and equal values have the same, lower rank."""
     return {name: 1 + sum(other < value for other in values.values()) for name, value in values.items()}
 
 
@@ -203,8 +188,7 @@ def quantile(values: Iterable[float], p: float) -> float | None:
 
 
 def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
-    """Returns the cell under the same conditions as `cell` with the standard startup (IW 1 and ssthresh 2
-    after a lost SYN-ACK), or None."""
+    """Returns the cell like `cell` but with the standard startup (IW 1, ssthresh 2 segments), or None."""
     return next(
         (
             c

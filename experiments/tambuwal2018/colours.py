@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines a colour for each startup (rule for IW and ssthresh after a lost SYN-ACK), used in all figures of
-tambuwal2018."""
+"""Defines tambuwal2018's colour for each startup (rule for IW and ssthresh after a lost SYN-ACK)."""
 
 from __future__ import annotations
 
 from experiments.tambuwal2018.cells import STANDARD
 
-#: Most colours are from Okabe and Ito's palette, which colour-blind readers can distinguish; the standard
-#: is grey.
+#: Most colours are from Okabe and Ito's palette, which colour-blind readers can distinguish.
 COLOURS = {
     STANDARD: "#6b6b6b",
     "tsl/1-16": "#56b4e9",
@@ -20,5 +18,5 @@ COLOURS = {
     "tsl-feedback": "#332288",
 }
 
-#: Startups that are drawn as dashed lines, because their lines often coincide with another startup's.
+#: Startups drawn as dashed lines, because their lines often coincide with another startup's.
 DASHED = ("tsl", "tsl-feedback")

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares our results for tambuwal2018's five startups (rules for IW and ssthresh after a lost SYN-ACK)
-with the paper, by sign and rank of the change from the standard.
-
-The compared results are tables 2 (loss share of the link) and 3 (loss of throughput) and figure 7 (mean
-response time). The module also judges the criterion for `tsl-feedback`, our startup that reacts to the
-link's loss share.
-"""
+"""Compares tambuwal2018's five startups (rules for IW and ssthresh after a lost SYN-ACK) with the paper,
+by sign and rank of the change from the standard: in tables 2 (link's loss share) and 3 (throughput) and
+figure 7 (mean response time). Judges the criterion for `tsl-feedback`, our startup that reacts to loss."""
 
 from __future__ import annotations
 
@@ -32,16 +28,15 @@ from tcplearn.simulate.interval import mean_interval, t_quantile
 
 #: The startups that the paper compares with the standard, as "tsl/IW-ssthresh".
 STUDIED = ("tsl/1-16", "tsl/1-1000", "tsl/3-2", "tsl/3-16", "tsl/3-1000")
-#: The paper's text on figure 7 (mean response times) prints no value for a single startup. It gives the
-#: sign of the change for all startups together, and the rank of some.
+#: Figure 7 (mean response times) in the paper's text: the sign of the change, common to all startups, by
+#: load, and some startups' ranks. No values are printed.
 FIGURE_7_SIGN = {0.4: ("1 to 5 RTTs less", -1), 0.9: ("13 RTTs less", -1), 0.98: ("up to 70 % more", 1)}
 FIGURE_7_RANK = {(0.4, "tsl/3-16"): "1", (0.98, "tsl/3-16"): "1", (0.98, "tsl/1-1000"): "4 or 5"}
 FIGURE_7_RANK[0.98, "tsl/3-1000"] = "4 or 5"
-#: The criterion for the startup with feedback: the confidence of intervals, the share of the gain of
-#: `tsl/3-16` that it has to reach, and by how many per cent it may be worse than the standard at the
-#: highest load.
+#: The criterion for `tsl-feedback`: the confidence of intervals, the least share of the gain of `tsl/3-16`,
+#: and by how many % it may be worse than the standard at the highest load.
 BAR_CONFIDENCE, BAR_GAIN, BAR_WORSE = 0.9, 0.9, 5.0
-#: The change in per cent that our runs should be able to detect for figure 7, which prints no values.
+#: The change in % that our runs should be able to detect for figure 7, which prints no values.
 FIGURE_7_LOOKED_FOR = 10.0
 MANY = 100_000  # degrees of freedom at which Student's t is practically normal
 
@@ -72,16 +67,14 @@ class Compared:
 
     @property
     def excludes_printed(self) -> bool:
-        """Whether the paper prints a value for the change from the standard and this value is outside our
-        interval."""
+        """Whether the paper prints the change from the standard and its value is outside our interval."""
         mean, half = self.ours
         return self.where != "Figure 7" and half is not None and abs(mean - float(self.printed)) > half
 
     @property
     def seeds_that_tell(self) -> int:
-        """The number of seeds after which half the interval's width would equal the change that is to be
-        detected. It is 0 if no change is to be detected, with a single seed, or if the interval already
-        excludes the paper's value."""
+        """The number of seeds at which half the interval's width is the change to detect (the paper's, or
+        10 % for figure 7); 0 if there is none, or if the interval excludes the paper's."""
         looked_for = FIGURE_7_LOOKED_FOR if self.where == "Figure 7" else float(self.printed)
         half = self.ours[1] or 0.0
         if not looked_for or self.seeds < 2 or self.excludes_printed:
@@ -92,8 +85,7 @@ class Compared:
 
 def compared(cells: Sequence[Cell], published: Published) -> Iterator[Compared]:
     """Yields the comparison of each startup (rule for IW and ssthresh after a lost SYN-ACK) with the
-    paper, by table or figure and by load level. Levels at which one of the five startups or the standard
-    has no runs are left out."""
+    paper, by table or figure and by load. Loads at which one of the startups has no runs are left out."""
     for where, value in (
         ("Table 2", lambda c, b: percent(c, b, "link_loss_share")),
         ("Table 3", lambda c, b: _negative(percent(c, b, "link_throughput_mbps"))),
@@ -158,12 +150,8 @@ def table(rows: Sequence[Compared]) -> str:
 
 
 def summary(rows: Sequence[Compared]) -> str:
-    """Returns a table with a row for each of the paper's tables and figures and each load.
-
-    A row counts the startups (rules for IW and ssthresh after a lost SYN-ACK) whose change from the
-    standard has the paper's sign, an undecided sign and the other sign, and the pairs of startups in the
-    paper's order.
-    """
+    """Returns, by figure and load, how many startups (rules for IW and ssthresh) change with the paper's
+    sign, an undecided sign or the other sign, and how many pairs of them are in the paper's order."""
     lines = []
     for (where, level), group in itertools.groupby(rows, key=lambda r: (r.where, r.level)):
         of = list(group)

@@ -19,7 +19,6 @@ SCATTERED = (STANDARD, "tsl/3-16")
 POINTS = 200  # the most points of a startup in a panel of a scatter plot
 LOST, LATE = "SYN-ACK lost", "nothing lost, RTT above the timer"
 SPACED = {"labelSeparation": 8}  # the distance between the numbers of a logarithmic axis
-#: Descriptions of the quantities that the traffic generator draws.
 DRAWN = {
     "arrival_ms": "between connections, ms",
     "client_rtt_ms": "client's part of the RTT, ms",
@@ -32,8 +31,7 @@ DRAWN = {
 
 
 def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[Figure]:
-    """Yields the figures for which there are runs. `levels` are runs in which all connections use one
-    startup (rule for IW and ssthresh after a lost SYN-ACK), and `mixes` are runs with two startups."""
+    """Yields the figures. In `levels` all connections have one startup (IW and ssthresh), in `mixes` two."""
     for name, title, chart in _charts(levels, mixes, folder):
         spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
         yield Figure(f"figures/{name}", title, spec)
@@ -113,8 +111,7 @@ def _colour(names: Sequence[str], symbol: str = "stroke") -> Any:
 
 
 def _dash(names: Sequence[str]) -> Any:
-    """Returns an encoding that draws the lines of some startups with dashes, so that a line remains
-    visible if another line coincides with it."""
+    """Returns an encoding with dashes for some startups, whose lines would hide others."""
     import altair as alt
 
     known = [name for name in COLOURS if name in names]
@@ -200,8 +197,7 @@ def _ccdf_rows(cells: Sequence[Cell], value: Any) -> list[Json]:
 
 
 def _above(values: Sequence[float], level: str, name: str) -> Iterator[Json]:
-    """Yields some hundred points of the complementary distribution of the sorted `values`. The 20 largest
-    values are always among them."""
+    """Yields some hundred points of the complementary distribution of the sorted `values`."""
     n = len(values)
     step = max(1, n // 120)
     for i in sorted({*range(0, n, step), *range(max(0, n - 20), n)}):

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Groups web pages that were fetched in the lab by startup and size, and computes what a startup gains
-over unchanged Linux (stock), with bootstrap intervals.
-
-A startup is a rule for the initial window and ssthresh after a lost SYN-ACK.
-"""
+"""Groups web pages fetched in the lab by startup (IW and ssthresh after a lost SYN-ACK) and size; computes
+gains over unchanged Linux (`stock`)."""
 
 from __future__ import annotations
 
@@ -27,8 +24,7 @@ Interval = tuple[float, float, float]
 RESAMPLES, SEED = 2000, 2018
 
 
-#: The fields of a web page that are stored as series of a run. Fields of `began` (the state at the
-#: connection's start) are -1 if the kernel module was not loaded.
+#: The fields of a web page that are stored; `BEGAN` is its connection's state at the start (-1: unknown).
 FIELDS = ("size_bytes", "port", "is_lost", "handshake_us", "first_byte_us", "total_us")
 BEGAN = ("iw", "ssthresh", "resends", "retransmitted")
 
@@ -55,8 +51,7 @@ def _fetched(run: Run) -> list[Page]:
 
 @dataclass(frozen=True)
 class Part:
-    """The web pages that were fetched in all runs of one scenario, by startup (rule for IW and ssthresh
-    after a lost SYN-ACK)."""
+    """The web pages fetched in all runs of a scenario, by startup (IW and ssthresh after a lost SYN-ACK)."""
 
     name: str
     title: str
@@ -87,8 +82,7 @@ def after_handshake_ms(page: Page) -> float:
 
 
 def _resampled(cell: Sequence[Page], value: Callable[[Page], float]) -> tuple[Floats, float]:
-    """Returns the means of `value` in bootstrap samples of the web pages `cell`, and the mean over the
-    pages themselves. Cells with equally many pages have bootstrap samples of the same indices."""
+    """Returns bootstrap means of `value` over `cell`, drawn alike for cells of equal size, and the mean."""
     values = np.array([value(page) for page in cell])
     return means_drawn(values, SEED, RESAMPLES), float(values.mean())
 
@@ -102,9 +96,8 @@ def mean(cell: Sequence[Page], value: Callable[[Page], float]) -> Interval:
 
 
 def ratio(cell: Sequence[Page], base: Sequence[Page], value: Callable[[Page], float]) -> Interval:
-    """Returns the mean of `value` over the web pages `cell` divided by that over the web pages `base`,
-    with its bootstrap interval. The bootstrap draws pairs of pages, because in a run the same pages lose
-    packets under every startup (rule for IW and ssthresh)."""
+    """Returns the mean of `value` over the web pages `cell` divided by that over `base`, with its
+    interval. The bootstrap draws pairs of pages, because the same pages lose packets under every startup."""
     ours, mean_ours = _resampled(cell, value)
     theirs, mean_theirs = _resampled(base, value)
     return _interval(ours / theirs, mean_ours / mean_theirs)

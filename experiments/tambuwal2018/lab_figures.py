@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws the results of tambuwal2018's startups (IW and ssthresh after a lost SYN-ACK) on a real kernel:
-gains over unchanged Linux (stock), and the distributions of the times in which web pages are fetched."""
+"""Draws the results of tambuwal2018's startups (IW and ssthresh after a lost SYN-ACK) on a real kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +13,6 @@ from tcplearn.lab.scenario import STOCK
 
 Json = dict[str, Any]
 
-#: The startups in the figure of total fetch times, with their colours.
 SHOWN = {STOCK: "#000000", **{name: COLOURS[name] for name in ("standard", "tsl", "tsl/3-16", "tsl/3-1000")}}
 
 

@@ -26,8 +26,7 @@ from tcplearn.lab.scenario import STOCK
 from tcplearn.output.markdown import table_of
 
 NO_SSTHRESH = 2**30 - 1
-#: Under the profiles `full` (all startups) and `feedback` (the startup with feedback) each fetched page
-#: loses its first SYN-ACK; under `some` only some pages do.
+#: Each page loses its first SYN-ACK under `full` (all startups) and `feedback`; under `some` only some do.
 PROFILES = ("full", "feedback", "some")
 HEAD = (
     "page",

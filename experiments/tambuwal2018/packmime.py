@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the quantile curves of our web traffic generator with those of ns-2.35's PackMime, which
-tambuwal2018 uses.
-
-`python -m experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc` reads that file of ns-2.35's
-source and writes experiments/tambuwal2018/between.csv. With --read it first writes ns3/src/web_quantiles.h
-and quantiles.csv from ns-2's curves.
-
-Our curves interpolate between the shares (cumulative probabilities) of web_quantiles.h. ns-2's curves
-interpolate between other shares and on other scales. So the two are equal at our shares and differ between
-them. No numbers of ns-2 are stored in this program.
-"""
+"""Compares the quantile curves of our web traffic generator with those of PackMime in ns-2.35, which
+tambuwal2018 uses. The curves agree at the shares (cumulative probabilities) in web_quantiles.h and differ
+between them, because ns-2 interpolates between other shares and on other scales. The argument is ns-2.35's
+packmime/packmime_ranvar.cc. The program writes between.csv; with --read it first writes
+ns3/src/web_quantiles.h and quantiles.csv from ns-2's curves."""
 
 from __future__ import annotations
 
@@ -30,8 +24,8 @@ PARTS = 10_000
 LINKS_MS = 6.0  # the delay of the links in common.toml, both directions together
 DRAWS = 400  # the number of values of each of the two parts of the RTT; all pairs are formed
 
-#: The shares at which ns-2's curves are read. Between them the logarithm of a quantile is linear in the
-#: logit of the share. There are enough shares that no quantile differs by 5 %.
+#: The shares at which ns-2's curves are read. Between them the logarithm of a quantile is linear in the logit
+#: of the share; there are enough shares that no quantile differs from ns-2's by 5 %.
 LOW = (0.001, 0.003, 0.01, 0.02, 0.04, 0.05, 0.1, 0.15, 0.25, 0.34, 0.44, 0.5, 0.68, 0.69, 0.75)
 HIGH = (0.82, 0.87, 0.9, 0.93, 0.945, 0.95, 0.97, 0.98, 0.99, 0.994, 0.997, 0.998, 0.9985, 0.999, 0.9999)
 READ = (*LOW, *HIGH)
@@ -62,9 +56,8 @@ def line(x: Sequence[float], y: Sequence[float], at: float) -> float:
 
 
 def published(text: str) -> dict[str, Curve]:
-    """Returns ns-2's quantile curves by quantity, as its functions value(), rfsize0() and qfsize1()
-    compute them. `text` is the source packmime_ranvar.cc; its tables have transformed shares and
-    transformed values."""
+    """Returns ns-2's quantile curves by quantity, as value(), rfsize0() and qfsize1() in `text`
+    (packmime_ranvar.cc) compute them from tables of transformed shares and values."""
 
     def curve(name: str, scale: Curve, back: Curve) -> Curve:
         x, y = array(text, f"{name}_X"), array(text, f"{name}_Y")
@@ -87,8 +80,7 @@ def published(text: str) -> dict[str, Curve]:
 
 
 def ours(header: str) -> dict[str, Curve]:
-    """Returns our quantile curves by quantity, as web_draw.cc computes them from web_quantiles.h
-    (`header`)."""
+    """Returns our quantile curves by quantity, as web_draw.cc computes them from web_quantiles.h."""
     shares = array(header, "kP")
     logits = [math.log(p / (1 - p)) for p in shares]
 
@@ -100,8 +92,7 @@ def ours(header: str) -> dict[str, Curve]:
 
 
 def read_again(text: str) -> None:
-    """Writes the arrays of web_quantiles.h and the rows of quantiles.csv for the quantities of `NAMES`,
-    from ns-2's curves in `text`."""
+    """Writes the arrays of web_quantiles.h and the rows of quantiles.csv from ns-2's curves in `text`."""
     theirs, header = published(text), QUANTILES.read_text()
     values: dict[str, list[float]] = {"kP": list(READ)} | {
         name: [theirs[quantity](p) for p in READ] for quantity, name in NAMES.items()
@@ -125,20 +116,15 @@ def read_again(text: str) -> None:
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
-    """Returns the sorted RTTs of paths in ms. An RTT is the sum of a client's part, a server's part and
-    the delay of the links. Both parts take their quantiles at the middles of `DRAWS` equal shares, in all
-    pairs."""
+    """Returns sorted RTTs in ms: sums of the links' delay and all pairs of a client's and a server's part."""
     middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
     server = [curves["server_rtt_ms"](p) for p in middles]
     return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)
 
 
 def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, float, float]]:
-    """Yields for each quantity how far our curve is from ns-2's, in per cent.
-
-    The fields are the quantity, the lowest difference and its share, the highest difference and its share,
-    and the part of all shares where the difference is at most 5 %.
-    """
+    """Yields, for each quantity, the lowest and the highest difference of our curve from ns-2's in %, each
+    with its share, and the part of all shares where the difference is at most 5 %."""
     theirs, own = published(text), ours(header)
     shares = [k / PARTS for k in range(PARTS // 1000, PARTS - PARTS // 1000 + 1)]
     changes = {q: [(100 * (own[q](p) / curve(p) - 1), p) for p in shares] for q, curve in theirs.items()}

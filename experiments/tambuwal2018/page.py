@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes simulated.md: the tables and printed numbers of tambuwal2018 beside the results of our runs in
-ns-3."""
+"""Makes simulated.md: tambuwal2018's tables and printed numbers beside our results in ns-3."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ from experiments.tambuwal2018.cells import (
 from experiments.tambuwal2018.figures import draw, quantile_rows
 from tcplearn.output.markdown import table_of
 
-#: Statements of the paper's text about its connections, with the quantity and the limit in drawn-shares.csv.
+#: Statements of the paper about its connections, with the quantity and the limit in drawn-shares.csv.
 STATED = {
     "objects of at most three segments": ("response_bytes", "4380"),
     "objects below one segment": ("response_bytes", "1460"),
@@ -43,14 +42,12 @@ STATED = {
 
 #: The number of connections with a lost SYN-ACK that each cell should have.
 ENOUGH = 2000
-#: The profile with which the published page is made.
 QUICK = "quick"
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs in which all connections use one startup (rule for IW and ssthresh after a lost
-    SYN-ACK), and the runs with mixes of two. Without a profile, also returns the pairs of runs at 98 %
-    load and the runs that measure the cost of a simulation."""
+    """Returns the runs with one startup (rule for IW and ssthresh after a lost SYN-ACK) and with mixes of
+    two; without `profile` also the pairs at 98 % load and the runs that measure simulation costs."""
     found = [("levels", profile or QUICK), ("mixes", profile or QUICK)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", "cost")]
     return [SimulatedRuns(folder / f"{name}.toml", of, keep) for name, of in found]
@@ -133,8 +130,7 @@ def _responses(cells: Sequence[Cell]) -> str:
 
 
 def _counts(cells: Sequence[Cell]) -> str:
-    """Returns a sentence that says whether each cell has enough connections with a lost SYN-ACK, and how
-    many of these connections did not finish."""
+    """Returns a sentence on cells with too few connections with a lost SYN-ACK, and on unfinished ones."""
     least = min(len(cell.lost) for cell in cells)
     few = sum(len(cell.lost) < ENOUGH for cell in cells)
     open_ = sum(run.unresolved for cell in cells if cell.level < 0.95 for run in cell.runs.values())
@@ -210,12 +206,7 @@ def _link(cells: Sequence[Cell]) -> str:
 
 
 def _mixes(cells: Sequence[Cell]) -> str:
-    """Returns a table of runs in which a share of the connections uses a startup (rule for IW and ssthresh
-    after a lost SYN-ACK) and the others use the standard.
-
-    It has the mean response times of connections that lost a SYN-ACK, under either. The last column is the
-    change of the mean response time of all connections under the standard, relative to a share of 0.
-    """
+    """Returns a table of mean response times by the share of connections with the studied startup."""
     rows = []
     for cell in cells:
         name = cell.startup.partition(":")[0]
@@ -275,8 +266,7 @@ def _shares(folder: Path) -> str:
 
 
 def _between(folder: Path) -> str:
-    """Returns text and a table: how far the generator's curves are from ns-2's over all shares, not only
-    at the shares at which ns-2's curves were read. Returns "" if between.csv does not exist."""
+    """Returns text and a table: the traffic generator's quantile curves beside ns-2's, over all shares."""
     file = folder / BETWEEN
     if not file.exists():
         return ""

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss share) with the
-standard (IW 1, ssthresh 2) at the highest load, in pairs of runs with the same seed.
-
-A few connections dominate the mean of response times, and two runs with the same seed differ throughout
-after the first connection that differs. So a change is the geometric mean, over the seeds, of the time
-with feedback divided by the time with the standard. The arithmetic mean of such ratios is above 1 even if
-there is no difference.
-"""
+standard (IW 1, ssthresh 2) at the highest load, in pairs of runs with the same seed. A change is the
+geometric mean of the pairs' ratios; their arithmetic mean is above 1 even without a difference."""
 
 from __future__ import annotations
 
@@ -43,17 +38,16 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns the number of pairs of runs with which the interval of the change, if there were no change,
-    would end at the limit of the criterion. `above` and `below` are the values in the pairs so far."""
+    """Returns how many pairs of runs would bring the end of the interval to the criterion's limit if there
+    were no change. `above` and `below` are the values in the pairs so far."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
 
 
 def section(cells: Sequence[Cell]) -> str:
-    """Returns a table that compares `tsl-feedback` with the standard startup by all `MEASURES`, and a line
-    that judges the criterion on the first measure; "" if there are fewer than two pairs of runs with the
-    same seed."""
+    """Returns a table that compares `tsl-feedback` with the standard startup by all `MEASURES`, and the
+    verdict on the first measure; "" for fewer than two pairs of runs with the same seed."""
     by = {c.startup: c for c in cells}
     own, base = by.get(OWN), by.get(STANDARD)
     seeds = shared(own, base) if own and base else []

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes cellular.trace, a synthetic trace of a cellular downlink in Mahimahi's format, the same on every
-machine.
-
-The rate is a random walk between 0.3 and 12 Mbit/s (on a logarithmic scale, with a step every 20 ms). At
-random times the link stops for 0.1 to 2 s, as at handovers. Recorded traces: github.com/ravinet/mahimahi.
-
-    python3 experiments/nunes2014/links/make_cellular.py > experiments/nunes2014/links/cellular.trace
-"""
+"""Writes a synthetic trace of a cellular downlink in Mahimahi's format, the same on every machine.
+  python3 experiments/nunes2014/links/make_cellular.py > experiments/nunes2014/links/cellular.trace
+The rate is a random walk between 0.3 and 12 Mbit/s on a logarithmic scale, with a step every 20 ms. At
+random times the link stops for 0.1 to 2 s, as at handovers. Recorded traces: github.com/ravinet/mahimahi."""
 
 import math
 import random

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of a flow in a capture: its requested miss rate (share of RTT samples above the RTO), its
-segments in flight, its losses and how soon they were detected."""
+"""Metrics of a flow in a capture: requested miss rate, segments in flight, and losses and their detection."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

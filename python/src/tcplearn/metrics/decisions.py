@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of the decisions of loss classifiers and resend policies, and of fades (periods in which a path
-delivers nothing)."""
+"""Metrics of loss classifiers, resend policies, and fades (periods in which a path delivers nothing)."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

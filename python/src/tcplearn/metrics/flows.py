@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of flows: burst times, timeouts, queue lengths, and the number of flows that ended in each
-state."""
+"""Metrics of flows: burst times, timeouts, queue lengths, and numbers of flows that ended in each state."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

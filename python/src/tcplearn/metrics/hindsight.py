@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of regret: an estimator's mean prediction error divided by that of the best choice in hindsight
-(a constant, a moving average or a sequence of estimators)."""
+"""Metrics of regret: the mean prediction error divided by that of the best choice in hindsight."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics that come from the kernel and the tcplearn module in the lab: the kernel's own timer, the
-module's log, armed timers, instructions, and the counters of both."""
+"""Metrics from the kernel and the tcplearn module in the lab: timers, log, instructions and counters."""
 
 from tcplearn.metrics.metric import LAB, Family, Metric
 
@@ -26,7 +25,6 @@ METRICS = (
     Metric("instructions_per_ack_base", (LAB,), "the congestion control's own instructions among these"),
 )
 
-#: Families of metrics: all keys with the same prefix.
 FAMILIES = (
     Family("nstat.", (LAB,), "the kernel's counter of that name (`nstat`), over the transfer"),
     Family("module.", (LAB,), "the module's counter of that name, over the transfer"),

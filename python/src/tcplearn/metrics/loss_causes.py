@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of the causes of losses: whether the queue or the lossy channel dropped packets, and what the
-loss classifier decided."""
+"""Metrics of causes of losses: drops by the queue and the lossy channel, and the classifier's decisions."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

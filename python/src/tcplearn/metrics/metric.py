@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the fields of a metric: its key, its unit, the programs that report it, its meaning, and how
-tables show it."""
+"""Defines the fields of a metric: key, unit, programs that report it, meaning, and how tables show it."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -32,8 +31,7 @@ def _ending(key: str) -> tuple[str, str]:
 
 @cache
 def unit_of(key: str) -> str:
-    """Return the unit that the ending of `key` names; "1" for shares and counts. For the counter of
-    another program the unit may be at the beginning: "ss.bytes_sent" is in B."""
+    """Return the unit in the ending of `key`, "1" if none; B for counters such as "ss.bytes_sent"."""
     return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
@@ -57,7 +55,7 @@ class Metric:
     rare: bool = False  # its column comes last, and only if it has a value
     short: str = ""  # meaning in the legend below a table
     share_of: tuple[str, str] | None = None  # the metric is the ratio of these two counters of the engine
-    in_row: bool = True  # in a replay's row for a flow; False: elsewhere
+    in_row: bool = True  # whether a replay's row for a flow has it
 
     @property
     def unit(self) -> str:
@@ -65,15 +63,13 @@ class Metric:
 
     @property
     def ratio_key(self) -> str:
-        """Return the key of the metric's ratio to that of `jacobson` (the RFC 6298 estimator) on the same
-        flow, such as `mean_rto_ratio` for `mean_rto_ms`."""
+        """Return the key of the metric's ratio to that of `jacobson` (RFC 6298), such as `mean_rto_ratio`."""
         return f"{without_unit(self.key)}_ratio"
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Metrics whose keys have the same prefix: metrics of a suite or a study, or another program's
-    counters under their own names."""
+    """Metrics whose keys share a prefix: of suites or studies, or another program's counters."""
 
     prefix: str
     hosts: tuple[str, ...]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the table in docs/metrics.md from the list of metrics: `python -m tcplearn.metrics.page
---write`."""
+"""Writes the table of metrics into docs/metrics.md: `python -m tcplearn.metrics.page --write`."""
 
 import sys
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 from tcplearn.metrics.metric import NO_UNIT
 from tcplearn.metrics.registry import FAMILIES, METRICS
 
-#: The marker lines before and after the table in `docs/metrics.md`.
 BEGIN, END = "<!-- begin: python -m tcplearn.metrics.page -->\n", "<!-- end -->\n"
 _PAGE = Path(__file__).parents[4] / "docs" / "metrics.md"
 

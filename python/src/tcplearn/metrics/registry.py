@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists all metrics and answers queries about them. The list's order is the order on pages and of table
-columns."""
+"""Lists all metrics, in the order of pages and table columns, and answers queries about them."""
 
 from collections.abc import Iterator
 
@@ -44,8 +43,7 @@ if len(BY_KEY) != len(METRICS):
 
 
 def known(key: str, host: str) -> bool:
-    """Return whether the program `host` ("replay", "ns3", "lab" or "explain") may report the metric
-    `key`."""
+    """Return whether the program `host` ("replay", "ns3", "lab" or "explain") may report the metric `key`."""
     metric = BY_KEY.get(key)
     if metric is not None:
         return host in metric.hosts
@@ -55,14 +53,12 @@ def known(key: str, host: str) -> bool:
 
 
 def with_ratio() -> Iterator[Metric]:
-    """Yield the metrics that a replay also reports as a ratio to `jacobson` (the RFC 6298 estimator),
-    with a 95 % interval."""
+    """Yield the metrics that a replay also reports as a ratio to `jacobson` (RFC 6298), with an interval."""
     return (metric for metric in METRICS if metric.ratio)
 
 
 def of_replay() -> tuple[str, ...]:
-    """Return the keys in a replay's row, in their order. The ratios come after the last metric that has a
-    ratio."""
+    """Return the keys in a replay's row in order; the ratios follow the last metric that has one."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]

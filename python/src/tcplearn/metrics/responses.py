@@ -60,8 +60,7 @@ METRICS = (
     ),
 )
 
-#: Families of metrics: all keys with the same prefix. The rest of a key is a cause of waiting, listed in
-#: docs/explain.md.
+#: Families of metrics: a prefix, followed by a cause of waiting from docs/explain.md.
 FAMILIES = (
     Family("slow_share_", (EXPLAIN,), "share of the time of the slowest 1 % of requests that a cause has"),
     Family("time_share_", (EXPLAIN,), "the same of the time of all requests"),

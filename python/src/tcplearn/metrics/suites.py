@@ -15,7 +15,6 @@ METRICS = (
     Metric("series", (REPLAY,), "in a suite: flows with enough samples to be judged", in_row=False),
 )
 
-#: Families of metrics: all keys with the same prefix.
 FAMILIES = (
     Family(
         "error_", (REPLAY,), "a suite's error by series, over that of the better of `jacobson` and `last`"

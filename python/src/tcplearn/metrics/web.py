@@ -46,7 +46,7 @@ METRICS = (
         "link_throughput_mbps", (NS3,), "throughput of the bottleneck towards the clients, headers included"
     ),
     Metric("link_utilisation", (NS3,), "`link_throughput_mbps` over its rate"),
-    # metrics for pages of one size that curl fetches (`[transfer.pages]`), each on its own connection
+    # pages of one size that curl fetches (`[transfer.pages]`), each on its own connection
     Metric("pages", (LAB,), "pages of this size"),
     Metric("pages_lost", (LAB,), "pages of this size whose handshake lost a packet on purpose"),
     Metric("page_mean_ms", (LAB,), "mean time of a page, from the first SYN to its last byte"),
@@ -63,8 +63,7 @@ METRICS = (
         (LAB,),
         "SYN-ACKs that the sender sent again: by its timer, and for a second SYN",
     ),
-    # metrics for downloads captured at both ends (`[transfer] captured`), and for SYN pings
-    # (`[transfer.places]`)
+    # downloads captured at both ends (`[transfer] captured`), and SYN pings (`[transfer.places]`)
     Metric(
         "resent_at_sender_packets", (LAB,), "retransmissions that tshark finds in a capture at the sender"
     ),

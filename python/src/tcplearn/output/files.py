@@ -17,7 +17,6 @@ from typing import IO
 
 from tcplearn.errors import FailedError, FullDiskError, UserError, printable
 
-#: The mode of a new file before the umask is applied.
 _NEW_FILE_MODE = 0o666
 
 
@@ -27,8 +26,7 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error to raise when the disk is full while `path`, or a file in this folder, is written.
-    The message names the mount point."""
+    """Return the error for a full disk, with its mount point; `path` is the written file or its folder."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -45,8 +43,7 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 @contextlib.contextmanager
 def naming_full_disk(folder: Path) -> Iterator[None]:
-    """Replace the OSError of a full disk, which may name no file, by a FullDiskError that names the file
-    or `folder`."""
+    """Replace the OSError of a full disk by a FullDiskError that names the file, or else `folder`."""
     try:
         yield
     except OSError as error:
@@ -57,8 +54,7 @@ def naming_full_disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_full_output() -> Iterator[None]:
-    """Raise FullDiskError if standard output is written to a full disk. Standard output then gets nothing
-    more, not even when Python exits."""
+    """Raise FullDiskError if standard output goes to a full disk, and discard its further output."""
     try:
         yield
     except OSError as error:
@@ -111,8 +107,7 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file that is being written. `commit` moves it to `path` as a whole; without `commit` nothing
-    remains. If `path` is None, `commit` writes everything to standard output."""
+    """A file being written: `commit` moves it to `path` (None: to standard output), or nothing remains."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -168,8 +163,7 @@ class Pending:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write `content` to a temporary file and rename it to `path`, so that a reader sees either the old
-    or the new file."""
+    """Write `content` to a temporary file and rename it to `path`: readers see the old or the new file."""
     with Pending(path) as file:
         file.write(content)
         file.commit()

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes result rows as JSON, CSV and Parquet.
-
-A wide row has all metrics of one measurement. A tidy row has one metric. Tidy rows have the same columns
-for every program (replay, ns-3, the lab, explain), so that files of several programs can be read as one
-table.
-"""
+"""Writes result rows as JSON, CSV and Parquet. A wide row has all metrics of a measurement, a tidy row one
+metric. Tidy rows of all programs (replay, ns-3, the lab, explain) have the same columns."""
 
 from __future__ import annotations
 
@@ -44,8 +40,7 @@ TIDY: dict[str, type] = {
 
 #: The columns of every wide row that say how it was made.
 STAMP = ("version", "commit", "seed")
-#: Entries of `made_by` that are not parameters: tidy rows have columns of their own for them, or no run
-#: depends on them.
+#: Entries of `made_by` that are not parameters: they have their own columns, or no run depends on them.
 _NO_PARAMETERS = frozenset({*STAMP, "command"})
 
 
@@ -73,8 +68,7 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the common columns of rows that the program `host` writes. Options, seed, version and commit
-    come from `made_by`, other columns from `fields`."""
+    """Return the common columns of rows of program `host`, from `made_by` and, for the others, `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}
@@ -89,8 +83,7 @@ _PLAIN = frozenset({int, str, bool, type(None)})
 
 
 def plain(value: Any) -> Any:
-    """Return `value` as a plain Python value: NumPy scalars are converted, and a number that is not
-    finite becomes None."""
+    """Return `value` with NumPy scalars as Python values, and with None for a number that is not finite."""
     if type(value) is float:  # the most frequent case first
         return value if math.isfinite(value) else None
     if type(value) in _PLAIN:
@@ -103,8 +96,7 @@ def plain(value: Any) -> Any:
 
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield a row for each metric of `measured`. A value that is text goes to the column `text`, a number
-    to `value`."""
+    """Yield a row for each metric of `measured`: text in the column `text`, a number in `value`."""
     common = {name: getattr(head, name, None) for name in TIDY}
     common["parameters"] = json.dumps(dict(head.parameters), sort_keys=True, ensure_ascii=False)
     for metric, given in measured.items():
@@ -125,8 +117,7 @@ def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Recor
 
 
 class Writer(Protocol):
-    """The interface of writers. A writer writes rows as they are added, or in batches, so that the rows
-    of a large result are never in memory all at once."""
+    """The interface of writers, which write rows as they come, so that a large result is never in memory."""
 
     def add(self, records: Iterable[Record]) -> None: ...
 
@@ -138,8 +129,7 @@ _json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class JsonWriter:
-    """Writes rows as a JSON array with one object on each line, so that people can read it and compare it
-    line by line."""
+    """Writes rows as a JSON array with one object on each line, which is readable and easy to compare."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write, self._before = write, "[\n"
@@ -155,8 +145,7 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """Writes rows as CSV. The first row determines the header: `columns`, then the other keys of that
-    row."""
+    """Writes rows as CSV. The header is `columns`, then the other keys of the first row."""
 
     def __init__(self, write: Callable[[str], object], columns: Sequence[str] = ()) -> None:
         self._columns, self._lines = columns, _Lines(write)
@@ -185,7 +174,7 @@ class _Lines:
 
 
 class ParquetWriter:
-    """Writes tidy rows as Parquet. The file's metadata has all of `made_by`, including the command line."""
+    """Writes tidy rows as Parquet, with all of `made_by`, including the command line, as metadata."""
 
     #: The number of rows held in memory, which become a row group of the file.
     ROWS = 100_000

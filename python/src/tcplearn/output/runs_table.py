@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the columns of a table whose rows are means over runs: the mean, its unit, and its spread if
-there is room."""
+"""Defines the columns of a table of means over runs: mean, unit and, if there is room, spread."""
 
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ class Shown:
     metric: str  # the metric's key
     heading: str
     digits: int
-    keep: int  # a narrow terminal leaves out the lowest first
+    keep: int  # a narrow terminal leaves out columns with the lowest `keep` first
     percent: bool = False  # a share, shown in percent
 
     @property

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines a table that the terminal, Markdown and HTML can show: columns, and cells with their exact
-values."""
+"""Defines a table for the terminal, Markdown and HTML: columns, and cells with their exact values."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ class Cell:
 class Column:
     head: str  # one or two lines
     label: str = ""  # one line; "": made from the heads
-    keep: int = ALWAYS  # a narrow terminal leaves out the lowest first
+    keep: int = ALWAYS  # a narrow terminal leaves out columns with the lowest `keep` first
     words: bool = False  # text, aligned to the left
     ratio: bool = False  # a ratio, shown dimmed beside its figure
     detailed: bool = False  # cells may have details (`more`)
@@ -44,8 +43,7 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield the column heads as one line each. A head whose first line is empty belongs to the same
-        group as the column before, and gets that column's first line."""
+        """Yield each head in one line; an empty first line means that of the column before."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")
@@ -53,8 +51,7 @@ class Table:
             yield column.label or (f"{group} {below}".strip() if under else column.head)
 
     def mark_best(self, columns: Iterable[int]) -> Table:
-        """Mark the smallest absolute value of each of `columns` as the best, unless all are equal, and
-        return the table."""
+        """Mark the smallest absolute value of each of `columns`, unless all are equal; return the table."""
         for c in columns:
             sizes = [abs(v) for row in self.rows if isinstance(v := row[c].value, (int, float))]
             if not sizes or min(sizes) == max(sizes):
@@ -66,8 +63,8 @@ class Table:
 
 
 def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
-    """Return columns with the given heads. `words` are the indices of columns that have text. `spare` are
-    the indices of columns that a narrow terminal leaves out, in the order in which they are left out."""
+    """Return columns with the given heads. `words` are the indices of columns with text, `spare` those of
+    columns that a narrow terminal leaves out, in the order in which they are left out."""
     left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
     return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 

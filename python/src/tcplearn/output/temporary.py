@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes temporary folders, and removes the folders that killed processes left
-(docs/adr/0059-temporary-folders.md)."""
+"""Makes temporary folders, and removes those of killed processes (docs/adr/0059-temporary-folders.md)."""
 
 import contextlib
 import fcntl
@@ -18,8 +17,8 @@ _WRITABLE_BY_OTHERS = 0o022
 
 @contextlib.contextmanager
 def folder(where: Path | None = None) -> Iterator[Path]:
-    """Yield a new folder in `where` (default: the system's temporary folder). The folder is removed
-    afterwards unless it was renamed. While this process lives, `clear` does not remove the folder."""
+    """Yield a new folder in `where` (default: the system's temporary folder), and remove it afterwards
+    unless it was renamed. `clear` does not remove it while this process lives."""
     path, handle = _locked(where)
     try:
         yield path
@@ -43,8 +42,7 @@ def _locked(where: Path | None) -> tuple[Path, int]:
 
 
 def clear(where: Path | None = None) -> None:
-    """Remove the temporary folders that this user's killed processes left in `where` (default: the
-    system's temporary folder)."""
+    """Remove the temporary folders of this user's killed processes from `where` (default: the system's)."""
     with contextlib.suppress(OSError), _opened(where or tempfile.gettempdir()) as parent:
         with os.scandir(parent) as entries:
             names = [entry.name for entry in entries if _NAME.fullmatch(entry.name)]
@@ -64,9 +62,7 @@ def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def _remove(name: str, found: int, parent: int) -> None:
-    """Remove the folder that is open as `found`, whose name in the folder `parent` was `name`. The open
-    folder is removed even if the name belongs to another file by now. Raise OSError if a process uses the
-    folder."""
+    """Remove the open folder `found`, named `name` in `parent` when opened; OSError if a process uses it."""
     state = os.fstat(found)
     if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
         return

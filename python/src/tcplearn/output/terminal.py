@@ -19,8 +19,7 @@ _RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", a
 
 
 def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
-    """Return the cells of `table` for the terminal, without title and legend. In the columns `detailed`
-    (indices), cells show their details."""
+    """Return the cells of `table` for the terminal; cells in the columns `detailed` show their details."""
     out = Grid(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
     widest = [max((len(row[c].more) for row in table.rows), default=0) for c in range(len(table.columns))]
     for i, column in enumerate(table.columns):
@@ -48,8 +47,7 @@ def titled(table: Table, console: Console) -> RenderableType:
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Return tables that have the same columns, each under its title. Below them is the legend of the
-    last table."""
+    """Return tables of equal columns, each under its title, followed by the last one's legend."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
@@ -69,8 +67,8 @@ def left_out(names: Sequence[str]) -> str:
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
-    """Return which columns of `tables` fit the terminal in all of the tables, as indices. Also return
-    which of these may show details, as indices into the first list. The tables have the same columns."""
+    """Return two lists of indices: of the columns that fit the terminal in all `tables` (which have the
+    same columns), and of those that may show details, as indices into the first list."""
     columns: Sequence[Column] = tables[0].columns if tables else ()
     endless = console.options.update(max_width=ENDLESS)
     kept = list(range(len(columns)))
@@ -90,8 +88,7 @@ def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[i
 
 
 def to_text(render: Callable[[Console], RenderableType]) -> str:
-    """Return plain text for a pipe or a file, with every column, without colour and without spaces at the
-    ends of lines. `render` makes the content for a given console."""
+    """Return what `render` makes for a console as plain text for a pipe or file, with every column."""
     out = io.StringIO()
     console = Console(file=out, width=ENDLESS, color_system=None, force_terminal=False, legacy_windows=False)
     console.print(render(console))

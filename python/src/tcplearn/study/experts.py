@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements `study experts`: measures how N, eta and alpha, the parameters of the RTT estimator
-`experts` (a weighted mean of fixed predictions), affect its error on any trace, as in nunes2014, section
-4.1."""
+"""Implements `study experts`: measures how N, eta and alpha of the RTT estimator `experts` (a weighted
+mean of fixed predictions) affect its error on any trace, as in nunes2014, section 4.1."""
 
 import contextlib
 import itertools
@@ -19,18 +18,15 @@ from tcplearn.replay.results import TOO_SHORT
 from tcplearn.replay.trace_jobs import Where
 from tcplearn.study import measure
 
-#: The paper's choice of N, eta and alpha (nunes2014, end of section 4.1): "we use N = 100, eta = 2 and
-#: alpha = 0.08".
+#: The paper's choice (nunes2014, end of section 4.1): "we use N = 100, eta = 2 and alpha = 0.08".
 PAPER = (100, 2.0, 0.08)
 
 N = (10, 25, 50, 100, 200)
-#: Values of eta: the paper's choice, the bounds of the range that it found good (1.7 to 2.5), and values
-#: far below and above.
+#: Eta: nunes2014's choice (2), the ends of the range that it found good (1.7 and 2.5), and values beyond.
 ETA = (0.1, 0.25, 0.5, 1, 1.7, 2, 2.5, 4, 8)
-#: Values of alpha: no sharing, the paper's choice, nearly full sharing, and values between them.
+#: Alpha: no sharing, nunes2014's choice (0.08), nearly full sharing, and values between.
 ALPHA = (0, 0.001, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 0.999)
 
-#: The most copies of flows that a message names.
 COPIES_NAMED = 20
 
 PRESETS = ("experts", "experts/fitted")
@@ -75,8 +71,7 @@ class Score:
         return self.error_us / max(1, self.scored)
 
     def half(self, which: int) -> float:
-        """Return the mean error, in us, over the first halves (`which` is 0) or the second halves (1) of
-        the flows."""
+        """Return the mean error in us over the first (`which` = 0) or the second (1) halves of the flows."""
         if which == 0:
             return self.first_error_us / max(1, self.first_scored)
         return (self.error_us - self.first_error_us) / max(1, self.scored - self.first_scored)
@@ -125,14 +120,12 @@ class Study:
 
     @property
     def best(self) -> int:
-        """Return the index of the cell (a combination of N, eta and alpha) with the least error. It is
-        known only in hindsight."""
+        """Return the index of the cell (N, eta, alpha) with the least error, known only in hindsight."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
 
     @property
     def best_of_first_half(self) -> int:
-        """Return the index of the cell (a combination of N, eta and alpha) with the least error on the
-        first halves of the flows."""
+        """Return the index of the cell (N, eta, alpha) with the least error on the first halves of flows."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
 
     @property
@@ -141,16 +134,14 @@ class Study:
 
     @property
     def at_edge(self) -> list[str]:
-        """Return those of N, eta and alpha whose best value is the least or the greatest of the values
-        tried, unless no value beyond is possible."""
+        """Return those of N, eta and alpha whose best value is at the edge of its grid, unless it is 0."""
         best, options = self.cells[self.best], self.options
         grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
         return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
 
     @property
     def paper(self) -> int | None:
-        """Return the index of the cell with nunes2014's N, eta and alpha, if the estimator's other
-        parameters (loss and sharing) are also those of that paper; otherwise None."""
+        """Return the index of the cell with all parameters as in nunes2014, or None."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -181,8 +172,7 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Study:
-    """Measure every triple (N, eta, alpha) on the traces in `paths` and return the study; raise UserError
-    or TraceError."""
+    """Measure every triple (N, eta, alpha) on the traces in `paths`; raise UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(
@@ -247,8 +237,7 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return remarks on cells (combinations of N, eta and alpha), such as "best in hindsight", by the
-    cell's index."""
+    """Return remarks on cells (N, eta, alpha), such as "best in hindsight", by the cell's index."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:
@@ -273,8 +262,7 @@ def _measured(study: Study, score: Score) -> Record:
 
 
 def rows(study: Study) -> list[Record]:
-    """Return a row for each triple (N, eta, alpha), then a row for each reference estimator, which has no
-    triple."""
+    """Return a row for each triple (N, eta, alpha), then for each reference estimator, without a triple."""
     said = marks(study)
     out: list[Record] = []
     for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):
@@ -287,8 +275,7 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each row of `wide`. The column `parameters` has the values of N, eta
-    and alpha."""
+    """Yield a row for each metric of each row of `wide`; its `parameters` are the row's N, eta and alpha."""
     source = ", ".join(study.files)
     made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # leave out the whole grid
     for row in wide:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures one file of a study of parameters. Each job runs a part of the parameter grid over every flow
-of the file, and has a plain JSON result."""
+"""Measures one file of a study: each job runs a part of the parameter grid over all flows of the file."""
 
 import contextlib
 import sys
@@ -20,20 +19,18 @@ from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import TraceError, TraceOptions, piped
 
-#: The number of triples (N, eta, alpha) in a job. It is small enough for the processor's cache and for an
-#: even distribution among workers.
+#: Triples (N, eta, alpha) in a job: few enough for the processor's cache and to spread jobs evenly.
 PART = 15
 
-#: The sums of an estimator over one flow: number of scored samples and their error in us, first of the
-#: first half and then of the whole flow; number of timed samples; misses; RTO and excess wait in us.
+#: An estimator's sums over a flow: scored samples and error (us) of the first half, then of the whole flow;
+#: timed samples, misses, RTO (us), and excess wait (us; RTO minus RTT where positive).
 Halves = tuple[int, float, int, float, int, int, float, float]
 _HALVES = (int, float, int, float, int, int, float, float)
 
 
 def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
-    """Return what identifies the file at `path`: its content's hash, size and time of change. A pipe ("-"
-    is standard input) is copied to a file, because each part of the grid reads it again; the copy exists
-    until `stack` closes. Raise TraceError."""
+    """Return the hash, size and time of change of the file. A pipe ("-": standard input) is copied,
+    because it is read repeatedly; the copy exists until `stack` closes. Raise TraceError."""
     try:
         if str(path) != "-" and (path.is_file() or not path.exists()):
             return Seen.of(path)
@@ -67,8 +64,7 @@ def _check(plain: Json, count: int) -> None:
 
 
 def run(work: Mapping[str, Job], progress: Progress | None, where: Where) -> Json:
-    """Run the jobs `work` and return their results by key; raise TraceError for a file that cannot be
-    read."""
+    """Run the jobs and return their results by key; raise TraceError for a file that cannot be read."""
     try:
         done = trace_jobs.run(list(work.values()), "study", where, progress, "parts of the grid")
     finally:
@@ -117,8 +113,7 @@ _reading = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _flows(file: Seen, read: TraceOptions, flow: str, min_samples: int) -> _Flows:
-    """Return the flows of `file`. They stay cached until another file is read, because the jobs for one
-    file run one after the other."""
+    """Return the flows of `file`, cached until another file is read: a file's jobs run in succession."""
     reader = Reader(Path(file.path), read, flow, printable(file.shown))
     flows = list(reader)
     judged = [flow for flow in flows if flow.samples >= min_samples]

@@ -14,8 +14,7 @@ from tcplearn.output.rows import Record
 from tcplearn.output.table import Table, headed
 from tcplearn.study.experts import PAPER, Study
 
-#: The number of triples (N, eta, alpha) that the table shows, the best first; --format csv has all of
-#: them.
+#: Triples (N, eta, alpha) in the table, the best first; --format csv has all.
 SHOWN = 12
 
 

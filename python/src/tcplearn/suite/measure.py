@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures one file of a suite: replays each of its series (flows with enough RTT samples) under every
-estimator. Each file is a job with a plain JSON result."""
+"""Measures one file of a suite: replays each series (flow with enough RTTs) under every estimator."""
 
 import itertools
 from collections import Counter
@@ -21,8 +20,6 @@ from tcplearn.replay.trace_jobs import Json, Seen
 from tcplearn.replay.verdict import PROBES, SPURIOUS
 from tcplearn.traces import TraceOptions
 
-#: The counters of what a timer did although nothing was lost: spurious timeouts and spurious tail loss
-#: probes.
 FIRED = (SPURIOUS, PROBES)
 
 #: The least RTT samples of a series; shorter series are reported separately.
@@ -31,15 +28,13 @@ WINDOWS_MOST = 120
 
 #: The estimators in the denominators of ratios; every series is also measured under these.
 BASELINES = ("last", "jacobson")
-#: The timers with which a timer of a chosen miss rate is compared: it gets the reference's own miss rate.
+#: Reference timers: a timer is set to the miss rate of each of these and then compared with it.
 REFERENCES = ("jacobson", "linux")
-#: With which RTO a sample is compared. "send": the RTO in force when the segment was sent, as in
-#: `replay`. "before": the RTO in force just before the sample, which a timer that counts its own misses
-#: can control.
+#: The RTO that a sample is compared with: that when the segment was sent ("send", as in `replay`), or that
+#: just before the sample ("before"), which a timer that counts its misses can control.
 WHEN = ("send", "before")
 
-#: The points of the report's curves of miss rate and wait: for jacobson its factor on RTTVAR, for other
-#: timers their miss rate.
+#: Points of curves of miss rate and wait: jacobson's factor on RTTVAR, other timers' miss rate.
 FACTORS = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
@@ -55,9 +50,9 @@ class Options:
     min_rto_us: int = 0
     flow: str = ""
     restarts: tuple[int, ...] = ()
-    match: bool | None = None  # compare at equal miss rates; None: if an estimator has one
+    match: bool | None = None  # compare at equal miss rates; None: if an estimator's rate can be set
     miss: float | None = None  # sets the miss rate of every timer that has this parameter
-    curves: bool = False  # for the report's pictures
+    curves: bool = False  # whether to measure the points of the report's curves
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +85,8 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """Yield each flow of `reader` with a name: `inside` (the file's path in the suite's directory)
-    followed by the flow's own name, if it has one. If a name occurs again, a number follows it."""
+    """Yield each flow with its name: the file's path `inside` the suite's directory, then the flow's own
+    name. A number follows if this name occurs again."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:
@@ -128,8 +123,7 @@ class Worker:
         return out
 
     def file(self, file: Seen, inside: str) -> FileResult:
-        """Return the measurement of `file`, whose path in the suite's directory is `inside`; raise
-        TraceError or OSError."""
+        """Return the measurement of `file`, with path `inside` in the suite; raise TraceError or OSError."""
         out = FileResult(file.shown)
         reader = Reader(Path(file.path), self.trace_options, self.options.flow, printable(file.shown))
         for name, flow in named_flows(inside, reader):
@@ -164,8 +158,7 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """For each timer whose miss rate can be set: set it to the rate that each reference timer had on
-        this series, and measure the timer again. The results go to `out.matched`."""
+        """Measure each timer again at the miss rates that the reference timers had; fill `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")
@@ -189,8 +182,7 @@ def job(file: Seen, inside: str, options: Options, matching: bool) -> Job:
 
 
 def _check(plain: Json, labels: Sequence[str]) -> None:
-    """Raise ValueError if the stored result `plain` does not have the form that `from_plain` and its
-    callers need. `labels` are the estimators that it must have."""
+    """Raise ValueError if `plain` lacks the form that `from_plain` needs, for the estimators `labels`."""
     series = {
         "name": str,
         "samples": int,
@@ -221,8 +213,7 @@ def to_plain(file: FileResult) -> Json:
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
-    """Return the FileResult of the file `path` from `plain`, which is a result of `to_plain` or the
-    reason why the file could not be read."""
+    """Return the FileResult of `path` from `plain`: `to_plain`'s result, or why it could not be read."""
     if "problem" in plain:
         return FileResult(path, problem=plain["problem"])
     return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the rows of a suite: for each estimator its ratios to baselines over all series (flows of the
-traces), with bootstrap intervals."""
+"""Makes a suite's rows: each estimator's ratios to baselines over all series (flows), with intervals."""
 
 import itertools
 import statistics
@@ -19,8 +18,6 @@ from tcplearn.suite import timers as suite_timers
 from tcplearn.suite.measure import REFERENCES, WHEN, Measured
 from tcplearn.suite.suite import Suite
 
-#: Number of bootstrap resamples, and the seed, which is fixed so that the same input gives the same
-#: interval.
 RESAMPLES, SEED = suite_timers.RESAMPLES, suite_timers.SEED
 _BLOCK = 2_000_000  # indices drawn at a time
 
@@ -33,7 +30,7 @@ KEYS = ("group", "estimator", "arithmetic")
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """One ratio for each series, for example of an estimator's error to a baseline's; below 1 is better."""
+    """A ratio for each series, such as an estimator's error over a baseline's; below 1 is better."""
 
     names: tuple[str, ...]
     values: Floats
@@ -57,8 +54,7 @@ def geometric_mean(values: Floats) -> float | None:
 
 
 def interval(values: Floats) -> tuple[float | None, float | None]:
-    """Return the ends of the 95 % percentile bootstrap interval of the geometric mean of `values`; (None,
-    None) for fewer than two values."""
+    """Return the 95 % bootstrap interval of the geometric mean; (None, None) for fewer than two values."""
     n = len(values)
     if n < 2:
         return None, None
@@ -73,8 +69,7 @@ def interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
-    """Return value over reference for each of `pairs`, which are (name of the series, value, reference).
-    Pairs without a value, or with a reference of 0 or None, are left out."""
+    """Return value / reference of `pairs` (series, value, reference), without those that have no ratio."""
     kept = [(name, v / base) for name, v, base in pairs if v is not None and base]
     values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # 0 has no logarithm
     return Ratios(tuple(name for name, _ in kept), values)
@@ -86,9 +81,8 @@ def _better(a: float | None, b: float | None) -> float | None:
 
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
-    """Return for each series the mean absolute error of the estimator `label` divided by the smaller of
-    the errors of `jacobson` (RFC 6298) and `last` (the last sample). With `at_send` the predictions are
-    those in force when the segments were sent."""
+    """Return, for each series (flow), the mean absolute error of the estimator `label` relative to the
+    better of `jacobson` (RFC 6298) and `last` (the last RTT); with `at_send`, as predicted at sending."""
 
     def error(f: Figures) -> float | None:
         return f.at_send if at_send else f.error
@@ -118,16 +112,15 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return for each series (a flow) a figure of the timer `label` over that of the timer `reference`,
-    when `label` is set to the miss rate that `reference` had. `figure` is "excess" (the wait beyond the
-    RTT) or "rto". `when` says with which RTO samples are compared (see WHEN)."""
+    """Return, for each series (flow), the timer `label`'s wait beyond the RTT ("excess") or "rto" relative
+    to that of `reference`, at the miss rate of `reference`. `when` says which RTO counts (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
 
 
 def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str = "send") -> Ratios:
-    """Return the achieved miss rate of the timer `label` over the requested rate `target`. Series on
+    """Return the achieved miss rate of the timer `label` divided by the requested rate `target`. Series on
     which fewer than MISSES_LEAST misses were expected are left out."""
     known = [(s.name, s.figures[label].timer(when)) for s in series]
     known = [(name, t) for name, t in known if t.timed * target >= MISSES_LEAST]
@@ -170,8 +163,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Return the mean RTO of `label` over that of Linux's timer, with the given `ends` of its interval.
-    `known` says whether Linux's timer was measured; if not, the values are None."""
+    """Return the mean RTO of `label` relative to Linux's timer, with `ends` of the interval, if `known`."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -179,8 +171,7 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return figures that show how close the miss rates of the timer `label` came to the rate that was
-    requested. A miss is an RTT sample above the RTO."""
+    """Return how close the miss rates (RTTs above the RTO) of `label` came to the requested rate."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -218,8 +209,7 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return the number of misses of the timer `label`, set to the miss rate of the timer `reference`,
-    over the number of misses of `reference`. The result is 1 if the achieved rates were equal."""
+    """Return the misses of `label`, set to the miss rate of `reference`, divided by those of `reference`."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None
@@ -236,8 +226,7 @@ def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def rows(suite: Suite) -> list[Record]:
-    """Return a row for each estimator over the series (flows) that are long enough, then a row for each
-    over the shorter series."""
+    """Return a row for each estimator over the long series (flows), then for each over the shorter ones."""
     out: list[Record] = []
     for group, series in (("series", suite.series), ("short", suite.short)):
         if not series:
@@ -266,8 +255,7 @@ def rows(suite: Suite) -> list[Record]:
 
 
 def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each row of `wide`. The column `flow` has the group of flows,
-    "series" (long enough) or "short"."""
+    """Yield a row for each metric of each row of `wide`; its `flow` is "series" (long enough) or "short"."""
     for row in wide:
         head = head_of(
             metrics.REPLAY,

@@ -53,8 +53,7 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the paths of all files below `directory` except hidden ones, sorted, and a line for each
-    folder that cannot be listed."""
+    """Return sorted paths of files below `directory`, but hidden ones, and lines on unreadable folders."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -68,8 +67,7 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _files(suite: Suite, paths: Sequence[Path], progress: Progress | None, where: Where) -> list[FileResult]:
-    """Return the result of each file in `paths`. Jobs for long files start first. A file that cannot be
-    identified gets no job but a result with the problem."""
+    """Return each file's result, or why it cannot be read. Jobs for long files start first."""
     found: dict[Path, Job | FileResult] = {}
     for path in paths:
         try:
@@ -91,8 +89,7 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Suite:
-    """Measure every trace below `directory` under every estimator and return the results. Raise UserError
-    with one line that says what to do."""
+    """Measure every trace below `directory` under every estimator. Raise UserError with one line."""
     options, where = options or Options(), where or Where()
     shown = printable(directory)
     if not directory.is_dir():
@@ -126,8 +123,7 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Leave out copies of series (flows of the traces), so that each counts once, in the first file (by
-    path) that has it."""
+    """Leave out copies of series (flows): each counts once, in the first file (by path) that has it."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):
@@ -151,8 +147,7 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read the `wanted` series (flows of the traces) again, for pictures, and return their times, RTT
-    samples and the predictions of the estimators `labels`."""
+    """Read `wanted` series (flows) again, for pictures: times, RTTs, predictions of estimators `labels`."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

@@ -204,8 +204,7 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
 
 
 def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
-    """Return a table with a line for each estimator, in the order of the verdict `answer`: the timer that
-    suits the traces best comes first."""
+    """Return a table with a line for each estimator, in the order of the verdict `answer` (best first)."""
     out = Table(
         [
             Column("estimator", words=True),
@@ -237,8 +236,7 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
 
 
 def _with_ends(row: Record, key: str) -> tables.Cell:
-    """Return a cell with the ratio `key` of `row`. The ends of its interval are a detail, shown if there
-    is room."""
+    """Return a cell with the ratio `key` of `row`; its interval is a detail, shown if there is room."""
     value, low, high = (row[f"{key}{end}"] for end in ("", "_low", "_high"))
     if value is None:
         return tables.Cell()
@@ -300,8 +298,8 @@ def document(
     everything: bool = False,
     reported: bool = False,
 ) -> RenderableType:
-    """Return the verdict (which timer suits the traces best) and its table for printing. `everything`
-    adds all other tables, `quiet` leaves out all text, and `reported` says that a report is written too."""
+    """Return the verdict (which timer suits the traces best) and its table, for printing. `everything`
+    adds all other tables, `quiet` leaves out all text, `reported` says that a report is written too."""
     parts: list[RenderableType] = []
     answer = suite_timers.of(suite)
     if not quiet:

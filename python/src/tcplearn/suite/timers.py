@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds the verdict of a suite, the timer that suits its series best. The rule is that of a single
-replay; intervals come from a bootstrap over series."""
+"""Finds the timer that suits a suite's series (flows) best; intervals come from a bootstrap over series."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,28 +13,25 @@ from tcplearn.replay.row import Row
 from tcplearn.suite.measure import FIRED, Measured
 from tcplearn.suite.suite import Suite
 
-#: Number of bootstrap resamples of the series, and the seed, which is fixed so that the same input gives
-#: the same interval.
+#: Bootstrap resamples of the series, and a fixed seed, so that the same input gives the same interval.
 RESAMPLES, SEED = 2000, 20140047
 
 
 def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
-    """Return the mean RTO of the estimator `label` in ms over all samples of all `series`; None without
-    samples."""
+    """Return the mean RTO of the estimator `label` over all samples of all `series`; None without samples."""
     timers = [s.figures[label].send for s in series]
     timed = sum(t.timed for t in timers)
     return sum(t.rto_us for t in timers) / timed / 1000 if timed else None
 
 
 def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
-    """Return the number of spurious timeouts and of spurious tail loss probes of the estimator `label`
-    over all `series`."""
+    """Return how many spurious timeouts and tail loss probes the estimator `label` has over all `series`."""
     return {key: sum(s.fired[label][key] for s in series) for key in FIRED}
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
-    """Return for each estimator the 95 % interval of its mean RTO divided by that of the estimator
-    `base`, from a bootstrap over series. The result is empty for fewer than two series."""
+    """Return for each estimator the 95 % interval of its mean RTO divided by that of the estimator `base`,
+    from a bootstrap over series; {} for fewer than two series."""
     if len(series) < 2:
         return {}
     rto_us: Floats = np.array([[s.figures[label].send.rto_us for label in (base, *labels)] for s in series])
@@ -58,8 +54,8 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return the verdict: which timer suits the suite's series best. Return None if there is no series.
-    For a single series there is no bootstrap interval, and only spurious timeouts and probes decide."""
+    """Return the verdict: which timer suits the suite's series best; None without series. A single series
+    has no bootstrap interval, so only spurious timeouts and probes decide."""
     series = suite.series
     if not series:
         return None
