@@ -4,7 +4,7 @@
 
 #define TL_ENTRY_VERBS(id) \
 	TL(wrap_report_##id), TL(wrap_doubt_##id), TL(wrap_resent_##id), TL(wrap_rto_us_##id)
-/* integers only, so both arithmetics share the table */
+/* integers in both arithmetics */
 #define tl_first_rto_registry_f64 tl_first_rto_registry_fix
 
 TL_FIRST_RTO_POLICIES(TL_TABLE_OF)

@@ -3,7 +3,7 @@
 #include "tcplearn/wrap.h"
 
 #define TL_ENTRY_VERBS(id) TL(wrap_report_##id), TL(wrap_decide_##id), TL(wrap_note_##id)
-/* integers only, so both arithmetics share the table */
+/* integers in both arithmetics */
 #define tl_startup_registry_f64 tl_startup_registry_fix
 
 TL_STARTUP_POLICIES(TL_TABLE_OF)
