@@ -11,8 +11,8 @@ TL_FN int64_t tl_ratio_of_counts_fix(uint32_t n, uint32_t d)
 	return tl_fix_div((int64_t)n * ((int64_t)1 << 30), d);
 }
 
-/* Returns a / (r / 2^30), rounded; saturates at r = 0. Range: |a| <= 2^62, 0 <= r <= 2^30, result up to
- * 2^62. */
+/* Returns a / (r / 2^30), rounded; for r = 0, 2^62 with the sign of a. Range: |a| <= 2^62, 0 <= r <= 2^30,
+ * and r = 0 or |a| / r <= 2^32. */
 TL_FN int64_t tl_fix_over(int64_t a, int64_t r)
 {
 	uint64_t m = tl_fix_mag(a), f = (uint64_t)r;

@@ -70,7 +70,8 @@ TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, TL(
 	return to;
 }
 
-/* Step 3 for the experts `from` to `to` - 1, which are too high: w' = w e^(-eta (L - least)). */
+/* Step 3 for the experts `from` to `to` - 1, whose predictions exceed the RTT `y`: w' = w e^(-eta (L - least)),
+ * where L is the expert's loss, least the smallest loss of all experts and eta the learning rate. */
 TL_FN void TL(experts_punish_over)(struct TL(experts) *s, uint32_t from, uint32_t to, TL(tick) y,
 				   TL(loss) least, TL(rate) rate)
 {

@@ -178,9 +178,10 @@ TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_par
 	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 
-/* Learns the coefficients that move the mixture towards three of its predictors: last value, slow hub (a
- * slow level) and map of 16 cells. Each step is error times distance (least mean squares), both clipped
- * at the running scale, so that no outlier dominates. */
+/* Learns the coefficients that move the mixture towards three of its predictors: the last value, a slowly
+ * moving level, and a level plus the deviation that each of 16 states of the path has had so far. Each
+ * step is the mixture's error times its distance from the predictor (least mean squares). Both are clipped
+ * at the mean distance of the RTT from its level, so that no outlier dominates. */
 TL_FN void TL(mixture_learn_correction)(struct TL(mixture) *s, num_t y)
 {
 	num_t scale = s->bank.scale, error = TL(clamp)(y - s->corrected, -scale, scale);

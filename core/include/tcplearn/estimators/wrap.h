@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Makes the functions of every estimator with void pointers, in the arithmetic (double precision or fixed
- * point) that was included last. wrap.h includes this file. */
+/* Defines the functions of every estimator with void pointers in place of its state's type, in the
+ * arithmetic (double precision or fixed point) that was included last. tcplearn/wrap.h includes this file. */
 
 #ifndef TCPLEARN_ESTIMATORS_WRAP_H
 #define TCPLEARN_ESTIMATORS_WRAP_H

@@ -2,7 +2,7 @@
 /* Lists every first-RTO policy (the RTO before a connection's first RTT sample). The parameters of a
  * policy are the numbers of its model. There is one state for each destination, which takes the reports
  * of its handshakes; a prefix (/24 or /48) has another state of the same policy. All arithmetic is
- * integer. wrap.h includes this file in fixed point only. */
+ * integer. tcplearn/wrap.h includes this file in fixed point only. */
 #ifndef TCPLEARN_FIRST_RTO_LIST_H
 #define TCPLEARN_FIRST_RTO_LIST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes the functions of every loss classifier with void pointers, in the arithmetic (double precision or
- * fixed point) that was included last. wrap.h includes this file. */
+ * fixed point) that was included last. tcplearn/wrap.h includes this file. */
 
 #ifndef TCPLEARN_LOSS_WRAP_H
 #define TCPLEARN_LOSS_WRAP_H

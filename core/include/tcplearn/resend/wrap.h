@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Makes the functions of every resend policy with void pointers, in the arithmetic (double precision or
- * fixed point) that was included last. wrap.h includes this file. For each policy ID:
+ * fixed point) that was included last. tcplearn/wrap.h includes this file. For each policy ID:
  *
  *   void tl_wrap_init_ID(void *state, const void *params)
  *   void tl_wrap_inherit_ID(void *state, const void *earlier)

@@ -47,7 +47,7 @@ def titled(table: Table, console: Console) -> RenderableType:
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Return tables of equal columns, each under its title, followed by the last one's legend."""
+    """Return `tables`, which have the same columns, each under its title, and the last one's legend."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
