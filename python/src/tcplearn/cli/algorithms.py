@@ -40,7 +40,7 @@ def algorithms_command(
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
-    """Return the kinds of algorithm that `words` select, and the name of an algorithm if one is there, or ''."""
+    """Return the kinds of algorithm that `words` select, and the algorithm's name or ''."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())
