@@ -100,7 +100,7 @@ def test_each_reading_is_in_every_table(tmp_path: Path) -> None:
     assert f"| III | paper | 34 | the count | 10.0% / 5.0% | {sent}" in text
     # the paper's own figures disagree
     assert "| live-2 | 9% less (67.64 against 74.11) | 32% less (250.8 against 367.7) |" in text
-    assert "III, an example: experts 0.63;" in text
+    assert "| III | an example | experts | 0.63 |" in text
     check_figures(text, tmp_path, "figures", ("I", "II", "III", "IV", "V"))
 
 
