@@ -28,9 +28,11 @@ inline std::string ns3_version() {
 // IsRunning() is deprecated since 3.42, and its successor is not in 3.37.
 inline bool pending(const ns3::EventId& event) { return !event.IsExpired(); }
 
-// Returns the ns-3 type of a congestion control named in a scenario. Westwood always means Westwood+,
-// because plain Westwood is broken in 3.37 and gone since 3.38.
+// Returns the type of a congestion control named in a scenario: ns-3's own begin with Tcp, the others are
+// those of baselines.h. Westwood always means Westwood+, because plain Westwood is broken in 3.37 and gone
+// since 3.38.
 inline std::string congestion_control_type(const std::string& name) {
+  if (name.rfind("Tcp", 0) != 0) return "tcplearn::" + name;
 #if TCPLEARN_NS3_SINCE(38)
   if (name == "TcpWestwood") return "ns3::TcpWestwoodPlus";
 #endif

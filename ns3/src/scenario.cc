@@ -182,7 +182,9 @@ LossSettings read_loss(const json& j) {
 
 // Sets the congestion controls' parameters as in hwang2018, if the file has a loss table.
 void set_loss_defaults(const json& j) {
-  ns3::Config::SetDefault("ns3::TcpVeno::Beta", ns3::UintegerValue(j.at("veno_beta").get<std::uint32_t>()));
+  const ns3::UintegerValue beta(j.at("veno_beta").get<std::uint32_t>());
+  ns3::Config::SetDefault("ns3::TcpVeno::Beta", beta);
+  ns3::Config::SetDefault("tcplearn::Veno::Beta", beta);
   choose_westwood_plus();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines.h"
 #include "keep_window.h"
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
@@ -86,6 +87,8 @@ void TcpSocket::judge_losses() {
   if (!loss.acts) return;
   if (m_congestionControl->GetInstanceTypeId() == ns3::TcpCubic::GetTypeId())
     SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpCubic>>(m_judge->keep()));
+  else if (m_congestionControl->GetInstanceTypeId() == NewReno::GetTypeId())
+    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<NewReno>>(m_judge->keep()));
   else
     SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpNewReno>>(m_judge->keep()));
 }

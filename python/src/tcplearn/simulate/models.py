@@ -53,7 +53,17 @@ def _timing(text: str) -> str:
 
 
 CongestionControl = Literal[
-    "TcpNewReno", "TcpLinuxReno", "TcpCubic", "TcpVegas", "TcpVeno", "TcpWestwood", "TcpBbr"
+    "TcpNewReno",
+    "TcpLinuxReno",
+    "TcpCubic",
+    "TcpVegas",
+    "TcpVeno",
+    "TcpWestwood",
+    "TcpBbr",
+    "NewReno",
+    "Veno",
+    "Vegas",
+    "LinuxVegas",
 ]
 Timing = Annotated[str, AfterValidator(_timing)]
 Packets = Annotated[list[Count], Field(min_length=2, max_length=2), AfterValidator(_rising)]

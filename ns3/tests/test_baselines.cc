@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// NewReno, Veno and Vegas against their formulas: RFC 5681, equation 4; hwang2018, equations 1 and 2; the
+// share of cwnd that Vegas keeps at a fast retransmit.
+#include <string>
+
+#include "baselines.h"
+#include "check.h"
+#include "ns3/tcp-veno.h"
+#include "ns3/uinteger.h"
+
+using ns3::CreateObject;
+using ns3::MilliSeconds;
+using ns3::Ptr;
+using ns3::TcpSocketState;
+
+namespace {
+
+constexpr std::uint32_t kSegment = 1000;
+
+// A sender with `cwnd` segments, all of them sent and none acknowledged, and two more by limited transmit.
+Ptr<TcpSocketState> sender(std::uint32_t cwnd, std::uint32_t ssthresh) {
+  auto state = CreateObject<TcpSocketState>();
+  state->m_segmentSize = kSegment;
+  state->m_cWnd = cwnd * kSegment;
+  state->m_ssThresh = ssthresh * kSegment;
+  state->m_lastAckedSeq = ns3::SequenceNumber32(5000);
+  state->m_highTxMark = ns3::SequenceNumber32(5000 + (cwnd + 2) * kSegment);
+  return state;
+}
+
+// Returns ssthresh, in segments, after a fast retransmit of which SACK has left `in_flight` segments.
+template <typename Control>
+double after_loss(Ptr<Control> control, Ptr<TcpSocketState> state, std::uint32_t in_flight) {
+  control->CongestionStateSet(state, TcpSocketState::CA_RECOVERY);
+  return static_cast<double>(control->GetSsThresh(state, in_flight * kSegment)) / kSegment;
+}
+
+template <typename Control>
+double after_timeout(Ptr<Control> control, Ptr<TcpSocketState> state) {
+  control->CongestionStateSet(state, TcpSocketState::CA_OPEN);
+  return static_cast<double>(control->GetSsThresh(state, kSegment)) / kSegment;
+}
+
+// Veno with a smallest RTT of 60 ms and a last one of `rtt_ms`
+template <typename Control>
+Ptr<Control> measured(Ptr<TcpSocketState> state, std::int64_t rtt_ms) {
+  auto control = CreateObject<Control>();
+  control->SetAttribute("Beta", ns3::UintegerValue(5));
+  control->PktsAcked(state, 1, MilliSeconds(60));
+  control->PktsAcked(state, 1, MilliSeconds(rtt_ms));
+  return control;
+}
+
+// Returns by how many segments cwnd grows over `acks` ACKs of a segment, in congestion avoidance.
+template <typename Control>
+double growth(std::uint32_t cwnd, std::int64_t rtt_ms, int acks) {
+  auto state = sender(cwnd, 2);
+  auto control = measured<Control>(state, rtt_ms);
+  for (int i = 0; i < acks; ++i) {
+    control->PktsAcked(state, 1, MilliSeconds(rtt_ms));
+    control->IncreaseWindow(state, 1);
+  }
+  return static_cast<double>(state->m_cWnd.Get()) / kSegment - cwnd;
+}
+
+bool near(double a, double b) { return a > b - 0.02 && a < b + 0.02; }
+
+}  // namespace
+
+int main() {
+  using tcplearn::LinuxVegas, tcplearn::NewReno, tcplearn::Vegas, tcplearn::Veno;
+
+  check(after_loss(CreateObject<NewReno>(), sender(12, 6), 10) == 6, "NewReno: half of FlightSize, 12 to 6");
+  check(after_loss(CreateObject<ns3::TcpNewReno>(), sender(12, 6), 10) == 5, "ns-3's NewReno: 12 to 5");
+  check(after_loss(CreateObject<NewReno>(), sender(3, 6), 1) == 2, "never below two segments");
+  check(after_timeout(CreateObject<NewReno>(), sender(12, 6)) == 6, "NewReno: half after a timeout too");
+
+  // N = 10 (66 - 60) / 66 = 0.9, below 5; 20 (90 - 60) / 90 = 6.7, above
+  auto few = sender(10, 4), many = sender(20, 4);
+  check(after_loss(measured<Veno>(few, 66), few, 8) == 8, "Veno: 4/5 of cwnd where few are queued, 10 to 8");
+  check(after_loss(measured<Veno>(many, 90), many, 18) == 10, "Veno: half of cwnd where many are, 20 to 10");
+  check(after_loss(measured<ns3::TcpVeno>(few, 66), few, 8) < 7, "ns-3's Veno: 10 to less than 7");
+  check(after_timeout(measured<Veno>(few, 66), few) == 5, "Veno: half of FlightSize after a timeout");
+
+  // a window of ACKs: one segment more, or half of one
+  check(near(growth<Veno>(20, 66, 20), 1 - 0.02), "Veno: cwnd + 1 in an RTT where few are queued");
+  check(near(growth<Veno>(20, 90, 20), 0.5), "Veno: cwnd + 1/2 in an RTT where many are");
+  check(near(growth<ns3::TcpVeno>(20, 90, 20), 1 - 0.02), "ns-3's Veno: cwnd + 1 in each");
+  check(near(growth<Veno>(20, 80, 20), 0.5), "N = 5 is not below Beta = 5");
+
+  check(after_loss(CreateObject<Vegas>(), sender(24, 30), 20) == 18, "Vegas: 3/4 of cwnd, 24 to 18");
+  check(after_loss(CreateObject<LinuxVegas>(), sender(24, 30), 20) == 12, "Linux's Vegas: half, 24 to 12");
+  check(after_loss(CreateObject<ns3::TcpVegas>(), sender(24, 30), 20) > 20,
+        "ns-3's Vegas: 24 to more than 20");
+  check(after_timeout(CreateObject<Vegas>(), sender(24, 30)) == 12, "Vegas: half after a timeout");
+
+  return failures != 0;
+}
