@@ -334,8 +334,8 @@ class Scenario(Table):
         if isinstance(self.topology, Path) != isinstance(self.load, (Long, Requests)):
             raise ValueError("load.kind: long or requests, and topology path, go together")
         acts = self.loss is not None and self.loss.acts
-        if acts and self.tcp.congestion_control not in ("TcpNewReno", "TcpCubic"):
-            raise ValueError("loss.acts: only TcpNewReno and TcpCubic can keep their window")
+        if acts and self.tcp.congestion_control not in ("NewReno", "TcpNewReno", "TcpCubic"):
+            raise ValueError("loss.acts: only NewReno, TcpNewReno and TcpCubic can keep their window")
         return self
 
 
