@@ -15,7 +15,10 @@ from typing import BinaryIO
 MSS = 1448
 TIMESTAMP_BYTES = 12
 FIN, SYN, ACK = 0x01, 0x02, 0x10
-SERVER, CLIENT = b"\x0a\x00\x00\x01", b"\xc0\x00\x02"
+SERVER, CLIENT = b"\x0a\x00\x00\x01\x00\x50", b"\xc0\x00\x02"  # address and port; part of an address
+ETHERNET = b"\2" * 12 + b"\x08\x00"
+PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1)
+START_S = 1_600_000_000
 
 
 @dataclass
@@ -35,13 +38,36 @@ class Flow:
     recover: int = 0
 
 
+def record(
+    time_us: int,
+    ends: tuple[bytes, bytes],
+    numbers: tuple[int, int],
+    flags: int,
+    size: int,
+    identification: int,
+    options: bytes = b"",
+    ttl: int = 64,
+) -> bytes:
+    """Return a packet's pcap record, without its `size` bytes of payload. `ends` are the address and port
+    (6 bytes) of source and destination, `numbers` are the sequence and the acknowledgment number."""
+    source, destination = ends
+    seq, ack = (number % 2**32 for number in numbers)
+    length = 40 + len(options) + size
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, length, identification % 65535 + 1, 0x4000, ttl, 6, 0)
+    words = 5 + len(options) // 4
+    tcp = struct.pack("!IIBBHHH", seq, ack, words << 4, flags, 65535, 0, 0) + options
+    data = ETHERNET + ip + source[:4] + destination[:4] + source[4:] + destination[4:] + tcp
+    second, fraction = divmod(time_us, 1_000_000)
+    return struct.pack("<IIII", START_S + second, fraction, len(data), len(data) + size) + data
+
+
 class Writer:
     """Writes packets, which the caller gives in order of time, to a pcap file."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self.count = 0
-        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1))
+        out.write(PCAP_HEADER)
 
     def packet(
         self,
@@ -54,24 +80,9 @@ class Writer:
         payload: int,
         options: bytes,
     ) -> None:
-        words = 5 + len(options) // 4
-        client = CLIENT + bytes([flow.number + 1])
-        ends, ports = (
-            (SERVER + client, (80, 40000 + flow.number))
-            if from_server
-            else (client + SERVER, (40000 + flow.number, 80))
-        )
-        tcp = (
-            struct.pack("!HHIIBBHHH", *ports, seq % 2**32, ack % 2**32, words << 4, flags, 65535, 0, 0)
-            + options
-        )
-        size = 20 + len(tcp) + payload
-        ip = struct.pack(
-            "!BBHHHBBH", 0x45, 0, size, self.count % 65535 + 1, 0x4000, 64 if from_server else 51, 6, 0
-        )
-        data = b"\2" * 12 + b"\x08\x00" + ip + ends + tcp
-        second, fraction = divmod(t, 1_000_000)
-        self._out.write(struct.pack("<IIII", 1_600_000_000 + second, fraction, len(data), 14 + size) + data)
+        client = CLIENT + struct.pack("!BH", flow.number + 1, 40000 + flow.number)
+        ends, ttl = ((SERVER, client), 64) if from_server else ((client, SERVER), 51)
+        self._out.write(record(t, ends, (seq, ack), flags, payload, self.count, options, ttl))
         self.count += 1
 
 

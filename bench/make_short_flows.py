@@ -11,27 +11,10 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from make_capture import ACK, FIN, PCAP_HEADER, SERVER, SYN, record
+
 MSS = 1460
-FIN, SYN, ACK = 0x01, 0x02, 0x10
-START_US = 1_600_000_000_000_000
-ETHERNET = b"\2" * 12 + b"\x08\x00"
-SERVER = b"\x0a\x00\x00\x01\x00\x50"  # address and port
-
 Packet = tuple[int, int, bytes]  # time in us, a unique number, the record in the pcap file
-
-
-def record(
-    time_us: int, source: bytes, destination: bytes, numbers: tuple[int, int], flags: int, size: int
-) -> bytes:
-    """Return a packet's pcap record, without its `size` bytes of payload. `source` and `destination` are
-    an address and a port (6 bytes), `numbers` are the sequence and the acknowledgment number."""
-    seq, ack = (number % 2**32 for number in numbers)
-    ip = struct.pack("!BBHHHBBH", 0x45, 0, 40 + size, time_us % 65535 + 1, 0x4000, 64, 6, 0)
-    ports = source[4:] + destination[4:]
-    tcp = ports + struct.pack("!IIBBHHH", seq, ack, 5 << 4, flags, 65535, 0, 0)
-    data = ETHERNET + ip + source[:4] + destination[:4] + tcp
-    second, fraction = divmod(START_US + time_us, 1_000_000)
-    return struct.pack("<IIII", second, fraction, len(data), len(data) + size) + data
 
 
 def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[int, bytes]]:
@@ -42,13 +25,13 @@ def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[in
     c, s = chance.randrange(2**32), chance.randrange(2**32)
 
     def up(t: int, seq: int, ack: int, flags: int, size: int = 0) -> tuple[int, bytes]:
-        return t, record(t, client, SERVER, (c + seq, s + ack), flags, size)
+        return t, record(t, (client, SERVER), (c + seq, s + ack), flags, size, t)
 
     def down(t: int, seq: int, ack: int, flags: int, size: int = 0) -> tuple[int, bytes]:
-        return t, record(t, SERVER, client, (s + seq, c + ack), flags, size)
+        return t, record(t, (SERVER, client), (s + seq, c + ack), flags, size, t)
 
     t = start_us
-    yield t, record(t, client, SERVER, (c, 0), SYN, 0)
+    yield t, record(t, (client, SERVER), (c, 0), SYN, 0, t)
     yield down(t + 30, 0, 1, SYN | ACK)
     t += 30 + rtt_us
     yield up(t, 1, 1, ACK)
@@ -91,7 +74,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     with arguments.out.open("wb") as out:
-        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1))
+        out.write(PCAP_HEADER)
         for data in packets(arguments.flows, arguments.gap_us, arguments.seed):
             out.write(data)
 

@@ -4,6 +4,7 @@ Linux's 1 s and the best constants. Connections to many destination prefixes los
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,6 @@ from tcplearn.lab import first_rto
 from tcplearn.lab.first_rto import TICKS_PER_SECOND, Network, Place, Trial
 from tcplearn.lab.handshake_waits import Connection
 from tcplearn.learn.export import shipped_rtt
-from tcplearn.learn.rtt.model import Model
 from tcplearn.learn.rtt.settings import packed
 from tcplearn.output.markdown import table_of
 
@@ -29,6 +29,8 @@ SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05
 #: Constant first RTOs: `SAFE_US` is above all drawn RTTs; `WRONG_US` is that of a model of a faster network.
 SAFE_US, WRONG_US = 350_000, 20_000
 RESAMPLES = 2000
+#: The statistics of the waits that the tables show: their mean and their 99th percentile.
+STATISTICS: tuple[Any, ...] = (np.mean, functools.partial(np.percentile, q=99))
 STOCK, BEST, BEST_AT_BOTH = "stock, 1 s", "best constant of the training", "best constant at both ends"
 KNOWN, KNOWN_AT_BOTH = "model, known places", "model at both ends, known places"
 UNSEEN, UNSEEN_AT_BOTH = "model, unseen places", "model at both ends, unseen places"
@@ -46,9 +48,11 @@ def trials(*, small: bool = False) -> list[Trial]:
 
     def constant(us: float, age: int | None = 0) -> bytes:
         steps = dict.fromkeys(model.steps) | {"nothing": {"constant_us": us}}
-        return _packed(replace(model, steps=steps, max_age_us=model.max_age_us if age is None else age))
+        changed = replace(model, steps=steps, max_age_us=model.max_age_us if age is None else age)
+        return packed(changed, TICKS_PER_SECOND)
 
-    known, trained, safe = _packed(model), constant(best["constant_us"]), constant(SAFE_US)
+    known = packed(model, TICKS_PER_SECOND)
+    trained, safe = constant(best["constant_us"]), constant(SAFE_US)
     wrong = constant(WRONG_US, None)
     every = [
         Trial(STOCK),
@@ -65,10 +69,6 @@ def trials(*, small: bool = False) -> list[Trial]:
         Trial("model at the server alone, known places", None, known),
     ]
     return [trial for trial in every if not small or trial.name in (STOCK, KNOWN_AT_BOTH)]
-
-
-def _packed(model: Model) -> bytes:
-    return packed(model, TICKS_PER_SECOND)
 
 
 def network(*, small: bool = False) -> Network:
@@ -122,15 +122,10 @@ class Trials:
 def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str, Floats]]:
     """Returns counts of connections, SYNs and SYN-ACKs, and two series in us: handshake waits after a loss
     (`wait_us`), and times from the end of the handshake to the first response (`answered_us`)."""
-    counts = {
-        "connections": len(connections),
-        "syns": sum(len(c.syns) for c in connections),
-        "answers": sum(len(c.answers) for c in connections),
-        **{
-            name: sum(getattr(c, name) for c in connections)
-            for name in ("spurious_syns", "unanswered_syns", "spurious_answers")
-        },
-    }
+    counts = {"connections": len(connections)}
+    counts |= {name: sum(len(getattr(c, name)) for c in connections) for name in ("syns", "answers")}
+    counted = ("spurious_syns", "unanswered_syns", "spurious_answers")
+    counts |= {name: sum(getattr(c, name) for c in connections) for name in counted}
     series = {
         "wait_us": np.array([c.wait_us for c in connections if c.lost], float),
         "answered_us": np.array([c.answered_us for c in connections if c.answered_us >= 0], float),
@@ -140,14 +135,6 @@ def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str,
 
 def batches(folder: Path, profile: str) -> list[Batch]:
     return [Trials(profile or "full")]
-
-
-def _mean(waits: Floats, axis: int = -1) -> Floats:
-    return np.asarray(waits.mean(axis=axis))
-
-
-def _p99(waits: Floats, axis: int = -1) -> Floats:
-    return np.asarray(np.percentile(waits, 99, axis=axis))
 
 
 def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
@@ -169,12 +156,12 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         m = run.metrics
         shares = [m["spurious_syns"] / m["syns"], m["unanswered_syns"] / m["syns"]]
         shares.append(m["spurious_answers"] / m["answers"])
-        waits = [*_beside(run, found[STOCK], _mean), *_beside(run, found[STOCK], _p99)]
+        waits = [text for figure in STATISTICS for text in _beside(run, found[STOCK], figure)]
         first = f"{np.percentile(run.series['answered_us'], 99) / 1000:.0f}"
         counts = [f"{m['connections']:.0f}", str(len(run.series["wait_us"]))]
         rows.append([name, *counts, *waits, *(f"{100 * share:.2f}" for share in shares), first])
     beside = [
-        [name, of, *(_beside(found[name], found[of], figure)[1] for figure in (_mean, _p99))]
+        [name, of, *(_beside(found[name], found[of], figure)[1] for figure in STATISTICS)]
         for name, of in BESIDE.items()
         if name in found and of in found
     ]

@@ -152,22 +152,15 @@ def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
     import altair as alt
 
     ends = {"": "stock", "sender": "at the sender", "receiver": "at the downloader"}
-    rows = [
-        {
-            "traffic": title.rpartition("; ")[2],
-            "kernel": cell.kernel,
-            "version": cell.version,
-            "at": ends[cell.at],
-            "value": value,
-        }
-        for title, of in parts.items()
-        for cell in of
-        for value in cell.of(metric).tolist()
-    ]
+    rows = []
+    for title, of in parts.items():
+        for cell in of:
+            at = {"traffic": title.rpartition("; ")[2], "kernel": cell.kernel, "version": cell.version}
+            rows += [{**at, "at": ends[cell.at], "value": value} for value in cell.of(metric).tolist()]
     colour = alt.Color("version:N", legend=alt.Legend(orient="top", title=None)).scale(
         domain=list(COLOURS), range=list(COLOURS.values())
     )
-    title = alt.Header(title=None)
+    header = alt.Header(title=None)
     traffics, kernels = (list(dict.fromkeys(row[name] for row in rows)) for name in ("traffic", "kernel"))
     chart = (
         alt.Chart(alt.InlineData(values=rows))
@@ -180,8 +173,8 @@ def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
         )
         .properties(width=220, height=100)
         .facet(
-            row=alt.Row("kernel:N", sort=kernels, header=title),
-            column=alt.Column("traffic:N", sort=traffics, header=title),
+            row=alt.Row("kernel:N", sort=kernels, header=header),
+            column=alt.Column("traffic:N", sort=traffics, header=header),
         )
         .resolve_scale(x="independent")
     )

@@ -50,9 +50,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     variants = grouped(runs, lambda run: str(run.labels["variant"]))
     if "stock" not in variants:
         return {}
-    waits = {
-        variant: np.concatenate([run.series["wait_ms"] for run in of]) for variant, of in variants.items()
-    }
+    waits = {v: np.concatenate([run.series["wait_ms"] for run in of]) for v, of in variants.items()}
     rows = []
     for variant, of in variants.items():
         begun, syns, spurious = (

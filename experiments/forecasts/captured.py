@@ -15,7 +15,6 @@ from experiments.lib.batches import Figures, LabRuns, Work
 from experiments.lib.runs import Identity, Run
 
 PROFILE = "captured"
-ENDS = ("low", "high")
 
 
 def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,6 @@ def batches(folder: Path, _profile: str) -> list[Forecasts]:
 class Compared:
     """The forecast and the measurement (ms) of a figure of response times, for a timer setting and a path."""
 
-    path: str
     setting: str
     figure: str
     forecast: float
@@ -81,7 +80,7 @@ class OnPath:
                 measured = self.cell.timers[setting].of(figure)
                 judged = figure != P99 or abs(self.held_up - 0.01) >= APART
                 second = float(again[FIGURES.index(figure)])
-                yield Compared(self.name, setting, figure, value, low, high, measured, second, judged)
+                yield Compared(setting, figure, value, low, high, measured, second, judged)
 
     def spurious(self) -> Iterator[tuple[str, float, float]]:
         """Yields (setting, forecast, measurement) of spurious retransmissions per 1,000 segments."""
@@ -237,16 +236,7 @@ def _chart(every: Sequence[Compared]) -> Any:
     panels = []
     for figure in KEYS:
         points = [one for one in every if one.figure == figure and one.judged]
-        values = [
-            {
-                "setting": p.setting,
-                "measured": p.measured,
-                "forecast": p.forecast,
-                "low": p.low,
-                "high": p.high,
-            }
-            for p in points
-        ]
+        values = [asdict(point) for point in points]
         ends = [min(min(p.low, p.measured) for p in points), max(max(p.high, p.measured) for p in points)]
         x = alt.X("measured:Q", title=f"{figure} measured, ms").scale(type="log", domain=ends, nice=False)
         y = alt.Y("forecast:Q", title=f"{figure} forecast, ms").scale(type="log", domain=ends, nice=False)

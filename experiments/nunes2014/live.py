@@ -15,6 +15,7 @@ from experiments.lib.runs import Floats, Run, grouped
 from experiments.nunes2014 import figures, published
 from experiments.nunes2014.figures import MEASURED
 from experiments.nunes2014.published import ERROR, Live
+from experiments.nunes2014.runs import SCORED as IN_NS3
 from experiments.nunes2014.runs import mean_and_half, pairs
 from tcplearn.lab import kernel_log
 from tcplearn.lab.guest import arms
@@ -26,11 +27,7 @@ OF = "experts/nunes2014-linux"
 #: The paper's names of estimators that have another name here.
 NAMES = {STOCK: "jacobson", OF: "experts"}
 #: The values that predictions are compared with. "The count" is of 4 ms ticks, computed from the log in us.
-SCORED = {
-    "the count": "mean_abs_error_count_ticks",
-    "the count less one": "mean_abs_error_count_less_one_ticks",
-    "the RTT": ERROR,
-}
+SCORED = {**IN_NS3, "the RTT": ERROR}
 #: The metrics of the table of sent packets; only the first two are in the paper.
 SENT = (
     ("mean_cwnd_segments", "cwnd, segments", 1),
@@ -117,16 +114,9 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
         paper, jacobson = theirs.get(ERROR), _printed(printed, scenario, congestion, STOCK).get(ERROR)
         beside = [f"{paper[0]:.2f} ± {paper[1]:.2f}" if paper else ""]
         beside.append(f"{paper[0] / jacobson[0]:.2f}" if paper and jacobson and stock else "")
-        errors.append(
-            [
-                *first,
-                *(_cell(ours, metric, 2) for metric in SCORED.values()),
-                *(of.spread for of in found),
-                *beside,
-            ]
-        )
-        cells = [_cell(ours, metric, digits, theirs.get(metric)) for metric, _, digits in SENT]
-        sent.append([*first, *cells])
+        own = [_cell(ours, metric, 2) for metric in SCORED.values()]
+        errors.append([*first, *own, *(of.spread for of in found), *beside])
+        sent.append([*first, *(_cell(ours, m, digits, theirs.get(m)) for m, _, digits in SENT)])
     return {"errors": errors, "sent": sent}
 
 

@@ -89,16 +89,13 @@ def _stall(row: Mapping[str, str]) -> Stall:
     end_us = start_us + round(1e3 * float(row["duration_ms"]))
     causes = frozenset(row["cause"].split("|"))
     traced = frozenset(row.get("traced", "").split())
-    return Stall(row["connection"], row["by"], causes, start_us, end_us, traced=traced)
+    slack_us = round(1e3 * float(row.get("slack_ms") or 0))
+    return Stall(row["connection"], row["by"], causes, start_us, end_us, traced=traced, slack_us=slack_us)
 
 
 def truth_of(file: Path) -> list[Stall]:
     with file.open(newline="") as opened:
-        rows = list(csv.DictReader(opened))
-    out = [_stall(row) for row in rows]
-    for stall, row in zip(out, rows, strict=True):
-        stall.slack_us = round(1e3 * float(row["slack_ms"]))
-    return out
+        return [_stall(row) for row in csv.DictReader(opened)]
 
 
 def scored(tools: Mapping[str, Said]) -> str:

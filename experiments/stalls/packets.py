@@ -152,7 +152,7 @@ class Connection:
 
 def connections(client_end: Iterable[Packet], server_end: Iterable[Packet]) -> Iterator[Connection]:
     """Yields the connections whose SYN is in the client's capture, from captures at both ends."""
-    ends = [_by_flow(client_end), _by_flow(server_end)]
+    ends = [by_flow(client_end), by_flow(server_end)]
     for flow, sent in ends[0].items():
         back = flow[2:] + flow[:2]
         syns = [p for p in sent if p.flags & SYN and not p.flags & ACK]
@@ -171,7 +171,8 @@ def connections(client_end: Iterable[Packet], server_end: Iterable[Packet]) -> I
         yield Connection(client, server, syns, syn_acks)
 
 
-def _by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
+def by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
+    """Returns the packets of each flow, in order; a flow without packets has an empty list."""
     out: dict[Flow, list[Packet]] = defaultdict(list)
     for p in packets:
         out[p.flow].append(p)

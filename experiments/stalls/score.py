@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from experiments.stalls.packets import SYN, Flow, Packet, connections, read
+from experiments.stalls.packets import SYN, Flow, Packet, by_flow, connections, read
 from experiments.stalls.truth import LEAST_US, Stall, reasons, stalls
 from tcplearn import explain
 
@@ -44,11 +43,9 @@ def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
     out = stalls(found, why, request, answer)
     for place, packets in passed.items():
-        by_flow: dict[Flow, list[Packet]] = defaultdict(list)
-        for p in packets:
-            by_flow[p.flow].append(p)
+        flows = by_flow(packets)
         for stall in out:
-            if _is_traced(stall, by_flow, place):
+            if _is_traced(stall, flows, place):
                 stall.traced |= {place}
     return out
 
