@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from tcplearn.explain import candidates
 from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
+from tcplearn.explain.model import Explained, Part, Summary
 from tcplearn.output.numbers import capitalized, counted, milliseconds, two_digits
-
-if TYPE_CHECKING:
-    from tcplearn.explain.model import Explained, Part, Summary
 
 #: The least share by which a gain must shorten the slowest requests' mean or the 99th percentile.
 LEAST_GAIN = 0.1

@@ -34,21 +34,15 @@ def _route(ms: int) -> Candidate:
     )
 
 
-_MODULE = "the kernel module: tcplearn module install"
-_MODULE_OFF = "sudo sysctl net.tcplearn.resend=none"
-
-
 def _policy(spec: str) -> Candidate:
     line = f"sudo sysctl net.tcplearn.resend={spec} net.ipv4.tcp_congestion_control=tl-cubic"
-    return Candidate(spec, spec, line, _MODULE_OFF, _MODULE)
+    undo = "sudo sysctl net.tcplearn.resend=none"
+    return Candidate(spec, spec, line, undo, "the kernel module: tcplearn module install")
 
 
 ALL = (
     Candidate(STOCK, "stock"),
-    _route(5),
-    _route(20),
-    _route(50),
-    _route(100),
+    *map(_route, (5, 20, 50, 100)),
     Candidate(
         "thin linear timeouts",
         "linear",
@@ -82,8 +76,5 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
     else:
         default = "ip -o route show default | head -1"
         bare = f"{default} | sed 's/ rto_min .*ms//'"  # ip cannot parse the rto_min that it prints
-        words = {
-            "set": f"change $({bare if own else default})",
-            "undo": f"change $({bare}) {own}".strip(),
-        }
+        words = {"set": f"change $({bare if own else default})", "undo": f"change $({bare}) {own}".strip()}
     return candidate.line.format(**words), candidate.undo.format(**words)

@@ -7,7 +7,8 @@ import base64
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from tcplearn.errors import UserError, printable
 from tcplearn.explain import read
@@ -17,9 +18,6 @@ from tcplearn.output.numbers import counted
 from tcplearn.replay import trace_jobs
 from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import Interface, TraceError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def several(
@@ -99,8 +97,6 @@ def _packed(table: pl.DataFrame) -> str:
 
 def of_kept(plain: Json) -> Capture:
     """Return the capture whose tables `kept` packed in `plain`. Raise ValueError if that is malformed."""
-    import polars as pl
-
     try:
         tables = {
             name: pl.read_parquet(io.BytesIO(base64.b64decode(plain["tables"][name]))) for name in read.TABLES

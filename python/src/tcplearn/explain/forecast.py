@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tcplearn.explain.answers import SIDES, Figure, Forecast, Outlook
 from tcplearn.explain.candidates import ALL, SEEN, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
-from tcplearn.explain.model import held_up
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tcplearn.explain.model import Explained
+from tcplearn.explain.model import Explained, held_up
 
 #: The number of draws of what a capture cannot show, and of bootstrap samples for each draw.
 DRAWS, BOOTSTRAP = 16, 64
@@ -69,7 +64,8 @@ def _forecast(
 ) -> Forecast:
     times_ms = found.requests["response_ms"].to_numpy()
     connections = found.connections
-    segments = sum(int(connections[f"{side}_segments"].sum()) for side in by)
+    sent = {side: int(connections[f"{side}_segments"].sum()) for side in SIDES}
+    segments = sum(sent[side] for side in by)
     needless = int(connections["needless_segments"].sum())
     timed = stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     rng = np.random.default_rng((seed, len(times_ms), pairs.height))
@@ -79,13 +75,7 @@ def _forecast(
         int(timed["repaired_0"].is_not_null().sum()),
         int(timed["repaired_0"].is_null().sum()),
         segments,
-        outlook(
-            SEEN,
-            [times_ms],
-            needless,
-            int(connections["client_segments"].sum()) + int(connections["server_segments"].sum()),
-            rng,
-        ),
+        outlook(SEEN, [times_ms], needless, sum(sent.values()), rng),
     )
     _fit(out, timed)
     alone = independent(timed, stalls, segments)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tcplearn import _native
@@ -14,14 +14,9 @@ from tcplearn.explain import forecast
 from tcplearn.explain.answers import SIDES, Forecast, Outlook
 from tcplearn.explain.candidates import FIRST_RTO, SEEN, Candidate
 from tcplearn.explain.causes import HANDSHAKE
-from tcplearn.explain.model import KEY
+from tcplearn.explain.model import KEY, Explained
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from tcplearn.explain.model import Explained
-
-    Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 #: The first RTO of stock Linux in µs (RFC 6298, section 2.1). No learned first RTO is larger.
 _STOCK_US = 1_000_000

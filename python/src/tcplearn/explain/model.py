@@ -6,19 +6,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from tcplearn.explain.answers import Advice, Forecast
 from tcplearn.explain.causes import CAUSES, HANDSHAKE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy.typing as npt
-    import polars as pl
-
 
 #: The columns that identify a connection in each table.
 KEY = ("source", "connection")
@@ -101,8 +96,6 @@ class Explained:
     @cached_property
     def unanswered(self) -> pl.DataFrame:
         """The connections whose SYN was retransmitted and never answered."""
-        import polars as pl
-
         alone = pl.col("handshake_ms", "to_server_ms").is_null(), pl.col("client_segments") == 0
         again = self.stalls.filter(pl.col("cause").cast(pl.String) == "handshake_lost")
         return self.connections.filter(*alone).join(again, on=KEY, how="semi")
@@ -175,8 +168,6 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
     """Return each pair of a stall and a request of its connection that overlap in time, with row indices."""
-    import polars as pl
-
     left = requests.with_row_index("request").select(
         "request",
         "source",

@@ -7,16 +7,16 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
 
 from tcplearn.errors import printable
 from tcplearn.explain.candidates import SPECS
 from tcplearn.explain.causes import CAUSES, ENDS
 from tcplearn.traces import PCAP_MAGIC, CaptureTrace, Interface, TraceError, TraceOptions, open_trace
 from tcplearn.traces.base import ByteStream, TraceFile
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: A function called while a source is read; it may stop the reading.
 Watch = Callable[[CaptureTrace], None]
@@ -47,8 +47,6 @@ def capture(
 ) -> Capture:
     """Return the tables of `source`, which messages call `name`, with a forecast for each of the resend
     `policies` (when TCP retransmits). Raise TraceError or OSError."""
-    import polars as pl
-
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
     if not isinstance(trace, CaptureTrace):
         name = name or printable(source)
@@ -79,8 +77,6 @@ def may_be_capture(source: Path | Interface) -> bool:
 
 def _table(columns: dict[str, Any]) -> pl.DataFrame:
     """Return the native code's `columns` as a table: words for numbers, ms for µs, null for -1."""
-    import polars as pl
-
     # a list holds names, and an array numbers
     frame = pl.DataFrame(
         [pl.Series(n, v, pl.String) if isinstance(v, list) else pl.Series(n, v) for n, v in columns.items()]
@@ -89,8 +85,6 @@ def _table(columns: dict[str, Any]) -> pl.DataFrame:
 
 
 def _column(name: str) -> pl.Expr:
-    import polars as pl
-
     column, stem = pl.col(name), name.removesuffix("_us")
     known = pl.when(column >= 0).then(column)
     if name in _WORDS:
@@ -111,9 +105,6 @@ def _column(name: str) -> pl.Expr:
 
 def _named(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Return the tables with the addresses of client and server beside each request and stall."""
-    import numpy as np
-    import polars as pl
-
     connections = tables["connections"].with_columns(pl.col("server").cast(pl.Categorical))
     numbers = connections["connection"].to_numpy()
     rows = np.zeros(int(numbers.max(initial=0)) + 1, np.uint32)

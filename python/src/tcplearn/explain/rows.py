@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from tcplearn.explain.answers import Outlook
 from tcplearn.explain.model import Explained, Summary
 from tcplearn.metrics import EXPLAIN
 from tcplearn.output.rows import TOTAL, Record, head_of, tidy
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tcplearn.explain.answers import Outlook
 
 
 def summaries(found: Explained) -> list[Record]:
@@ -32,11 +29,9 @@ def summaries(found: Explained) -> list[Record]:
             forecasts.append({**head, "advised": int(one is chosen), **foretold(one)})
     if found.handshakes:
         seen[0] |= {key: figure.value for key, figure in found.handshakes.seen.figures.items()}
-    if not forecasts:
-        return seen
-    return [
-        {"destination": row.pop("destination"), "setting": "", "end": "", **row} for row in seen
-    ] + forecasts
+    if forecasts:
+        seen = [{"destination": row.pop("destination"), "setting": "", "end": "", **row} for row in seen]
+    return seen + forecasts
 
 
 def measured(summary: Summary) -> Record:
@@ -72,8 +67,6 @@ def tidied(found: Explained) -> Iterator[Record]:
 
 def table(found: Explained, which: str) -> pl.DataFrame:
     """Return the table `which` ("requests", "stalls" or "connections") with names of sources and causes."""
-    import polars as pl
-
     chosen: pl.DataFrame = getattr(found, which)
     names = pl.Series("source", found.sources, pl.String).gather(chosen["source"])
     coded = (pl.Enum, pl.Categorical)

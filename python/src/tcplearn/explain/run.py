@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from tcplearn import provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.explain import advice, anonymous, forecast, handshakes, read, silence
+from tcplearn.explain import advice, forecast, handshakes, read, silence
+from tcplearn.explain.answers import SIDES
 from tcplearn.explain.model import Explained
 
 if TYPE_CHECKING:
@@ -47,7 +51,7 @@ def run(
     found.made_by = provenance.made_by(seed=str(seed), **({"host": host} if host else {}))
     found.paths = [one if isinstance(one, Path) and one.is_file() else None for one in captures]
     if anonymize:
-        anonymous.replace_names(found, [*map(printable, named), *map(printable, sources)])
+        _replace_names(found, [*map(printable, named), *map(printable, sources)])
     given = found.sources if anonymize else list(map(printable, sources))
     found.named = " ".join(given) if len(given) < 4 else f"{len(found.sources)} captures"
     silence.name_silence(found)
@@ -93,7 +97,6 @@ def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | N
 
 def _together(captures: dict[Path | Interface, Capture]) -> Explained:
     """Return the tables of all captures joined, with the number of its source in each row."""
-    import polars as pl
 
     def table(name: str) -> pl.DataFrame:
         parts = (one.tables.pop(name) for one in captures.values())
@@ -115,9 +118,7 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
 
 def _choose(found: Explained, host: str) -> None:
-    import polars as pl
-
-    ends = (pl.col(end).cast(pl.String).str.contains(host, literal=True) for end in ("client", "server"))
+    ends = (pl.col(end).cast(pl.String).str.contains(host, literal=True) for end in SIDES)
     mine = pl.any_horizontal(*ends)
     found.requests = found.requests.filter(mine)
     found.stalls = found.stalls.filter(mine)
@@ -126,3 +127,27 @@ def _choose(found: Explained, host: str) -> None:
         raise UserError(
             f"--host {printable(host)}: no connection has it in a name; leave it out to see which there are"
         )
+
+
+def _replace_names(found: Explained, files: Iterable[str]) -> None:
+    """Replace addresses in `found` by host-1, host-2, ..., and `files` and sources by capture-1, capture-2,
+    ... Port numbers stay, because they identify services."""
+    hosts: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for pair in found.connections.select(SIDES).iter_rows():
+        for end in pair:
+            address, _, port = end.rpartition(":")
+            host = hosts.setdefault(address, f"host-{len(hosts) + 1}")
+            names |= {end: f"{host}:{port}", address: host}
+    for name in read.TABLES:
+        table: pl.DataFrame = getattr(found, name)
+        ends = (pl.col(end).cast(pl.String).replace(names).cast(table.schema[end]) for end in SIDES)
+        setattr(found, name, table.with_columns(*ends))
+    captures = {name: f"capture-{n}" for n, name in enumerate(dict.fromkeys([*found.sources, *files]), 1)}
+    found.sources = [captures[name] for name in found.sources]
+    # warnings may only name files; the longest name is replaced first, because it may contain another
+    for old, new in sorted(captures.items(), key=lambda pair: -len(pair[0])):
+        word = re.compile(rf"(?<![\w.-]){re.escape(old)}(?!\w)")
+        found.warnings = [word.sub(new, line) if old != "-" else line for line in found.warnings]
+    found.made_by["command"] = "tcplearn explain --anonymize"
+    found.made_by.pop("host", None)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import polars as pl
 
 from tcplearn.explain.advice import most_of_all
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
@@ -75,8 +76,6 @@ def _slowest(total: Summary) -> str:
 
 def _moved(found: Explained) -> str:
     """Return a sentence with the median bytes, rate and shortest round trip of the slowest requests."""
-    import polars as pl
-
     slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
     legs = pl.col("to_client_ms") + pl.col("to_server_ms")
     slow = slow.join(found.connections.select(*KEY, rtt_ms=legs), on=KEY, how="left")
@@ -101,8 +100,6 @@ def _percent(share: float) -> str:
 
 
 def _losses(found: Explained) -> Iterator[str]:
-    import polars as pl
-
     connections = found.connections
     sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
     again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
@@ -119,8 +116,6 @@ def _losses(found: Explained) -> Iterator[str]:
 
 
 def _handshakes(found: Explained) -> Iterator[str]:
-    import polars as pl
-
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     lost = lost.join(found.unanswered, on=KEY, how="anti")
     parts = [

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from tcplearn.explain.model import slowest_first
+from tcplearn.explain.model import Explained, slowest_first
 from tcplearn.traces import CaptureTrace, TraceOptions, open_trace
-
-if TYPE_CHECKING:
-    from tcplearn.explain.model import Explained
 
 #: The number of requests whose packets are shown, and the largest number of points of each.
 WORST, MOST_POINTS = 10, 600

@@ -3,23 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from tcplearn.explain.causes import CAUSES, PATH_SILENT, RESENT
-from tcplearn.explain.model import held_up
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import polars as pl
-
-    from tcplearn.explain.model import Explained
+from tcplearn.explain.model import Explained, held_up
 
 
 def name_silence(found: Explained) -> None:
     """Give the cause `path_silent` to stalls of several connections of the same two hosts at once."""
-    import polars as pl
-
     stalls = found.stalls.with_row_index("row").with_columns(
         (pl.col("start_s") + pl.col("duration_ms") / 1e3).alias("end_s")
     )
@@ -51,8 +44,6 @@ def _meets(
     start_s: npt.NDArray[np.float64], end_s: npt.NDArray[np.float64], connection: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.bool_]:
     """Return whether each stall, in order of `start_s`, overlaps with another connection's stall."""
-    import numpy as np
-
     count = len(start_s)
     # stalls that begin later: the next stall of another connection is the first to begin
     changes = np.flatnonzero(np.diff(connection)) + 1
@@ -75,8 +66,6 @@ def _meets(
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
     """Return `requests` with the time of the stalls `moved` counted as `path_silent`."""
-    import polars as pl
-
     spent = held_up(requests, moved)
     columns = {name: requests[name].to_numpy().copy() for name in requests.columns if name.endswith("_ms")}
     for row, cause, ms in spent.select("request", pl.col("cause").cast(pl.String), "overlap_ms").iter_rows():

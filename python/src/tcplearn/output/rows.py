@@ -88,11 +88,9 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if type(value) in _PLAIN:
         return value
-    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+    if hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:

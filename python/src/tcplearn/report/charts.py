@@ -71,28 +71,27 @@ def finished(chart: Any) -> Spec:
 def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
     """Return the encodings of colour and dash by estimator. The legend has `columns` columns (0: no
     legend) and the title `hint`."""
-    names = list(looks)
-    shown = (
-        alt.Legend(
-            title=hint,
-            titleFontWeight="normal",
-            titleColor="#5a616b",
-            orient="top",
-            columns=columns,
-            labelFontSize=12 if columns > 3 else 11,
-            labelLimit=SQUARE_WIDTH if columns == 1 else LABEL_LIMIT,
-            symbolType="stroke",
-        )
-        if columns
-        else None
+    legend = alt.Legend(
+        title=hint,
+        titleFontWeight="normal",
+        titleColor="#5a616b",
+        orient="top",
+        columns=columns,
+        labelFontSize=12 if columns > 3 else 11,
+        labelLimit=SQUARE_WIDTH if columns == 1 else LABEL_LIMIT,
+        symbolType="stroke",
     )
+    shown = legend if columns else None
+    dashes = [look.dash for look in looks.values()]
     return {
-        "color": alt.Color("e:N", legend=shown).scale(domain=names, range=[looks[n].colour for n in names]),
-        "strokeDash": alt.StrokeDash("e:N", legend=shown).scale(
-            domain=names,
-            range=[looks[n].dash for n in names],
-        ),
+        "color": colour(looks, shown),
+        "strokeDash": alt.StrokeDash("e:N", legend=shown).scale(domain=list(looks), range=dashes),
     }
+
+
+def colour(looks: Mapping[str, Look], legend: alt.Legend | None = None) -> alt.Color:
+    hues = [look.colour for look in looks.values()]
+    return alt.Color("e:N", legend=legend).scale(domain=list(looks), range=hues)
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
@@ -121,66 +120,49 @@ def over_time(
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
     seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
-    lows = [v for v in columns["low"] if v]
-    highs = [v for v in columns["high"] if v]
-    wide = bool(lows) and max(highs) > LOG_FROM * min(lows)
+    lows, highs = ([v for v in columns[end] if v] for end in ("low", "high"))
     near, far = data.reach(lows, highs, NEAR), data.reach(lows, highs, FAR)
-    span = [columns["t"][0], columns["t"][-1]] if columns["t"] else [0, 1]
+    span = span_of(columns)
+    x = alt.X("t:Q", title="time, s").scale(domain=span if still else zoom, nice=False)
 
-    def band(scale: alt.Scale, name: str) -> Any:
-        x = alt.X("t:Q", title="time, s").scale(domain=span, nice=False) if still else _zoomed(zoom)
-        chart = alt.Chart(alt.NamedData("band")).mark_rule(
-            color=SAMPLE, strokeWidth=3.5, strokeCap="round", clip=True
-        )
-        chart = chart.encode(
-            x=x, y=alt.Y("low:Q", title=name).scale(scale).axis(minExtent=44, format=".6~g"), y2="high:Q"
-        )
-        return chart if still else chart.transform_filter(zoom)
+    def panel(what: str, field: str, scale: alt.Scale, reach: data.Reach, **properties: Any) -> Any:
+        """Return the samples with the lines of `field`. The panel of RTTs has the legend."""
 
-    def lines(field: str, scale: alt.Scale, name: str, reach: data.Reach, *, legend: bool) -> Any:
-        x = alt.X("t:Q", title="time, s").scale(domain=span, nice=False) if still else _zoomed(zoom)
-        chart = alt.Chart(alt.NamedData("lines")).mark_line(clip=True, strokeWidth=1.6)
+        def y(field: str) -> alt.Y:
+            return alt.Y(field, title=f"{what}, ms").scale(scale).axis(minExtent=44, format=".6~g")
+
+        band = alt.Chart(alt.NamedData("band")).encode(x=x, y=y("low:Q"), y2="high:Q")
+        band = band.mark_rule(color=SAMPLE, strokeWidth=3.5, strokeCap="round", clip=True)
         within = f"isValid(datum.{field}) ? clamp(datum.{field}, {reach[0]}, {reach[1]}) : null"
-        chart = chart.transform_calculate(shown=within).encode(
-            x=x,
-            y=alt.Y("shown:Q", title=name).scale(scale).axis(minExtent=44, format=".6~g"),
-            **encodings(seen, columns=5 if legend else 0, hint=None if still else _HINT),
-        )
+        legend = encodings(seen, columns=5 if what == "RTT" else 0, hint=None if still else _HINT)
+        lines = alt.Chart(alt.NamedData("lines")).mark_line(clip=True, strokeWidth=1.6)
+        lines = lines.transform_calculate(shown=within).encode(x=x, y=y("shown:Q"), **legend)
         if still:
-            return chart.transform_filter(alt.FieldOneOfPredicate(field="e", oneOf=list(chosen)))
-        chart = chart.transform_filter(pick).transform_filter(zoom)
-        return chart.add_params(pick) if legend else chart
+            lines = lines.transform_filter(alt.FieldOneOfPredicate(field="e", oneOf=list(chosen)))
+        else:
+            band = band.transform_filter(zoom)
+            lines = lines.transform_filter(pick).transform_filter(zoom)
+            lines = lines.add_params(pick) if what == "RTT" else lines
+        return alt.layer(band, lines).properties(width=WIDTH, **properties)
 
-    linear_or_log = alt.Scale(type="log", nice=False, padding=6) if wide else alt.Scale(zero=False)
+    scale = rtt_scale(lows, highs)
+    rtt_title = "RTT: each sample (grey) and what was predicted just before it"
+    rto_title = "RTO: the closer above the grey samples, the better; a sample above it outlasted it"
     log = alt.Scale(type="log", nice=False, padding=6)
-    rtt = alt.layer(
-        band(linear_or_log, "RTT, ms"), lines("p", linear_or_log, "RTT, ms", near, legend=True)
-    ).properties(
-        width=WIDTH,
-        height=RTT_HEIGHT,
-        title=_marked(
-            "RTT: each sample (grey) and what was predicted just before it", columns["prediction"], near
+    parts = [
+        panel(
+            "RTT", "p", scale, near, height=RTT_HEIGHT, title=_marked(rtt_title, columns["prediction"], near)
         ),
-    )
-    rto = alt.layer(band(log, "RTO, ms"), lines("r", log, "RTO, ms", far, legend=False)).properties(
-        width=WIDTH,
-        height=RTO_HEIGHT,
-        title=_marked(
-            "RTO: the closer above the grey samples, the better; a sample above it outlasted it",
-            columns["rto"],
-            far,
-        ),
-    )
-    parts: list[Any] = [rtt, rto]
+        panel("RTO", "r", log, far, height=RTO_HEIGHT, title=_marked(rto_title, columns["rto"], far)),
+    ]
     if not still:
+        drag = alt.X("t:Q", title="drag here to choose a span of time; double click for all of it")
         overview = (
             alt.Chart(alt.NamedData("band"))
             .mark_rule(color="#8a9099", strokeWidth=1.5, strokeCap="round")
             .encode(
-                x=alt.X("t:Q", title="drag here to choose a span of time; double click for all of it").scale(
-                    domain=span, nice=False
-                ),
-                y=alt.Y("low:Q", title=None, axis=None).scale(linear_or_log),
+                x=drag.scale(domain=span, nice=False),
+                y=alt.Y("low:Q", title=None, axis=None).scale(scale),
                 y2="high:Q",
             )
             .properties(width=WIDTH, height=OVERVIEW_HEIGHT)
@@ -191,13 +173,20 @@ def over_time(
     return finished(chart.properties(title=alt.Title(title)) if title else chart)
 
 
+def span_of(columns: Mapping[str, Any]) -> list[float]:
+    return [columns["t"][0], columns["t"][-1]] if columns["t"] else [0, 1]
+
+
+def rtt_scale(lows: Sequence[float], highs: Sequence[float]) -> alt.Scale:
+    """Return the scale of RTTs, which is logarithmic if they differ much."""
+    if lows and max(highs) > LOG_FROM * min(lows):
+        return alt.Scale(type="log", nice=False, padding=6)
+    return alt.Scale(zero=False)
+
+
 def _marked(title: str, lines: Mapping[str, Sequence[float | None]], reach: data.Reach) -> str:
     wild = any(v is not None and not reach[0] <= v <= reach[1] for values in lines.values() for v in values)
     return f"{title}; along the edge: beyond it" if wild else title
-
-
-def _zoomed(zoom: alt.Parameter) -> alt.X:
-    return alt.X("t:Q", title="time, s").scale(domain=zoom, nice=False)
 
 
 def errors(
@@ -212,11 +201,8 @@ def errors(
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
-    seen = [name for name in looks if name in columns]
-    if still:
-        pointed: Any = alt.FieldOneOfPredicate(field="e", oneOf=list(chosen))
-    else:
-        pointed = pick
+    seen = {name: look for name, look in looks.items() if name in columns}
+    pointed: Any = alt.FieldOneOfPredicate(field="e", oneOf=list(chosen)) if still else pick
     chart = (
         alt.Chart(alt.NamedData("cdf"))
         .mark_line(clip=True)
@@ -228,7 +214,7 @@ def errors(
             opacity=alt.value(1) if still else alt.when(pointed).then(alt.value(1)).otherwise(alt.value(0.5)),
             strokeWidth=alt.when(pointed).then(alt.value(2.4)).otherwise(alt.value(1.1)),
             **encodings(
-                {name: looks[name] for name in seen},
+                seen,
                 columns=3 if not still else 2 if max(map(len, seen), default=0) < LONG_NAME else 1,
                 hint=None if still else _HINT,
             ),
@@ -255,34 +241,42 @@ def timer(
     xs = [p["x"] for p in points] or [1]
     x_domain = [min(xs) / 1.25, max(xs) * 1.25]
     y_domain = [data.NEVER / 1.8, max(10, most, *(p["y"] for p in points)) * 2]
-    _name(points, LogAxis(x_domain, width), LogAxis(y_domain, -SQUARE_HEIGHT), (width, SQUARE_HEIGHT))
+    add_places(points, "name", (x_domain, y_domain), (width, SQUARE_HEIGHT))
     counts = [v for v in ticks([1, y_domain[1]]) if v == int(v)]
+    scale = alt.Scale(type="log", domain=y_domain, nice=False)
     x = alt.X("x:Q", title="mean RTO: time until the timer alone notices a loss, ms")
     x = x.scale(type="log", domain=x_domain, nice=False).axis(format=".6~g", values=ticks(x_domain))
-    y = (
-        alt.Y("y:Q", title="spurious timeouts")
-        .scale(type="log", domain=y_domain, nice=False)
-        .axis(
-            values=[data.NEVER, *counts],
-            labelExpr="datum.value < 1 ? 'none' : format(datum.value, ',.6~g')",
-        )
+    y = alt.Y("y:Q", title="spurious timeouts").scale(type="log", domain=y_domain, nice=False)
+    y = y.axis(
+        values=[data.NEVER, *counts],
+        labelExpr="datum.value < 1 ? 'none' : format(datum.value, ',.6~g')",
     )
-    scale = alt.Scale(type="log", domain=y_domain, nice=False)
-    shades = alt.Chart(alt.NamedData("shades")).mark_rect()
-    layers = [
-        shades.encode(
-            y=alt.Y("low:Q").scale(scale), y2="high:Q", color=alt.Color("shade:N", scale=None, legend=None)
-        ),
+    tooltip = tooltips(
+        {"e:N": "estimator", "fires:Q": "spurious timeouts after a probe", "wait:Q": "mean RTO, ms"}
+    )
+    base = alt.Chart(alt.NamedData("timer"))
+    shade = alt.Color("shade:N", scale=None, legend=None)
+    chart = alt.layer(
+        alt.Chart(alt.NamedData("shades"))
+        .mark_rect()
+        .encode(y=alt.Y("low:Q").scale(scale), y2="high:Q", color=shade),
         alt.Chart(alt.NamedData("frontier"))
         .mark_line(color="#b0b6bd", strokeDash=[3, 3], interpolate="step-after", strokeWidth=1)
         .encode(x=x, y=y),
-        *_named_marks(x, y, looks, (x_domain, y_domain)),
-    ]
-    hint = "lower left is better; in the orange band a timer has too many spurious timeouts"
-    chart = alt.layer(*layers).properties(
-        width=width, height=SQUARE_HEIGHT, title=heading("Retransmission timer", hint, title)
+        line_to_name(base, x, y, "#8a9099"),
+        base.mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=0.8).encode(
+            x=x, y=y, color=colour(looks), shape=shapes(looks), tooltip=tooltip
+        ),
+        *names(
+            base,
+            "name:N",
+            alt.X("lx:Q").scale(type="log", domain=x_domain, nice=False),
+            alt.Y("ly:Q").scale(type="log", domain=y_domain, nice=False),
+        ),
     )
-    spec = finished(chart)
+    hint = "lower left is better; in the orange band a timer has too many spurious timeouts"
+    size = {"width": width, "height": SQUARE_HEIGHT}
+    spec = finished(chart.properties(**size, title=heading("Retransmission timer", hint, title)))
     spec["datasets"] = {
         "timer": points,
         "frontier": data.frontier(points),
@@ -294,45 +288,43 @@ def timer(
     return spec
 
 
-def _name(points: list[dict[str, Any]], x: LogAxis, y: LogAxis, size: tuple[int, int]) -> None:
-    """Add to each of `points` (timers) the position at which its name is drawn."""
+#: The ranges of a chart's x axis and y axis.
+Domains = tuple[list[float], list[float]]
+
+
+def add_places(points: list[dict[str, Any]], name: str, domains: Domains, size: tuple[int, int]) -> None:
+    """Add to each of `points` the position at which its text `name` is drawn. Both axes are logarithmic."""
+    x, y = LogAxis(domains[0], size[0]), LogAxis(domains[1], -size[1])
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
-    for point, label in zip(points, labels.place(spots, [p["name"] for p in points], *size), strict=True):
+    for point, label in zip(points, labels.place(spots, [p[name] for p in points], *size), strict=True):
         point["lx"], point["ly"] = x.value(label.x), y.value(label.y)
-        point["end"] = x.value(label.end)
-        point["far"] = label.far
+        point["end"], point["far"] = x.value(label.end), label.far
 
 
-def _named_marks(
-    x: alt.X, y: alt.Y, looks: Mapping[str, Look], domains: tuple[list[float], list[float]]
-) -> list[Any]:
-    base = alt.Chart(alt.NamedData("timer"))
-    shape = alt.Shape("e:N", legend=None).scale(
-        domain=list(looks), range=[look.shape for look in looks.values()]
-    )
-    tooltip = [
-        alt.Tooltip("e:N", title="estimator"),
-        alt.Tooltip("fires:Q", title="spurious timeouts after a probe"),
-        alt.Tooltip("wait:Q", title="mean RTO, ms"),
-    ]
-    words: dict[str, Any] = {
-        "x": alt.X("lx:Q").scale(type="log", domain=domains[0], nice=False),
-        "y": alt.Y("ly:Q").scale(type="log", domain=domains[1], nice=False),
-        "text": "name:N",
-    }
-    halo = {"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}
+def line_to_name(base: Any, x: alt.X, y: alt.Y, hue: str) -> Any:
+    rule = base.transform_filter("datum.far").mark_rule(color=hue, strokeWidth=0.8)
+    return rule.encode(x=x, y=y, x2="end:Q", y2="ly:Q")
+
+
+def shapes(looks: Mapping[str, Look]) -> alt.Shape:
+    marks = [look.shape for look in looks.values()]
+    return alt.Shape("e:N", legend=None).scale(domain=list(looks), range=marks)
+
+
+def names(base: Any, field: str, x: alt.X, y: alt.Y) -> list[Any]:
+    """Return the names of points, on white outlines."""
     return [
-        base.transform_filter("datum.far")
-        .mark_rule(color="#8a9099", strokeWidth=0.8)
-        .encode(x=x, y=y, x2="end:Q", y2="ly:Q"),
-        base.mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=0.8).encode(
-            x=x, y=y, color=encodings(looks, columns=0)["color"], shape=shape, tooltip=tooltip
-        ),
-        *(
-            base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(**words)
-            for style in (halo, {"color": "#1f2329"})
-        ),
+        base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(x=x, y=y, text=field)
+        for style in ({"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}, {"color": "#1f2329"})
     ]
+
+
+def tooltips(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    return [alt.Tooltip(field, title=title) for field, title in titles.items()]
+
+
+def panel_title(name: str) -> alt.Title:
+    return alt.Title(name, fontSize=12, fontWeight="normal", color="#3b4048")
 
 
 def ticks(domain: Sequence[float]) -> list[float]:

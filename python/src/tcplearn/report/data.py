@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,10 @@ def rounded(value: float, digits: int = 4) -> float | None:
     return round(value, digits - 1 - math.floor(math.log10(abs(value))))
 
 
-def _numbers(values: Floats, *, positive: bool = False) -> list[float | None]:
+def _numbers(values: Floats) -> list[float | None]:
+    """Return `values` rounded, with None for those that are not finite or not above 0."""
     out = (rounded(v) for v in values.tolist())
-    return [None if v is None or (positive and v <= 0) else int(v) if v == int(v) else v for v in out]
+    return [None if v is None or v <= 0 else int(v) if v == int(v) else v for v in out]
 
 
 def points_for(replay: Replay) -> int:
@@ -59,15 +61,14 @@ def thinned(series: Series, most: int) -> Series:
         return series
     starts = np.arange(0, n, by)
     ends = np.minimum(starts + by, n) - 1
-    return Series(
-        series.source,
-        series.flow,
-        series.per_point * by,
-        series.time_s[ends],
-        np.fmin.reduceat(series.rtt_low_ms, starts),
-        np.fmax.reduceat(series.rtt_high_ms, starts),
-        {name: values[ends] for name, values in series.prediction_ms.items()},
-        {name: values[ends] for name, values in series.rto_ms.items()},
+    return replace(
+        series,
+        per_point=series.per_point * by,
+        time_s=series.time_s[ends],
+        rtt_low_ms=np.fmin.reduceat(series.rtt_low_ms, starts),
+        rtt_high_ms=np.fmax.reduceat(series.rtt_high_ms, starts),
+        prediction_ms={name: values[ends] for name, values in series.prediction_ms.items()},
+        rto_ms={name: values[ends] for name, values in series.rto_ms.items()},
     )
 
 
@@ -76,10 +77,10 @@ def series_columns(series: Series, most: int) -> dict[str, Any]:
     s = thinned(series, most)
     return {
         "t": [round(float(t), 4) for t in s.time_s],
-        "low": _numbers(s.rtt_low_ms, positive=True),
-        "high": _numbers(s.rtt_high_ms, positive=True),
-        "prediction": {name: _numbers(v, positive=True) for name, v in s.prediction_ms.items()},
-        "rto": {name: _numbers(v, positive=True) for name, v in s.rto_ms.items()},
+        "low": _numbers(s.rtt_low_ms),
+        "high": _numbers(s.rtt_high_ms),
+        "prediction": {name: _numbers(v) for name, v in s.prediction_ms.items()},
+        "rto": {name: _numbers(v) for name, v in s.rto_ms.items()},
     }
 
 
@@ -89,11 +90,11 @@ def band_rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def line_rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = []
-    for estimator, predictions in columns["prediction"].items():
-        for t, prediction, rto in zip(columns["t"], predictions, columns["rto"][estimator], strict=True):
-            rows.append({"t": t, "e": estimator, "p": prediction, "r": rto})
-    return rows
+    return [
+        {"t": t, "e": estimator, "p": prediction, "r": rto}
+        for estimator, predictions in columns["prediction"].items()
+        for t, prediction, rto in zip(columns["t"], predictions, columns["rto"][estimator], strict=True)
+    ]
 
 
 def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
@@ -137,20 +138,12 @@ NEVER = 1 / 3
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the mean RTO and the number of spurious timeouts of each estimator. 0 is drawn at `NEVER`."""
-    out = []
+    out: list[dict[str, Any]] = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
-        if wait is None or fires is None or wait <= 0:
-            continue
-        out.append(
-            {
-                "e": row.estimator,
-                "x": rounded(wait),
-                "y": max(fires, NEVER),
-                "fires": int(fires),
-                "never": fires == 0,
-            }
-        )
+        if wait is not None and fires is not None and wait > 0:
+            point = {"e": row.estimator, "x": rounded(wait), "y": max(fires, NEVER)}
+            out.append({**point, "fires": int(fires), "never": fires == 0})
     return out
 
 

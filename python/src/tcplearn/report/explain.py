@@ -40,27 +40,27 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     out.links()
     out.warnings("Warnings", found.warnings)
     out.facts({"files": found.named, **found.made_by})
-    out.section("Where the time went", place="causes", link="causes")
+    out.section("Where the time went", place="causes")
     if found.total.parts:
         out.table(tables.causes(found.total), {})
     if spec := explain_charts.stalls(found):
         out.picture("stalls", spec, "Every stall when it began, by cause.")
     if found.forecast and found.advice:
-        out.section("What a setting would change", place="settings", link="settings")
+        out.section("What a setting would change", place="settings")
         out.table(tables.forecasts(found.forecast), {})
     if found.handshakes:
-        out.section("What a learned first RTO would change", place="handshakes", link="handshakes")
+        out.section("What a learned first RTO would change", place="handshakes")
         out.table(tables.forecasts(found.handshakes), {})
     out.end_of_print()
     if len(found.destinations) > 1:
-        out.section("Servers", place="servers", link="servers")
+        out.section("Servers", place="servers")
         out.table(tables.destinations(found, everything=True), {})
     if found.captures and found.total.requests:
-        out.section("Captures", place="captures", link="captures")
+        out.section("Captures", place="captures")
         out.table(tables.files(found, everything=True), {})
     if worst:
         about = "Each packet of the slowest requests: bytes of its stream over time, at the capture point."
-        out.section("The slowest requests, packet by packet", about, place="packets", link="packets")
+        out.section("The slowest requests, packet by packet", about, place="packets")
         panels = [Picture(f"packets-{n}", explain_charts.sequence(one)) for n, one in enumerate(worst, 1)]
         for first in range(0, len(panels), 2):
             out.pair(panels[first : first + 2])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -41,9 +41,10 @@ def _legend(columns: int) -> Any:
     )
 
 
-def _causes(of: Sequence[str], columns: int) -> Any:
+def _causes(of: Iterable[str], columns: int) -> Any:
     """Return the colours by cause of delay, which are the same in every picture."""
-    shown = [cause for cause in CAUSES if cause in set(of)]
+    known = set(of)
+    shown = [cause for cause in CAUSES if cause in known]
     return alt.Color("cause:N", legend=_legend(columns)).scale(
         domain=[WORDS[cause].label for cause in shown], range=[WORDS[cause].colour for cause in shown]
     )
@@ -55,17 +56,11 @@ def stalls(found: Explained) -> Spec | None:
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
         return None
-    causes = longest["cause"].cast(pl.String).to_list()
     rows = [
         {"t": start, "ms": ms, "cause": WORDS[cause].label, "who": f"{client} > {server}"}
-        for start, ms, cause, client, server in zip(
-            longest["start_s"],
-            longest["duration_ms"],
-            causes,
-            longest["client"],
-            longest["server"],
-            strict=True,
-        )
+        for start, ms, cause, client, server in longest.select(
+            "start_s", "duration_ms", "cause", "client", "server"
+        ).iter_rows()
     ]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
@@ -73,7 +68,7 @@ def stalls(found: Explained) -> Spec | None:
         .encode(
             x=alt.X("t:Q", title="since the first packet, s"),
             y=alt.Y("ms:Q", title="stall, ms").scale(type="log", padding=6),
-            color=_causes(causes, 3),
+            color=_causes(longest["cause"], 3),
             tooltip=[alt.Tooltip(f) for f in ("cause:N", "ms:Q", "t:Q", "who:N")],
         )
         .properties(width=WIDTH, height=300)
@@ -109,28 +104,24 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
         request = found.requests.row(row, named=True)
         label = f"at {request['start_s']:.3f} s" + (f", {request['server']}" if several else "")
         for order, cause in enumerate(CAUSES):
-            if request[f"{cause}_ms"] > 0:
+            if (ms := request[f"{cause}_ms"]) > 0:
                 seen.append(cause)
-                ms = request[f"{cause}_ms"]
                 rows.append({"r": label, "n": place, "ms": ms, "order": order, "cause": WORDS[cause].label})
     title = "The slowest request" if len(slow) == 1 else f"The {len(slow)} slowest requests"
+    # bars have numbers, because labels may be equal
+    labels = f"{json.dumps({row['n']: row['r'] for row in rows})}[datum.value]"
     return (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar()
         .encode(
             x=alt.X("ms:Q", title="response time, ms", stack="zero"),
-            y=alt.Y("n:O", title=None).axis(labelLimit=0, labelExpr=_labels(rows)),
+            y=alt.Y("n:O", title=None).axis(labelLimit=0, labelExpr=labels),
             color=_causes(seen, 1 if narrow else 3),
             order=alt.Order("order:Q", sort="descending"),
             tooltip=[alt.Tooltip(f) for f in ("r:N", "cause:N", "ms:Q")],
         )
         .properties(width=width, height=_BAR_HEIGHT * len(slow) + 20, title=f"{title}, by cause")
     )
-
-
-def _labels(rows: list[dict[str, Any]]) -> str:
-    """Return the Vega expression for bars' labels. Bars have numbers, because labels may be equal."""
-    return f"{json.dumps({row['n']: row['r'] for row in rows})}[datum.value]"
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
@@ -159,27 +150,22 @@ def sequence(packets: PacketSequence) -> Spec:
     """Return the chart of a request's packets: bytes over time for both ends. Retransmissions are marked."""
     first: dict[str, float] = {}
     for _, byte, end, _ in packets.points:
-        whose = end.partition(",")[0]
+        whose = end.removesuffix(", ACK")
         first[whose] = min(byte, first.get(whose, byte))
-    rows = [
-        {
-            "t": t,
-            "kb": (byte - first[end.partition(",")[0]]) / 1000,
-            "end": f"{end}{', again' if again else ''}",
-        }
-        for t, byte, end, again in packets.points
-    ]
+    rows = []
+    for t, byte, end, again in packets.points:
+        kb = (byte - first[end.removesuffix(", ACK")]) / 1000
+        rows.append({"t": t, "kb": kb, "end": f"{end}, again" if again else end})
     names = ["client", "client, again", "server", "server, again", "client, ACK", "server, ACK"]
     hues = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#9ccbe8", "#a5dcc7"]
+    legend = alt.Legend(title=None, orient="bottom", columns=3)
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=True, size=26, opacity=0.9)
         .encode(
             x=alt.X("t:Q", title="ms since the request"),
             y=alt.Y("kb:Q", title="kB of its stream"),
-            color=alt.Color("end:N", legend=alt.Legend(title=None, orient="bottom", columns=3)).scale(
-                domain=names, range=hues
-            ),
+            color=alt.Color("end:N", legend=legend).scale(domain=names, range=hues),
         )
         .properties(width=_PANEL, height=150, title={"text": packets.title, "fontSize": 11})
     )

@@ -73,9 +73,7 @@ def _candidates(point: Point, text: str) -> list[Label]:
         box = Box(x - wide / 2, y + down - LINE_HEIGHT / 2, x + wide / 2, y + down + LINE_HEIGHT / 2)
         out.append(Label(box.left, y + down, x, False, 5, box))
     for reach in (GAP, 30.0, 70.0):
-        for step in range(-7, 8):
-            if reach == GAP and step:
-                continue
+        for step in range(-7, 8) if reach > GAP else (0,):
             down = step * LINE_HEIGHT
             for right in (True, False):
                 left = x + reach if right else x - reach - wide

@@ -101,10 +101,6 @@ def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> 
     return out
 
 
-def _drawn(groups: Sequence[Sequence[Row]], label: str) -> list[Row]:
-    return [r for rows in groups for r in rows if r.estimator == label and r["mean_flight_segments"]]
-
-
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return four marks for each flow: the shares of samples above the RTO (just before them, and at
     sending) and of spurious timeouts (without and with tail loss probes). 0 is drawn at a lower limit."""
@@ -127,7 +123,7 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
     """Return the chart of misses and timeouts, as shares of samples, against segments in flight. A dashed
     line shows the requested miss rate. Both axes are logarithmic. Return None without marks."""
-    rows = _drawn(groups, label)
+    rows = [r for rows in groups for r in rows if r.estimator == label and r["mean_flight_segments"]]
     marks = points(rows)
     if not marks:
         return None
@@ -142,6 +138,9 @@ def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
     y = alt.Y("y:Q", title="% of samples").scale(type="log", domain=y_domain, nice=False)
     kinds, (colours, shapes, _) = list(_MARKS), zip(*_MARKS.values(), strict=True)
     legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=300)
+    tooltip = charts.tooltips(
+        {"flow:N": "flow", "kind:N": "share", "share:Q": "% of samples", "flight:Q": "in flight"}
+    )
     base = alt.Chart(alt.NamedData("marks"))
     layers = [
         alt.Chart(alt.NamedData("requested")).mark_rule(color="#0072b2", strokeDash=[4, 3]).encode(y=y),
@@ -156,19 +155,12 @@ def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
             ),
             color=alt.Color("kind:N", legend=legend).scale(domain=kinds, range=list(colours)),
             shape=alt.Shape("kind:N", legend=legend).scale(domain=kinds, range=list(shapes)),
-            tooltip=[
-                alt.Tooltip("flow:N", title="flow"),
-                alt.Tooltip("kind:N", title="share"),
-                alt.Tooltip("share:Q", title="% of samples"),
-                alt.Tooltip("flight:Q", title="in flight"),
-            ],
+            tooltip=tooltip,
         ),
     ]
-    title = charts.heading(
-        f"{label}: misses and timeouts", "dashed: the rate requested; the marks side by side are a flow's"
-    )
-    spec = charts.finished(
-        alt.layer(*layers).properties(width=charts.WIDTH // 2 + 80, height=charts.SQUARE_HEIGHT, title=title)
-    )
+    hint = "dashed: the rate requested; the marks side by side are a flow's"
+    size = {"width": charts.WIDTH // 2 + 80, "height": charts.SQUARE_HEIGHT}
+    title = charts.heading(f"{label}: misses and timeouts", hint)
+    spec = charts.finished(alt.layer(*layers).properties(**size, title=title))
     spec["datasets"] = {"marks": marks, "requested": [{"y": requested}]}
     return spec

@@ -27,15 +27,10 @@ VEGALITE = "6.4"
 #: Pixels of a PNG for each unit of a picture, enough for paper and high-resolution screens.
 PNG_SCALE = 2
 
-
 #: The browser lets the page load nothing. Vega compiles expressions, which needs 'unsafe-eval'.
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'unsafe-inline' 'unsafe-eval'",
-        "style-src 'unsafe-inline'",
-        "img-src data: blob:",
-    )
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
+    "style-src 'unsafe-inline'; img-src data: blob:"
 )
 
 #: vl-convert's own default is None, although the parameter's type is str.
@@ -107,7 +102,7 @@ class Page:
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
         if place:
-            self._links.append((place, link or heading))
+            self._links.append((place, link or place))
         self.body.append(f'<h2 id="{place}">{text(heading)}</h2>' if place else f"<h2>{text(heading)}</h2>")
         if about:
             self.paragraph(about, soft=True)
@@ -145,7 +140,7 @@ class Page:
 
     def glossary(self, terms: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
         """Add the glossary: the `terms` of this page, and `others`, which are folded."""
-        self.section("Glossary", place="glossary", link="glossary")
+        self.section("Glossary", place="glossary")
         shown, folded = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
         self.body.append(shown)
         if others:
@@ -154,17 +149,11 @@ class Page:
 
     def html(self) -> str:
         """Return the complete page as HTML, including the code that draws its pictures."""
-        pictures = [
-            {
-                "id": f"picture-{i}",
-                "kind": p.kind,
-                "flow": p.flow,
-                "file": p.file,
-                "spec": _drawn(p.spec),
-                **({} if p.narrow is None else {"narrow": _drawn(p.narrow)}),
-            }
-            for i, p in enumerate(self.pictures)
-        ]
+        pictures = []
+        for i, p in enumerate(self.pictures):
+            known = {"id": f"picture-{i}", "kind": p.kind, "flow": p.flow, "file": p.file}
+            specs = {"spec": p.spec, "narrow": p.narrow}
+            pictures.append({**known, **{k: _drawn(spec) for k, spec in specs.items() if spec is not None}})
         body = list(self.body)
         if self._printed is not None:
             body[self._printed :] = ['<div class="beyond">', *body[self._printed :], "</div>"]

@@ -75,28 +75,29 @@ def gather(replay: Replay) -> list[FlowPictures]:
     look = looks(row.estimator for row in [*replay.rows, *replay.totals])
     by_flow = flows(replay.rows)
     points = data.points_for(replay)
+
+    def one(
+        name: str, source: str, file: str, rows: list[Row], series: Series | None, of: list[Distribution]
+    ) -> FlowPictures:
+        measured = {row.estimator for row in rows} | {d.estimator for d in of}
+        columns = data.series_columns(series, points) if series else None
+        per_point = data.thinned(series, points).per_point if series else 1
+        mine = {e: v for e, v in look.items() if e in measured}
+        cdf = data.cdf_columns(of)
+        return FlowPictures(name, source, file, rows, per_point, columns, cdf, mine, chosen(rows))
+
     distributions: dict[data.Key, list[Distribution]] = {}
     for d in replay.distributions:
         distributions.setdefault((d.source, d.flow), []).append(d)
     out = []
     if replay.totals and len(by_flow) + replay.unlisted.flows > 1:
         totals = [d for d in replay.distributions if d.flow == TOTAL]
-        out.append(_one("all flows together", "", "total", replay.totals, None, totals, points, look))
+        out.append(one("all flows together", "", "total", replay.totals, None, totals))
     for number, series in enumerate(replay.series, 1):
         key = series.source, series.flow
         file = f"flow{number}-{safe(series.flow)}"
-        out.append(
-            _one(
-                series.flow,
-                series.source,
-                file,
-                by_flow.get(key, []),
-                series,
-                distributions.get(key, []),
-                points,
-                look,
-            )
-        )
+        rows, of = by_flow.get(key, []), distributions.get(key, [])
+        out.append(one(series.flow, series.source, file, rows, series, of))
     return out
 
 
@@ -109,22 +110,3 @@ def still_pictures(replay: Replay) -> Iterator[tuple[str, Spec]]:
     for n, label in enumerate(misses.timers(row for rows in judged for row in rows)):
         if spec_of_misses := misses.chart(judged, label):
             yield misses.file(n), spec_of_misses
-
-
-def _one(
-    name: str,
-    source: str,
-    file: str,
-    rows: list[Row],
-    series: Series | None,
-    distributions: list[Distribution],
-    points: int,
-    look: Mapping[str, Look],
-) -> FlowPictures:
-    measured = {row.estimator for row in rows} | {d.estimator for d in distributions}
-    columns = data.series_columns(series, points) if series else None
-    per_point = data.thinned(series, points).per_point if series else 1
-    mine = {e: v for e, v in look.items() if e in measured}
-    return FlowPictures(
-        name, source, file, rows, per_point, columns, data.cdf_columns(distributions), mine, chosen(rows)
-    )

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tcplearn.output.numbers import capitalized, counted
-from tcplearn.output.table import Table
 from tcplearn.replay import sentences
 from tcplearn.replay.results import Replay
 from tcplearn.replay.row import Row
@@ -60,22 +59,21 @@ def page(replay: Replay) -> Page:
         _flow(n, part, out)
     _misses(replay, look, out)
     _others(replay, parts, look, out)
-    _prediction(replay, out)
-    _reading(out)
+    out.section("Prediction of the RTT", place="prediction")
+    for line in summary.sentences(replay):
+        out.paragraph(line)
+    out.section("How to read this", place="reading", link="how to read this")
+    for line in _READING:
+        out.paragraph(line)
     shown, others = glossary.of_estimators(look)
     out.glossary((*glossary.of_replay(), *shown), others)
     return out
 
 
-def table(rows: Sequence[Row]) -> Table:
-    """Return the table of the estimators' metrics, `rows`, with all columns."""
-    return block(rows, measured(rows))
-
-
 def _tables(rows: Sequence[Row], look: Mapping[str, Look], out: Page, caption: str = "") -> None:
-    columns = few(measured(rows))
-    out.table(block(rows, columns), look, caption)
-    out.folded(table(rows), look, "All columns")
+    columns = measured(rows)
+    out.table(block(rows, few(columns)), look, caption)
+    out.folded(block(rows, columns), look, "All columns")
 
 
 def _head(replay: Replay, files: str, out: Page) -> None:
@@ -97,19 +95,11 @@ def _head(replay: Replay, files: str, out: Page) -> None:
 
 
 def _flow(n: int, part: FlowPictures, out: Page) -> None:
-    samples = part.rows[0].samples if part.rows else 0
-    where = f"{part.source}, " if part.source else ""
-    thin = (
-        f"; each point of the time pictures stands for {counted(part.per_point, 'sample')}"
-        if part.series and part.per_point > 1
-        else ""
-    )
-    out.section(
-        capitalized(part.name),
-        f"{where}{counted(samples, 'sample')}{thin}.",
-        place=f"part{n}",
-        link=part.name,
-    )
+    about = f"{part.source}, " if part.source else ""
+    about += counted(part.rows[0].samples if part.rows else 0, "sample")
+    if part.series and part.per_point > 1:
+        about += f"; each point of the time pictures stands for {counted(part.per_point, 'sample')}"
+    out.section(capitalized(part.name), f"{about}.", place=f"part{n}", link=part.name)
     pictures = [
         Picture(f"{part.file}-{kind}", spec, _CAPTIONS[kind], kind, n, part.narrow(kind))
         for kind, spec in part.specs(still=False)
@@ -117,9 +107,8 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
     out.pair(p for p in pictures if p.kind != "time")
     if part.rows:
         _tables(part.rows, part.looks, out)
-    for p in pictures:
-        if p.kind == "time":
-            out.put(p)
+    if part.series:
+        out.put(pictures[-1])
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
@@ -134,18 +123,6 @@ def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
         if spec := misses.chart(judged, label):
             out.picture(misses.file(n), spec)
     out.table(misses.table(judged, labels, TABLES_MOST), look)
-
-
-def _prediction(replay: Replay, out: Page) -> None:
-    out.section("Prediction of the RTT", place="prediction", link="prediction")
-    for line in summary.sentences(replay):
-        out.paragraph(line)
-
-
-def _reading(out: Page) -> None:
-    out.section("How to read this", place="reading", link="how to read this")
-    for line in _READING:
-        out.paragraph(line)
 
 
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:

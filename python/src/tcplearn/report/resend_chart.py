@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,16 @@ def chart(
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
-    curved = [s.policy for s in summaries if s.policy in floors]
+    above = dict(zip((s.policy for s in summaries if s.policy in floors), cycle(_CURVE), strict=False))
     others = [s for s in summaries if s.policy not in floors]
+    colour = alt.Color(
+        "kind:N",
+        title=None,
+        legend=alt.Legend(orient="top", symbolSize=120, symbolOpacity=1),
+        scale=alt.Scale(
+            domain=["rto_min, doubled", "linear", "priced"], range=["#6b6b6b", "#d55e00", "#0072b2"]
+        ),
+    )
     panels = []
     for key, title in titles.items():
         lowest = min((s.figures[key], s.policy) for s in others)[1] if others else ""
@@ -66,7 +75,7 @@ def chart(
                 **_interval(intervals, s.policy, key),
                 "floor": floors.get(s.policy),
                 "kind": _kind(s.policy),
-                "dy": _dy(s.policy, curved, lowest),
+                "dy": above.get(s.policy, _LOWEST if s.policy == lowest else _OTHERS),
             }
             for s in summaries
         ]
@@ -75,14 +84,6 @@ def chart(
             y=alt.Y("y:Q", title=title).scale(zero=False, padding=24),
         )
         curve = base.transform_filter("datum.floor != null").mark_line(color="#6b6b6b")
-        colour = alt.Color(
-            "kind:N",
-            title=None,
-            legend=alt.Legend(orient="top", symbolSize=120, symbolOpacity=1),
-            scale=alt.Scale(
-                domain=["rto_min, doubled", "linear", "priced"], range=["#6b6b6b", "#d55e00", "#0072b2"]
-            ),
-        )
         points = base.mark_point(size=60, filled=True, opacity=1).encode(color=colour)
         ruled = base.transform_filter("isValid(datum.low)").mark_rule(opacity=0.45)
         bars = ruled.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=colour)
@@ -92,22 +93,14 @@ def chart(
             .encode(text="label:N", color=colour)
             for dy in sorted({*_CURVE, _LOWEST, _OTHERS})
         ]
-        lines = curve.encode(order="floor:Q")
-        panels.append(
-            alt.layer(lines, *([bars] if intervals else []), points, *words).properties(width=420, height=420)
-        )
+        layers = [curve.encode(order="floor:Q"), *([bars] if intervals else []), points, *words]
+        panels.append(alt.layer(*layers).properties(width=420, height=420))
     return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()
 
 
 def _interval(intervals: Intervals | None, policy: str, key: str) -> dict[str, float]:
-    low, high = (intervals or {}).get(policy, {}).get(key, (None, None))
-    return {} if low is None or high is None else {"low": low, "high": high}
-
-
-def _dy(policy: str, curved: Sequence[str], lowest: str) -> int:
-    if policy in curved:
-        return _CURVE[curved.index(policy) % 2]
-    return _LOWEST if policy == lowest else _OTHERS
+    found = (intervals or {}).get(policy, {}).get(key)
+    return dict(zip(("low", "high"), found, strict=True)) if found else {}
 
 
 def _kind(policy: str) -> str:

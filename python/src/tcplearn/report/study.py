@@ -59,12 +59,6 @@ def page(study: Study, rows: Sequence[Record]) -> Page:
     return out
 
 
-def _shown(value: float, *, rate: bool) -> str:
-    if rate:
-        return "0" if value == 0 else f"{value:.2g}"
-    return numbers.ratio(value)
-
-
 def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, Any]]:
     rate = field == "rto_miss_rate"
     special = {study.best: "best in hindsight", study.best_of_first_half: "best of the first half"}
@@ -73,14 +67,18 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
         value = row[field]
         if value is None:
             continue
-        value = value * 100 if rate else value
+        if rate:
+            value *= 100
+            shown = f"{value:.2g}" if value else "0"
+        else:
+            shown = numbers.ratio(value)
         out.append(
             {
                 "n": f"N = {row['n']}",
                 "eta": f"{row['eta']:g}",
                 "alpha": f"{row['alpha']:g}",
                 "v": data.rounded(max(value, 1e-3)),
-                "shown": _shown(value, rate=rate),
+                "shown": shown,
                 "paper": i == study.paper,
                 "best": i == study.best,
                 "early": i == study.best_of_first_half != study.best,
@@ -95,12 +93,11 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
     `rate`, `values` are miss rates in %, otherwise error ratios."""
     low, high = min(values), max(values)
     if rate:
-        return alt.Scale(
-            type="linear", scheme="purples", domain=[0, max(high, 0.1)]
-        ), f"datum.v > {high * 0.6}"
+        scale = alt.Scale(type="linear", scheme="purples", domain=[0, max(high, 0.1)])
+        return scale, f"datum.v > {high * 0.6}"
     if low > REACH / 2:  # all values are far worse than jacobson's, so the scale shows which is the least bad
-        middle = (low * max(high, low * 1.1)) ** 0.5
-        return alt.Scale(type="log", scheme="reds", domain=[low, max(high, low * 1.1)]), f"datum.v > {middle}"
+        top = max(high, low * 1.1)
+        return alt.Scale(type="log", scheme="reds", domain=[low, top]), f"datum.v > {(low * top) ** 0.5}"
     reach = min(max(high, 1 / low, 1.1), REACH)
     colours = ["#2166ac", "#f7f7f7", "#b2182b"]
     scale = alt.Scale(type="log", domain=[1 / reach, 1, reach], range=colours, clamp=True)
@@ -115,23 +112,14 @@ def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
     etas = [f"{v:g}" for v in sorted(set(study.options.eta))]
     alphas = [f"{v:g}" for v in sorted(set(study.options.alpha), reverse=True)]
     scale, dark = _scale(values, rate=field == "rto_miss_rate")
+    x = alt.X("eta:O", sort=etas, title="learning rate η").axis(labelAngle=0, ticks=False, domain=False)
+    y = alt.Y("alpha:O", sort=alphas, title="sharing rate α").axis(ticks=False, domain=False)
+    tooltip = charts.tooltips({"n:N": "experts", "eta:N": "η", "alpha:N": "α", "v:Q": unit, "what:N": "mark"})
+    legend = alt.Legend(title=unit, orient="right", gradientLength=180, format=".6~g")
+    boxes = (("best", 3.0, [1, 0], 5), ("early", 1.8, [2, 2], 5), ("paper", 2.0, [6, 3], 10))
     panels = []
     for n in dict.fromkeys(c["n"] for c in cells):
-        base = alt.Chart(alt.InlineData([c for c in cells if c["n"] == n])).encode(
-            x=alt.X("eta:O", sort=etas, title="learning rate η").axis(
-                labelAngle=0, ticks=False, domain=False
-            ),
-            y=alt.Y("alpha:O", sort=alphas, title="sharing rate α").axis(ticks=False, domain=False),
-        )
-        tooltip = [
-            alt.Tooltip("n:N", title="experts"),
-            alt.Tooltip("eta:N", title="η"),
-            alt.Tooltip("alpha:N", title="α"),
-            alt.Tooltip("v:Q", title=unit),
-            alt.Tooltip("what:N", title="mark"),
-        ]
-        legend = alt.Legend(title=unit, orient="right", gradientLength=180, format=".6~g")
-        boxes = (("best", 3.0, [1, 0], 5), ("early", 1.8, [2, 2], 5), ("paper", 2.0, [6, 3], 10))
+        base = alt.Chart(alt.InlineData([c for c in cells if c["n"] == n])).encode(x=x, y=y)
         marks = [
             base.transform_filter(f"datum.{key}").mark_rect(
                 fillOpacity=0,
@@ -156,7 +144,7 @@ def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
             ).properties(
                 width=CELL_WIDTH * len(etas),
                 height=CELL_HEIGHT * len(alphas),
-                title=alt.Title(n, fontSize=12, fontWeight="normal", color="#3b4048"),
+                title=charts.panel_title(n),
             )
         )
     hint = "solid box: best in hindsight; dotted: of the first half, if another; dashed: the paper's choice"

@@ -21,7 +21,7 @@ from tcplearn.suite import rows as suite_rows
 from tcplearn.suite import suite as suites
 from tcplearn.suite import tables as suite_tables
 from tcplearn.suite import timers as suite_timers
-from tcplearn.suite.measure import BASELINES, REFERENCES, Measured
+from tcplearn.suite.measure import BASELINES, REFERENCES
 from tcplearn.suite.suite import Suite
 from tcplearn.suite.tables import WHEN_SHOWN
 
@@ -140,10 +140,8 @@ def _prediction(suite: Suite, rows: Sequence[Record], look: dict[str, Look]) -> 
             if e not in shown:
                 continue
             ratios = suite_rows.error_ratios(suite.series, e, at_send=prefix == "at_send")
-            names = list(map(printable, ratios.names))
-            marks += suite_charts.strip_rows(shown[e], e, names, ratios.values.tolist())
-            p = f"{prefix}_ratio"
-            means += suite_charts.mean_row(shown[e], e, r[p], r[f"{p}_low"], r[f"{p}_high"])
+            marks += suite_charts.strip_rows(shown[e], e, ratios.names, ratios.values.tolist())
+            means += suite_charts.mean_row(shown[e], e, r, f"{prefix}_ratio")
         panels.append((name, marks, means))
     return suite_charts.strips(
         panels,
@@ -166,11 +164,9 @@ def _worst(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
     series = suites.series_of(suite, wanted, [*BASELINES, e])
     titles = [f"{printable(name)}: {e} {fine_ratio(v)}" for v, name in ranked]
     shown = {name: look[name] for name in (*BASELINES, e)}
-    out.picture(
-        "worst",
-        suite_charts.worst(list(zip(titles, series, strict=True)), shown, f"Where {e} did worst"),
-        "Beside the better of jacobson and last; the number is the ratio of the errors.",
-    )
+    spec = suite_charts.worst(list(zip(titles, series, strict=True)), shown, f"Where {e} did worst")
+    caption = "Beside the better of jacobson and last; the number is the ratio of the errors."
+    out.picture("worst", spec, caption)
 
 
 def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[str, Any]:
@@ -218,17 +214,12 @@ def _timers(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pa
             points.append(_point(e, wait, rate, floor))
         panels.append((f"judged by the RTO {name}", points, _curves(suite, when, floor)))
     beyond = ", ".join(f"{e} ({fine_ratio(w)}×)" for e, w in left.items())
-    out.picture(
-        "timers",
-        suite_charts.pareto(
-            panels,
-            look,
-            floor,
-            "lower left is better; curves: jacobson by K, a timer with a miss rate by that rate",
-        ),
+    hint = "lower left is better; curves: jacobson by K, a timer with a miss rate by that rate"
+    caption = (
         "Excess wait: geometric mean over series of the ratio to jacobson's; miss rate: mean of the series."
-        + (f" Beyond the right edge: {beyond}." if beyond else ""),
     )
+    caption += f" Beyond the right edge: {beyond}." if beyond else ""
+    out.picture("timers", suite_charts.pareto(panels, look, floor, hint), caption)
     if suite.timers:
         _promise(suite, look, out)
     if suite.matching:
@@ -242,9 +233,7 @@ def _promise(suite: Suite, look: dict[str, Look], out: Page) -> None:
         for when, name in WHEN_SHOWN.items():
             ratios = suite_rows.miss_ratios(suite.series, e, target, when)
             order.append(f"{e}, {name}")
-            marks += suite_charts.strip_rows(
-                order[-1], e, list(map(printable, ratios.names)), ratios.values.tolist()
-            )
+            marks += suite_charts.strip_rows(order[-1], e, ratios.names, ratios.values.tolist())
     if marks:
         spec = suite_charts.strips(
             [("each tick a series", marks, [])],
@@ -269,11 +258,9 @@ def _match(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
                     continue
                 label = f"{e} at {reference}'s rate, {name}"
                 order.append(label)
-                names = list(map(printable, ratios.names))
-                marks += suite_charts.strip_rows(label, e, names, ratios.values.tolist())
-                p = f"match_{reference}_{when}_excess_wait_ratio"
-                row = by_name[e]
-                means += suite_charts.mean_row(label, e, row[p], row[f"{p}_low"], row[f"{p}_high"])
+                marks += suite_charts.strip_rows(label, e, ratios.names, ratios.values.tolist())
+                key = f"match_{reference}_{when}_excess_wait_ratio"
+                means += suite_charts.mean_row(label, e, by_name[e], key)
     if order:
         spec = suite_charts.strips(
             [("each tick a series", marks, means)],
@@ -283,9 +270,8 @@ def _match(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
             hint="left of 1: it waits less for as many misses",
             axis="excess wait, times the reference's",
         )
-        out.picture(
-            "equal-misses", spec, "Whether the rates were equal indeed, the table says under misses ×."
-        )
+        caption = "Whether the rates were equal indeed, the table says under misses ×."
+        out.picture("equal-misses", spec, caption)
 
 
 def _restarts(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Page) -> None:
@@ -319,7 +305,6 @@ def _interval(row: Record, key: str) -> str:
 
 def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
     long = [r for r in rows if r["group"] == "series"]
-    series: list[Measured] = suite.series
     out = []
     for key, judged in (
         ("error", "the smallest error of prediction"),
@@ -344,11 +329,11 @@ def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
             )
     for r in long:
         if r["rto_miss_rate_requested"] is not None:
-            out += _timer_sentences(suite, r, len(series))
+            out += _timer_sentences(suite, r)
     return out
 
 
-def _timer_sentences(suite: Suite, r: Record, count: int) -> list[str]:
+def _timer_sentences(suite: Suite, r: Record) -> list[str]:
     kept = [
         f"{r[f'miss_{when}_kept'] or 0} of {r[f'miss_{when}_series']} judged by the RTO {name}"
         for when, name in WHEN_SHOWN.items()
@@ -374,7 +359,7 @@ def _timer_sentences(suite: Suite, r: Record, count: int) -> list[str]:
         out.append(
             f"Given {reference}'s own miss rate on each series (just before the ACK), {r['estimator']} has "
             f"{fine_ratio(ratio)}{_interval(r, f'{p}_excess_wait_ratio')} times its excess wait, over "
-            f"{r[f'{p}_series']} of {count} series"
+            f"{r[f'{p}_series']} of {len(suite.series)} series"
             + (": the interval holds 1, so no difference is shown." if open_ else ".")
         )
     return out
