@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from tcplearn.errors import UserError, printable
-from tcplearn.output.files import write_atomically
+from tcplearn.output.files import check_writable, write_atomically
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,9 +49,13 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def check_name(path: Path) -> None:
+def check_output(path: Path, *, fresh: bool) -> None:
+    """Raise UserError unless rows can be written to `path`, which may exist already only if `fresh`."""
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise UserError(f"{printable(path)}: rows are CSV or Parquet; name it hosts.csv or hosts.parquet")
+    check_writable(path)
+    if path.exists() and not fresh:
+        raise UserError(f"{printable(path)}: exists already; name another file, or give --fresh")
 
 
 def write(rows: Iterable[Row], path: Path) -> None:
