@@ -77,12 +77,7 @@ def suite(
         warn([*lines, *([] if in_table else copies.sentence(result.copies))])
         out.write(
             lambda console: tables.document(
-                result,
-                rows,
-                console,
-                quiet=out.quiet,
-                everything=asked.all,
-                reported=out.report is not None,
+                result, rows, console, quiet=out.quiet, everything=asked.all, reported=out.report is not None
             ),
             lambda: suite_rows.tidied(result, rows),
             result.made_by,

@@ -3,7 +3,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
@@ -60,21 +60,16 @@ def check_output(path: Path, *, fresh: bool) -> None:
 
 def write(rows: Iterable[Row], path: Path) -> None:
     records = [row.record() for row in rows]
-    write_atomically(path, _parquet(records) if path.suffix.lower() == ".parquet" else _csv(records))
+    if path.suffix.lower() == ".parquet":
+        import polars as pl
 
-
-def _csv(records: Sequence[Mapping[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(COLUMNS), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return out.getvalue()
-
-
-def _parquet(records: Sequence[Mapping[str, Any]]) -> bytes:
-    import polars as pl
-
-    schema: Any = {field.name: next(iter(get_args(field.type)), field.type) for field in fields(Row)}
-    out = io.BytesIO()
-    pl.DataFrame(list(records), schema).write_parquet(out)
-    return out.getvalue()
+        schema: Any = {field.name: next(iter(get_args(field.type)), field.type) for field in fields(Row)}
+        packed = io.BytesIO()
+        pl.DataFrame(records, schema).write_parquet(packed)
+        write_atomically(path, packed.getvalue())
+    else:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        write_atomically(path, text.getvalue())

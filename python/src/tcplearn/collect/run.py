@@ -101,7 +101,6 @@ def _prober(options: Options, say: Say | None) -> Prober:
     pacer = Pacer(options.rate)
     if options.connect:
         return ConnectProber(pacer)
-    why = ""
     if not raw.allowed():
         why = "no right to raw sockets (CAP_NET_RAW)"
     else:
