@@ -62,13 +62,11 @@ def _is_terminal(output: Path | None) -> bool:
     """Return whether `output` (None: standard output) is a terminal, as a file such as /dev/tty is."""
     if output is None:
         return sys.stdout.isatty()
-    try:
-        if not output.is_char_device():
-            return False
-        with output.open("wb") as file:
-            return file.isatty()
-    except OSError:
-        return False
+    with contextlib.suppress(OSError):
+        if output.is_char_device():
+            with output.open("wb") as file:
+                return file.isatty()
+    return False
 
 
 def warn(lines: Iterable[str]) -> None:
