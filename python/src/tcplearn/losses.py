@@ -15,7 +15,7 @@ CAUSES = (CONGESTION, RANDOM)
 @cache
 def features() -> tuple[str, ...]:
     """Return the names of the classifiers' input features, in the core's order."""
-    return tuple(f["name"] for f in _native.loss_features())
+    return tuple(meanings())
 
 
 def classifier(spec: str, arithmetic: str = "fixed") -> _native.LossClassifier:

@@ -20,7 +20,7 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a copy of `base` (default: this process's environment) for a child that may start Python."""
     out = {**(os.environ if base is None else base), _SAFE_VARIABLE: "1"}
     if _VARIABLE in out:
-        out[_VARIABLE] = os.pathsep.join(e for e in out[_VARIABLE].split(os.pathsep) if _is_outright(e))
+        out[_VARIABLE] = os.pathsep.join(e for e in out[_VARIABLE].split(os.pathsep) if Path(e).is_absolute())
     return out
 
 
@@ -28,14 +28,10 @@ def without_current(entries: list[str]) -> list[str]:
     """Return `sys.path`'s `entries` without the current directory, unless PYTHONPATH has its full path."""
     variable = "" if sys.flags.ignore_environment else os.environ.get(_VARIABLE, "")
     given = variable.split(os.pathsep) if variable else []
-    named = {os.path.normpath(entry) for entry in given if _is_outright(entry)}
+    named = {os.path.normpath(entry) for entry in given if Path(entry).is_absolute()}
     # Python has made the relative entries absolute, so they are compared as absolute paths
-    relative = {os.path.normpath(Path(entry).absolute()) for entry in given if not _is_outright(entry)}
+    relative = {os.path.normpath(Path(entry).absolute()) for entry in given if not Path(entry).is_absolute()}
     return [entry for entry in entries if entry and os.path.normpath(entry) not in relative - named]
-
-
-def _is_outright(entry: str) -> bool:
-    return Path(entry).is_absolute()
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from tcplearn.cli.study import study_app
 from tcplearn.cli.suite import suite
 from tcplearn.cli.train import train_app
 from tcplearn.cli.watch import watch
-from tcplearn.errors import FailedError, UserError, is_trace_error
+from tcplearn.errors import UserError, is_trace_error
 from tcplearn.interrupts import as_on_interrupt
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
@@ -110,7 +110,9 @@ def _run(arguments: list[str]) -> int:
         work = app(arguments or ["--help"], prog_name="tcplearn", standalone_mode=False)
         if callable(work):
             with as_on_interrupt():
-                _clear()
+                from tcplearn.output import temporary
+
+                temporary.clear()
                 # a file's name may have bytes that are not valid UTF-8
                 work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         flush()
@@ -143,18 +145,9 @@ def _run(arguments: list[str]) -> int:
         return EXIT_USAGE
 
 
-def _clear() -> None:
-    from tcplearn.output import temporary
-
-    temporary.clear()
-
-
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
     command = next((a for a in arguments if a in VERBS), "")
     first = message.strip().rstrip(".")
     say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
     return EXIT_USAGE
-
-
-__all__ = ["FailedError", "UserError", "app", "main"]

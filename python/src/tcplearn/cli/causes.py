@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, say, write
-
-if TYPE_CHECKING:
-    from tcplearn.output.rows import Record
+from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, warn
 
 
 def causes(
@@ -39,8 +35,7 @@ def causes(
     out = Outputs(format, output, quiet=quiet)
 
     def work(command: str) -> None:
-        for path in files:
-            check_readable(path)
+        check_readable(files)
         out.check([*files, *([truth] if truth else [])])
 
         from tcplearn.output import terminal
@@ -49,8 +44,7 @@ def causes(
         side = o.checked_sender(sender)
         with progress_bar(out.quiet) as progress:
             result = replayed.run(files, side, arithmetic.value, flow, truth, progress)
-        for warning in result.warnings:
-            say(f"warning: {warning}")
+        warn(result.warnings)
         records = [record for found in result.found for record in found.records(with_truth=truth is not None)]
 
         def document(console: Any) -> Any:
@@ -63,22 +57,13 @@ def causes(
 
         result.made_by["command"] = command
         if out.format is o.FormatName.parquet:
-            _write_parquet(records, result.made_by, out.output)
+            import polars as pl
+
+            from tcplearn.output import rows
+
+            stamped = list(rows.stamped(records, result.made_by))
+            out.write_parquet(pl.DataFrame(stamped, infer_schema_length=None))
         else:
             out.write(document, lambda: (), result.made_by, wide=records)
 
     return work
-
-
-def _write_parquet(records: Sequence[Record], made_by: Mapping[str, str], output: Path | None) -> None:
-    """Write `records`, with a row for each fast retransmit and classifier, as Parquet."""
-    import io
-
-    import polars as pl
-
-    from tcplearn.output import rows
-
-    table = io.BytesIO()
-    stamped = list(rows.stamped(records, made_by))
-    pl.DataFrame(stamped, infer_schema_length=None).write_parquet(table)
-    write(table.getvalue(), output)

@@ -98,12 +98,8 @@ def collect(
 
 def _imported(paths: Sequence[Path], output: Path, fresh: bool) -> list[Row]:
     from tcplearn.collect import imported, rows
-    from tcplearn.output.files import check_writable
 
-    rows.check_name(output)
-    check_writable(output)
-    if output.exists() and not fresh:
-        raise UserError(f"{output}: exists already; name another file, or give --fresh")
+    rows.check_output(output, fresh=fresh)
     found = imported.read(paths)
     rows.write(found, output)
     return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from tcplearn.cli.options import FormatName
 from tcplearn.errors import FailedError, UserError, printable
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import Console
 
     from tcplearn.output.rows import Record
@@ -31,12 +33,15 @@ Work = Callable[[str], None]
 Add = Callable[[Iterable["Record"]], None]
 
 
-def check_readable(path: Path) -> None:
-    name = printable(path)
-    if str(path) == "-":
-        if sys.stdin.isatty():
+def check_readable(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if str(path) != "-":
+            _check_readable(path, printable(path))
+        elif sys.stdin.isatty():
             raise UserError("-: standard input is a terminal; send a trace into it, or name a file")
-        return
+
+
+def _check_readable(path: Path, name: str) -> None:
     try:
         if path.is_char_device():
             raise UserError(f"{name}: is a device, which may have no end; name a file")
@@ -57,13 +62,16 @@ def _is_terminal(output: Path | None) -> bool:
     """Return whether `output` (None: standard output) is a terminal, as a file such as /dev/tty is."""
     if output is None:
         return sys.stdout.isatty()
-    try:
-        if not output.is_char_device():
-            return False
-        with output.open("wb") as file:
-            return file.isatty()
-    except OSError:
-        return False
+    with contextlib.suppress(OSError):
+        if output.is_char_device():
+            with output.open("wb") as file:
+                return file.isatty()
+    return False
+
+
+def warn(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(f"warning: {line}")
 
 
 def warn_of_repeats(paths: Sequence[Path]) -> None:
@@ -137,9 +145,7 @@ class Outputs:
         self.announce()
 
     @contextlib.contextmanager
-    def rows(
-        self, made_by: Mapping[str, str], columns: Sequence[str]
-    ) -> Iterator[Callable[[Iterable[Record]], None]]:
+    def rows(self, made_by: Mapping[str, str], columns: Sequence[str]) -> Iterator[Add]:
         """Yield a function that adds rows to the output, in any format but a table. The file appears under
         its name only after everything succeeded. `columns` are the columns of a CSV file."""
         from tcplearn.output import rows as kinds
@@ -155,6 +161,11 @@ class Outputs:
             yield writer.add
             writer.end()
             pending.commit()
+
+    def write_parquet(self, table: pl.DataFrame) -> None:
+        packed = io.BytesIO()
+        table.write_parquet(packed)
+        write(packed.getvalue(), self.output)
 
 
 def _files() -> Any:
@@ -181,11 +192,9 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def flush() -> None:
-    """Flush standard output."""
+    """Flush standard output. Raise FullDiskError if it goes to a full disk."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
     except OSError as error:
         with _files().naming_full_output():
             raise error
@@ -213,12 +222,8 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
+    text = TextColumn("{task.description}", markup=False)
+    columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), text)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0)
         yield lambda share, text: bar.update(task, completed=share, description=printable(text))

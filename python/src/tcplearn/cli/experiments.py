@@ -34,8 +34,7 @@ def experiments(
         typer.Option(metavar="N", min=1, help="Only the first N runs of each algorithm.", show_default=False),
     ] = None,
     fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Also repeat existing runs; pages then use the later ones."),
+        bool, typer.Option("--fresh", help="Also repeat existing runs; pages then use the later ones.")
     ] = False,
     profile: Annotated[
         str,

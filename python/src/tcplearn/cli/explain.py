@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +12,7 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import (
-    Outputs,
-    Work,
-    Workers,
-    check_readable,
-    progress_bar,
-    say,
-    warn_of_repeats,
-    write,
-)
+from tcplearn.cli.common import Outputs, Work, Workers, check_readable, progress_bar, warn, warn_of_repeats
 from tcplearn.cli.groups import with_groups
 from tcplearn.cli.suite import shortened
 from tcplearn.errors import UserError
@@ -88,19 +78,17 @@ def explain(
 
     def work(command: str) -> None:
         sources: list[Path | Interface] = [*(files or ())]
-        for path in files or ():
-            if not path.is_dir():
-                check_readable(path)
+        named = [path for path in files or () if not path.is_dir()]
+        check_readable(named)
         warn_of_repeats(files or ())
-        out.check([path for path in files or () if not path.is_dir()])
+        out.check(named)
         if interface:
             from tcplearn.traces import Interface
 
             sources.append(Interface(interface))
         options = {"host": host, "seed": seed, "anonymize": anonymize, "where": workers.where()}
         found = _read(sources, duration_s, out, **options)
-        for warning in shortened(found.warnings, "--report lists them"):
-            say(f"warning: {warning}")
+        warn(shortened(found.warnings, "--report lists them"))
         if not anonymize:
             found.made_by["command"] = command
         if out.report or out.pictures:
@@ -116,9 +104,7 @@ def explain(
 def _read(sources: list[Path | Interface], duration_s: float, out: Outputs, **options: Any) -> Explained:
     from tcplearn import explain as explained
 
-    live = refresh.any_live(
-        [source for source in sources if not (isinstance(source, Path) and source.is_dir())]
-    )
+    live = refresh.any_live([of for of in sources if not (isinstance(of, Path) and of.is_dir())])
     with progress_bar(out.quiet) as progress:
         clock = refresh.Refresh(duration_s, None, progress) if live else None
 
@@ -143,9 +129,7 @@ def _write(found: Explained, which: str, everything: bool, out: Outputs) -> None
         return
     table = kinds.table(found, which)
     if out.format is o.FormatName.parquet:
-        packed = io.BytesIO()
-        table.write_parquet(packed)
-        write(packed.getvalue(), out.output)
+        out.write_parquet(table)
     else:
         with out.rows({}, table.columns) as add:
             add(table.iter_rows(named=True))

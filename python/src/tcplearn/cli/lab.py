@@ -18,8 +18,7 @@ lab_app = typer.Typer(
 )
 _File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The scenario.")]
 _Profile = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="A profile of the scenario, as smoke. full: the unchanged file."),
+    str, typer.Option(metavar="NAME", help="A profile of the scenario, as smoke. full: the unchanged file.")
 ]
 _FULL = "full"
 

@@ -46,8 +46,7 @@ Arithmetic = Annotated[ArithmeticName, typer.Option(help="Arithmetic that the al
 Sender = Annotated[
     str,
     typer.Option(
-        metavar="WHO",
-        help="The sender to judge: auto, near, far, client, server, both or ADDR[:PORT].",
+        metavar="WHO", help="The sender to judge: auto, near, far, client, server, both or ADDR[:PORT]."
     ),
 ]
 EveryAck = Annotated[
@@ -66,8 +65,7 @@ Miss = Annotated[
     ),
 ]
 MinRto = Annotated[
-    float,
-    typer.Option(metavar="X", min=0, max=4_000_000, help="A floor for every RTO.", show_default=False),
+    float, typer.Option(metavar="X", min=0, max=4_000_000, help="A floor for every RTO.", show_default=False)
 ]
 Flow = Annotated[
     str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
@@ -90,8 +88,7 @@ Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the interva
 FORMAT_HELP = "Format of the results."
 Format = Annotated[FormatName, typer.Option(help=FORMAT_HELP)]
 Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the results to this file."),
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the results to this file.")
 ]
 Report = Annotated[
     Path | None,
@@ -116,8 +113,7 @@ Jobs = Annotated[
 ]
 Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.", show_default=False)]
 Slurm = Annotated[
-    int,
-    typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False),
+    int, typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False)
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore stored results of earlier runs.")]
 Kept = Annotated[

@@ -34,7 +34,7 @@ def replay(
 
     def work(command: str) -> None:
         for path in files:
-            check_readable(path)
+            check_readable([path])
             if path.is_fifo() and not out.quiet:
                 say(f"{printable(path)}: a pipe: it is read until it ends")
         warn_of_repeats(files)

@@ -27,9 +27,7 @@ def resend(
     losses: Annotated[
         str,
         typer.Option(
-            metavar="NAME,...",
-            help="Loss processes, as none,iid1,fade_long.",
-            show_default="all of them",
+            metavar="NAME,...", help="Loss processes, as none,iid1,fade_long.", show_default="all of them"
         ),
     ] = "",
     requests: Annotated[
@@ -60,8 +58,7 @@ def resend(
     out = common.Outputs(o.FormatName(format.value), output, None, pictures, quiet)
 
     def work(command: str) -> None:
-        for path in files:
-            common.check_readable(path)
+        common.check_readable(files)
         out.check(files)
 
         from tcplearn.output import terminal
@@ -73,8 +70,7 @@ def resend(
         setup = resends.Setup(named, requests, seed, timestamps, arithmetic.value, flow, trace)
         with common.progress_bar(quiet) as progress:
             result = resends.run(files, setup, progress)
-        for warning in result.warnings:
-            common.say(f"warning: {warning}")
+        common.warn(result.warnings)
         result.made_by["command"] = command
         if pictures:
             from tcplearn.report import resend_chart

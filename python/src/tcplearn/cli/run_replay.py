@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import Outputs, print_, progress_bar, say
-from tcplearn.cli.compared import Compared
+from tcplearn.cli.common import Outputs, print_, progress_bar, warn
+from tcplearn.cli.groups import Compared
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,19 +30,6 @@ class Replayed(Compared):
     rank: o.Rank = o.RankName.timer
     total: o.Total = False
     seed: o.Seed = 0
-
-    def render(self, result: Replay, console: Console, out: Outputs) -> RenderableType:
-        from tcplearn.replay import tables
-
-        return tables.document(
-            result,
-            console,
-            quiet=out.quiet,
-            total=self.total,
-            everything=self.all,
-            rank=self.rank.value,
-            reported=out.report is not None,
-        )
 
 
 def run_replay(
@@ -64,7 +51,15 @@ def run_replay(
     grows = live and refresh.on_terminal(out)
 
     def render(result: Replay, console: Console) -> RenderableType:
-        return asked.render(result, console, out)
+        return tables.document(
+            result,
+            console,
+            quiet=out.quiet,
+            total=asked.total,
+            everything=asked.all,
+            rank=asked.rank.value,
+            reported=out.report is not None,
+        )
 
     def run(sink: replay.Sink | None = None) -> Replay:
         with progress_bar(out.quiet or grows) as progress:
@@ -73,8 +68,7 @@ def run_replay(
                 result = replay.run(sources, options, progress, watch, sink, all_rows=False)
             result.made_by["command"] = command  # quoted for a shell
             _draw(result, out, progress)
-        for warning in result.warnings:
-            say(f"warning: {warning}")
+        warn(result.warnings)
         return result
 
     if out.format is o.FormatName.table:

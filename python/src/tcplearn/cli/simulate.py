@@ -50,7 +50,7 @@ def simulate(
     def work(_: str) -> None:
         from tcplearn import provenance
         from tcplearn.jobs import Place, run
-        from tcplearn.simulate import engine, loss_rows, rows, sweep
+        from tcplearn.simulate import engine, rows, sweep
         from tcplearn.simulate.results import RunStore
 
         outputs = Outputs(format, output)
@@ -77,7 +77,7 @@ def simulate(
             provenance.made_by(ns3=engine.ns3_version()),
         )
         if losses:
-            loss_rows.write(planned, losses)
+            rows.write_losses(planned, losses)
         if failures := planned.done.failures:
             raise FailedError(f"{len(failures)} of {len(planned.jobs)} runs failed; the others are stored")
 

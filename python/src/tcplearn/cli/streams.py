@@ -47,11 +47,10 @@ def _instead_of(descriptor: int) -> io.TextIOWrapper:
 
 
 def _is_open(descriptor: int) -> bool:
-    try:
+    with contextlib.suppress(OSError):
         os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The verb `tcplearn study`: measures the effect of an estimator's parameters on your traces."""
 
+import contextlib
 import math
 from typing import Annotated
 
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, Workers, check_readable, progress_bar, say, warn_of_repeats
+from tcplearn.cli.common import Outputs, Work, Workers, check_readable, progress_bar, warn, warn_of_repeats
 from tcplearn.cli.groups import with_groups
 from tcplearn.errors import UserError
 
@@ -23,13 +24,11 @@ def _numbers(option: str, given: str) -> tuple[float, ...] | None:
     """Return the numbers in `given`, such as "10,25,50"; None if empty. Errors name the `option`."""
     if not given:
         return None
-    try:
+    with contextlib.suppress(ValueError):
         values = tuple(dict.fromkeys(float(word) for word in given.split(",")))
-    except ValueError:
-        raise UserError(f"{option} {given}: give numbers with commas between them") from None
-    if not all(map(math.isfinite, values)):
-        raise UserError(f"{option} {given}: give numbers with commas between them")
-    return values
+        if all(map(math.isfinite, values)):
+            return values
+    raise UserError(f"{option} {given}: give numbers with commas between them")
 
 
 @study_app.command("experts", short_help="Try the three parameters of the experts.")
@@ -63,8 +62,7 @@ def experts(
     experts N, learning rate and sharing rate."""
 
     def work(command: str) -> None:
-        for path in files:
-            check_readable(path)
+        check_readable(files)
         warn_of_repeats(files)
         out.check()
         grids = {"n": _numbers("--n", n), "eta": _numbers("--eta", eta), "alpha": _numbers("--alpha", alpha)}
@@ -90,8 +88,7 @@ def experts(
 
                 progress and progress(1.0, "drawing")
                 reports.write(result, rows, out.report, out.pictures)
-        for warning in result.warnings:
-            say(f"warning: {warning}")
+        warn(result.warnings)
         out.write(
             lambda console: study_tables.document(result, rows, console, quiet=out.quiet),
             lambda: study.tidied(result, rows),

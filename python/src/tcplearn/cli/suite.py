@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, Workers, progress_bar, say
-from tcplearn.cli.compared import Compared
-from tcplearn.cli.groups import with_groups
+from tcplearn.cli.common import Outputs, Work, Workers, progress_bar, warn
+from tcplearn.cli.groups import Compared, with_groups
 
 if TYPE_CHECKING:
     from tcplearn.suite.suite import Suite
@@ -75,16 +74,10 @@ def suite(
                 reports.write(result, rows, out.report, out.pictures)
         lines = shortened([*result.problems, *result.warnings], "--report lists them")
         in_table = out.format is o.FormatName.table and not out.quiet
-        for warning in [*lines, *([] if in_table else copies.sentence(result.copies))]:
-            say(f"warning: {warning}")
+        warn([*lines, *([] if in_table else copies.sentence(result.copies))])
         out.write(
             lambda console: tables.document(
-                result,
-                rows,
-                console,
-                quiet=out.quiet,
-                everything=asked.all,
-                reported=out.report is not None,
+                result, rows, console, quiet=out.quiet, everything=asked.all, reported=out.report is not None
             ),
             lambda: suite_rows.tidied(result, rows),
             result.made_by,

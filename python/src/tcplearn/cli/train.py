@@ -70,8 +70,7 @@ def loss(
 @train_app.command("rtt", short_help="Train a first RTO on round-trip times of hosts.")
 def rtt(
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATA...", help="Rows of `tcplearn collect`, Parquet or CSV."),
+        list[Path], typer.Argument(metavar="DATA...", help="Rows of `tcplearn collect`, Parquet or CSV.")
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the model and its card.")

@@ -115,10 +115,8 @@ class _Visit:
 
     @property
     def state(self) -> str:
-        for answer in (Answer.open, Answer.closed, Answer.unreachable):
-            if self.answers[answer]:
-                return answer.value
-        return Answer.silent.value
+        told = (Answer.open, Answer.closed, Answer.unreachable)
+        return next((answer for answer in told if self.answers[answer]), Answer.silent).value
 
 
 async def measure(target: Target, prober: Prober, settings: Settings) -> Row:

@@ -3,7 +3,7 @@
 
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,11 +55,7 @@ def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
         text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(f"{where}: not text; give one host a line") from error
-    yield from _of_lines(text.splitlines(), ports, where)
-
-
-def _of_lines(lines: Iterable[str], ports: Sequence[int], where: str) -> Iterator[Target]:
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.splitlines(), 1):
         entry = line.partition("#")[0].strip()
         rank, comma, host = entry.partition(",")
         if comma and rank.strip().isdecimal():

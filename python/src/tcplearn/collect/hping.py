@@ -180,13 +180,14 @@ class _Ping:
 class HpingFile:
     """The runs of hping3 in one file."""
 
-    def __init__(self, printed: Printed, headers: Iterable[tuple[int, str]]) -> None:
+    def __init__(self, printed: Printed, lines: Iterable[tuple[int, str]]) -> None:
         self._printed = printed
         self.runs: list[_Ping] = []
         self.statistics = list(printed.statistics)
         self._by_address: dict[str, list[_Ping]] = defaultdict(list)
-        for at, line in headers:
-            self._begin(at, line)
+        for at, line in lines:
+            if found := _HEADER.fullmatch(line):
+                self._begin(at, found)
         self._current: _Ping | None = None
         self._begun = 0
         # the first line of an answer that continues in the next line
@@ -196,13 +197,7 @@ class HpingFile:
         self._without_address: int | None = None  # the offset of the first line that names no host
         self._at = 0
 
-    @staticmethod
-    def is_header(line: str) -> bool:
-        return bool(_HEADER.fullmatch(line))
-
-    def _begin(self, at: int, line: str) -> None:
-        found = _HEADER.fullmatch(line)
-        assert found
+    def _begin(self, at: int, found: re.Match[str]) -> None:
         run = _Ping(self._printed, at, found[1], self._printed.address(found[2], at), found[3])
         self.runs.append(run)
         self._by_address[run.address].append(run)
@@ -211,7 +206,7 @@ class HpingFile:
         """Read a line and return whether it is from hping3."""
         if self._first or self._expect_third:
             self._go_on(at, line)
-        elif self.is_header(line):
+        elif _HEADER.fullmatch(line):
             self._current = self.runs[self._begun]
             self._begun += 1
         elif found := _ANSWER.fullmatch(line):

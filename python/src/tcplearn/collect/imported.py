@@ -19,7 +19,7 @@ def read(paths: Sequence[Path]) -> list[Row]:
     for path in paths:
         printed = Printed(path)
         lines = list(printed.lines())
-        ping = HpingFile(printed, [(at, line) for at, line in lines if HpingFile.is_header(line)])
+        ping = HpingFile(printed, lines)
         trace = TraceFile(printed)
         for at, line in lines:
             if not trace.line(at, line):

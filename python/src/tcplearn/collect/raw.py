@@ -23,6 +23,8 @@ _SO_TIMESTAMPNS = 35
 _IPV6_RECVHOPLIMIT, _IPV6_HOPLIMIT = 51, 52
 _BUFFER_BYTES = 1 << 21
 _SYN_ACK, _RST = 0x12, 0x04
+#: A probe's source port and sequence number, the answer to it, and the answer's TTL.
+_Found = tuple[tuple[int, int], Answer, int | None]
 
 
 def allowed() -> bool:
@@ -164,9 +166,7 @@ class RawProber:
         late = elapsed_us > waiting.limit_us
         waiting.future.set_result(SILENT if late else Reply(answer, max(1, elapsed_us), ttl))
 
-    def _read_tcp(
-        self, data: bytes, family: socket.AddressFamily, sender: str
-    ) -> tuple[tuple[int, int], Answer, int | None] | None:
+    def _read_tcp(self, data: bytes, family: socket.AddressFamily, sender: str) -> _Found | None:
         """Return the probe that a TCP packet answers, the answer and its TTL; or None. In `data`, IPv4
         packets begin with the IP header, IPv6 packets with the TCP header."""
         at = (data[0] & 15) * 4 if family == socket.AF_INET else 0
@@ -182,22 +182,19 @@ class RawProber:
             return key, Answer.closed, ttl
         return (key, Answer.open, ttl) if int(tcp.flags) & _SYN_ACK == _SYN_ACK else None
 
-    def _read_icmp(
-        self, data: bytes, family: socket.AddressFamily, _sender: str
-    ) -> tuple[tuple[int, int], Answer, int | None] | None:
+    def _read_icmp(self, data: bytes, family: socket.AddressFamily, _sender: str) -> _Found | None:
         """Return the probe that an ICMP error is about, and the answer; or None. An ICMP error quotes at
         least 8 bytes of the TCP header (RFC 792): the ports and the sequence number."""
         if family == socket.AF_INET:
-            at = (data[0] & 15) * 4
-            kinds = {11: Answer.expired, 3: Answer.unreachable}
-            quoted = self._inet.IP(data[at + 8 :]) if data[at] in kinds else None
-            protocol = int(quoted.proto) if quoted is not None else 0
+            at, kinds = (data[0] & 15) * 4, {11: Answer.expired, 3: Answer.unreachable}
+            header, protocol = self._inet.IP, "proto"
         else:
-            at = 0
-            kinds = {3: Answer.expired, 1: Answer.unreachable}
-            quoted = self._inet6.IPv6(data[8:]) if data[0] in kinds else None
-            protocol = int(quoted.nh) if quoted is not None else 0
-        if quoted is None or protocol != socket.IPPROTO_TCP:
+            at, kinds = 0, {3: Answer.expired, 1: Answer.unreachable}
+            header, protocol = self._inet6.IPv6, "nh"
+        if data[at] not in kinds:
+            return None
+        quoted = header(data[at + 8 :])
+        if int(getattr(quoted, protocol)) != socket.IPPROTO_TCP:
             return None
         port, _, sequence = struct.unpack_from("!HHI", bytes(quoted.payload))
         waiting = self._waiting.get((port, sequence))

@@ -3,13 +3,13 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
 from tcplearn.errors import UserError, printable
-from tcplearn.output.files import write_atomically
+from tcplearn.output.files import check_writable, write_atomically
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,28 +49,27 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def check_name(path: Path) -> None:
+def check_output(path: Path, *, fresh: bool) -> None:
+    """Raise UserError unless rows can be written to `path`, which may exist already only if `fresh`."""
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise UserError(f"{printable(path)}: rows are CSV or Parquet; name it hosts.csv or hosts.parquet")
+    check_writable(path)
+    if path.exists() and not fresh:
+        raise UserError(f"{printable(path)}: exists already; name another file, or give --fresh")
 
 
 def write(rows: Iterable[Row], path: Path) -> None:
     records = [row.record() for row in rows]
-    write_atomically(path, _parquet(records) if path.suffix.lower() == ".parquet" else _csv(records))
+    if path.suffix.lower() == ".parquet":
+        import polars as pl
 
-
-def _csv(records: Sequence[Mapping[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(COLUMNS), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return out.getvalue()
-
-
-def _parquet(records: Sequence[Mapping[str, Any]]) -> bytes:
-    import polars as pl
-
-    schema: Any = {field.name: next(iter(get_args(field.type)), field.type) for field in fields(Row)}
-    out = io.BytesIO()
-    pl.DataFrame(list(records), schema).write_parquet(out)
-    return out.getvalue()
+        schema: Any = {field.name: next(iter(get_args(field.type)), field.type) for field in fields(Row)}
+        packed = io.BytesIO()
+        pl.DataFrame(records, schema).write_parquet(packed)
+        write_atomically(path, packed.getvalue())
+    else:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        write_atomically(path, text.getvalue())

@@ -22,7 +22,7 @@ from tcplearn.collect.raw import RawProber
 from tcplearn.collect.rows import Row
 from tcplearn.errors import InterruptedWork, UserError, printable
 from tcplearn.jobs import shape
-from tcplearn.output.files import check_writable, mending
+from tcplearn.output.files import mending
 
 Progress = Callable[[float, str], None]
 Say = Callable[[str], None]
@@ -46,24 +46,23 @@ def collect(
 ) -> list[Row]:
     """Measure `targets`, write their rows to `output` and return them. If UserError or InterruptedWork is
     raised, finished rows stay in the journal, a file beside `output`."""
-    rows.check_name(output)
-    check_writable(output)
-    if output.exists() and not options.fresh:
-        raise UserError(f"{printable(output)}: exists already; name another file, or give --fresh")
+    rows.check_output(output, fresh=options.fresh)
     with _Journal(output, options, fresh=options.fresh) as journal:
         missing = [target for target in targets if target not in journal.done]
-        if say and len(missing) < len(targets):
-            say(f"{len(targets) - len(missing)} of {len(targets)} hosts are done; going on with the others")
+        done = len(targets) - len(missing)
+        if say and done:
+            say(f"{done} of {len(targets)} hosts are done; going on with the others")
+
+        def measured(target: Target, row: Row) -> None:
+            nonlocal done
+            journal.add(target, row)
+            done += 1
+            if progress:
+                rtt = f", {row.rtt_min_us / 1000:.1f} ms" if row.rtt_min_us is not None else ""
+                progress(done / len(targets), f"{row.host}: {row.state}{rtt}")
+
         try:
-            asyncio.run(
-                _all(
-                    missing,
-                    options,
-                    journal,
-                    _Shown(progress, len(targets), len(targets) - len(missing)),
-                    say,
-                )
-            )
+            asyncio.run(_all(missing, options, measured, say))
         except KeyboardInterrupt:
             kept = sum(target in journal.done for target in targets)
             raise InterruptedWork(
@@ -76,21 +75,8 @@ def collect(
     return found
 
 
-class _Shown:
-    """The progress bar. It shows how many hosts are done, and the result of the last one."""
-
-    def __init__(self, progress: Progress | None, count: int, done: int) -> None:
-        self._progress, self._count, self._done = progress, count, done
-
-    def next(self, row: Row) -> None:
-        self._done += 1
-        if self._progress:
-            rtt = f", {row.rtt_min_us / 1000:.1f} ms" if row.rtt_min_us is not None else ""
-            self._progress(self._done / self._count, f"{row.host}: {row.state}{rtt}")
-
-
 async def _all(
-    targets: Sequence[Target], options: Options, journal: _Journal, shown: _Shown, say: Say | None
+    targets: Sequence[Target], options: Options, measured: Callable[[Target, Row], None], say: Say | None
 ) -> None:
     if not targets:
         return
@@ -99,9 +85,7 @@ async def _all(
 
     async def work() -> None:
         for target in waiting:
-            row = await measure(target, prober, options.settings)
-            journal.add(target, row)
-            shown.next(row)
+            measured(target, await measure(target, prober, options.settings))
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -117,7 +101,6 @@ def _prober(options: Options, say: Say | None) -> Prober:
     pacer = Pacer(options.rate)
     if options.connect:
         return ConnectProber(pacer)
-    why = ""
     if not raw.allowed():
         why = "no right to raw sockets (CAP_NET_RAW)"
     else:

@@ -49,9 +49,8 @@ class _Header:
 @dataclass(slots=True)
 class _Hop:
     number: int
-    probes: list[tuple[str, float | None]] = field(
-        default_factory=list
-    )  # sender and RTT in ms; None: no answer
+    # sender and RTT in ms; None: no answer
+    probes: list[tuple[str, float | None]] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)  # state of the port by address
     failed: bool = False  # whether the line has !H or a similar mark
 
@@ -115,11 +114,10 @@ class TraceFile:
 
     def line(self, at: int, line: str) -> bool:
         """Read a line and return whether it is from traceroute or tcptraceroute."""
-        hop = self._hop(line)
-        if hop:
+        if hop := self._hop(line):
             self._add(at, hop)
             return True
-        self._end()
+        self.finish()
         if found := _TRACEROUTE.fullmatch(line):
             if not found[4]:
                 self._printed.refuse(
@@ -180,10 +178,10 @@ class TraceFile:
             return
         if self._open and hop.number > 1 and self._open.hops[-1].number >= hop.number:
             self._printed.refuse(at, f"hop {hop.number} after hop {self._open.hops[-1].number}: {_MIXED}")
-        self._end()
+        self.finish()
         self._open = _Trace(self._printed, at, [hop])
 
-    def _end(self) -> None:
+    def finish(self) -> None:
         """Assign the hops read since the last header to their header, if only one header is possible."""
         trace, self._open = self._open, None
         if not trace:
@@ -195,9 +193,6 @@ class TraceFile:
             trace.header = fit[0]
             self.headers.remove(fit[0])
         self.traces.append(trace)
-
-    def finish(self) -> None:
-        self._end()
 
 
 def _tokens(text: str) -> Iterator[re.Match[str] | None]:

@@ -45,23 +45,19 @@ def build() -> None:
     BUILD.mkdir(parents=True, exist_ok=True)
     with (BUILD / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _build()
+        if not shutil.which("cmake") or not shutil.which("ninja"):
+            raise FailedError(f"the simulation program is not built: run `make ns3` (Debian: {PACKAGES})")
+        if not (BUILD / "build.ninja").exists():
+            _step("cmake", "-S", str(ROOT / "ns3"), "-B", str(BUILD), "-G", "Ninja")
+        _step("ninja", "-C", str(BUILD), PROGRAM)
 
 
-def _build() -> None:
-    if not shutil.which("cmake") or not shutil.which("ninja"):
-        raise FailedError(f"the simulation program is not built: run `make ns3` (Debian: {PACKAGES})")
-    configure = ["cmake", "-S", str(ROOT / "ns3"), "-B", str(BUILD), "-G", "Ninja"]
-    steps = [["ninja", "-C", str(BUILD), PROGRAM]]
-    if not (BUILD / "build.ninja").exists():
-        steps.insert(0, configure)
-    for step in steps:
-        done = subprocess.run(step, capture_output=True, text=True, check=False)
-        if done.returncode:
-            log = BUILD / "build.log"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.write_text(done.stdout + done.stderr)
-            raise FailedError(f"the simulation program does not build; see {log} (Debian: {PACKAGES})")
+def _step(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        log = BUILD / "build.log"
+        log.write_text(done.stdout + done.stderr)
+        raise FailedError(f"the simulation program does not build; see {log} (Debian: {PACKAGES})")
 
 
 @cache
@@ -110,9 +106,7 @@ def simulate(document: Json) -> Json:
         raise FailedError(f"{how}: {last}")
     try:
         lines = [json.loads(line) for line in done.stdout.splitlines()]
-        out = {"flows": [x for x in lines if x["kind"] == "flow"], "run": lines[-1]}
-        for losses in (x for x in lines if x["kind"] == "losses"):
-            out["losses"] = losses
-        return out
+        losses = {x["kind"]: x for x in lines if x["kind"] == "losses"}
+        return {"flows": [x for x in lines if x["kind"] == "flow"], "run": lines[-1], **losses}
     except (ValueError, IndexError, KeyError) as error:
         raise FailedError("the program's output is not a report") from error

@@ -24,16 +24,13 @@ def _t_below(t: float, freedom: int) -> float:
     theta = math.atan(t / math.sqrt(freedom))
     cos2 = math.cos(theta) ** 2
     term = total = 1.0
+    for k in range(2 if freedom % 2 else 1, freedom - 2, 2):
+        term *= cos2 * k / (k + 1)
+        total += term
     if freedom % 2:
-        for k in range(2, freedom - 1, 2):
-            term *= cos2 * k / (k + 1)
-            total += term
         tail = math.sin(theta) * math.cos(theta) * total if freedom > 1 else 0.0
         area = 2 / math.pi * (theta + tail)
     else:
-        for k in range(1, freedom - 2, 2):
-            term *= cos2 * k / (k + 1)
-            total += term
         area = math.sin(theta) * total
     return (1 + area) / 2
 

@@ -6,14 +6,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    Strict,
-    StringConstraints,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, Strict, StringConstraints, ValidationError, model_validator
 
 from tcplearn import algorithms
 from tcplearn.scenario import path as network_path
@@ -27,7 +20,6 @@ Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
 Share = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
-Chance = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Flag = Annotated[bool, Strict()]
 MOST_CONNECTIONS = 750_000  # the most in a run of tambuwal2018, section 3
 CONNECTION_BYTES = 10_000  # the approximate size of a connection that PackMime generates
@@ -175,8 +167,8 @@ class DelayBox(Table):
     delay_ms: NotNegative  # the one-way delay that all paths have; a path's random delay is added to it
     queue_packets: Count
     server_mbps: Annotated[list[Positive], Field(min_length=2, max_length=2), AfterValidator(_rising)]
-    loss: Annotated[list[Chance], Field(min_length=2, max_length=2), AfterValidator(_rising)]
-    syn_ack_loss: Chance  # the share of connections whose first SYN-ACK is dropped
+    loss: Annotated[list[Share], Field(min_length=2, max_length=2), AfterValidator(_rising)]
+    syn_ack_loss: Share  # the share of connections whose first SYN-ACK is dropped
 
     @model_validator(mode="after")
     def _narrowest(self) -> DelayBox:

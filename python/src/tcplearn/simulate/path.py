@@ -113,9 +113,8 @@ def _step(path: NetworkPath) -> tuple[float, float] | None:
 
 
 def _moving(path: NetworkPath, hop: Placed, step: tuple[float, float]) -> Tree:
-    fades: Tree = {}
-    if drawn := path.drawn_fades:
-        fades = {"fade_s": list(drawn.lasts_s), "fade_every_s": drawn.apart_s}
+    drawn = path.drawn_fades
+    fades = {"fade_s": list(drawn.lasts_s), "fade_every_s": drawn.apart_s} if drawn else {}
     return {
         "jitter_ms": hop.forward.jitter_ms,
         "tail_ms": hop.forward.tail_ms,

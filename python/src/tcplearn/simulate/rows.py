@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes tidy rows, and a table for the terminal, of a sweep (all runs of some scenario files)."""
+"""Makes rows, and a table for the terminal, of a sweep (all runs of some scenario files): tidy rows, and a
+row for each fast retransmit, on which loss classifiers are trained."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tcplearn.errors import UserError, printable
 from tcplearn.metrics import NS3
 from tcplearn.output.rows import TOTAL, Head, tidy
 from tcplearn.output.runs_table import Shown
@@ -14,6 +18,7 @@ from tcplearn.simulate.interval import mean_interval
 from tcplearn.simulate.models import Requests, Web
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import Console, RenderableType
 
     from tcplearn.output.table import Cell
@@ -21,8 +26,6 @@ if TYPE_CHECKING:
     from tcplearn.simulate.sweep import Sweep
 
 Json = dict[str, Any]
-
-
 COLUMNS = (
     Shown("mean_abs_error_ticks", "error", 3, keep=80),
     Shown("mean_abs_error_ms", "error", 1, keep=95),
@@ -45,7 +48,6 @@ WEB_COLUMNS = (
     Shown("link_utilisation", "link used", 1, keep=50, percent=True),
     Shown("connections_unfinished", "unfinished", 0, keep=40),
 )
-
 REQUEST_COLUMNS = (
     Shown("requests", "requests", 0, keep=90),
     Shown("median_response_ms", "median", 1, keep=60),
@@ -159,3 +161,41 @@ def _title(run: Run) -> str:
 def _cell(shown: Shown, seeds: Sequence[Mapping[str, float]], confidence: float) -> Cell:
     values = [metrics[shown.metric] for metrics in seeds if shown.metric in metrics]
     return shown.cell(*mean_interval(values, confidence)) if values else shown.cell(None)
+
+
+def losses_of_sweep(sweep: Sweep) -> pl.DataFrame:
+    """Return a row for each fast retransmit. `truth` is "congestion" if a queue dropped a packet of the
+    window. A split into training and test data must keep rows with the same `scenario` together."""
+    import polars as pl
+
+    parts = []
+    for run, result in sweep.finished():
+        losses = result.get("losses")
+        if not losses or not losses["rows"]:
+            continue
+        varied = [value for key, value in run.labels.items() if key not in run.drawn]
+        head = {
+            "set": run.document.name,
+            "scenario": " ".join(map(str, (run.document.name, *varied, run.seed))),
+            "seed": run.seed,
+            "run": result["key"],
+            "parameters": json.dumps(parameters(run)),
+        }
+        part = pl.DataFrame(losses["rows"], schema=losses["columns"], orient="row")
+        parts.append(part.select(*(pl.lit(v).alias(k) for k, v in head.items()), pl.all()))
+    if not parts:
+        raise UserError("no fast retransmit is recorded; give [scenario.loss] rows above 0")
+    whole = pl.concat(parts, how="vertical_relaxed")
+    truth = pl.when(pl.col("queue_drops") > 0).then(pl.lit("congestion")).otherwise(pl.lit("random"))
+    return whole.with_columns(truth.alias("truth"))
+
+
+def write_losses(sweep: Sweep, file: Path) -> None:
+    from tcplearn.output.files import make_directory
+
+    frame = losses_of_sweep(sweep)
+    make_directory(file.parent)
+    try:
+        frame.write_parquet(file)
+    except OSError as error:
+        raise UserError(f"{printable(file)}: cannot be written: {error.strerror or error}") from error

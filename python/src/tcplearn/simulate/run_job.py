@@ -41,10 +41,8 @@ class Shared:
         document = _document(run)
         known = dict(document)
         if isinstance(run.scenario.load, Web):
-            parts = {
-                key: _known(value) for key, value in known["load"].items() if key in ("startup", "first_rto")
-            }
-            known["load"] = known["load"] | parts
+            policies = known["load"].keys() & {"startup", "first_rto"}
+            known["load"] = known["load"] | {key: _known(known["load"][key]) for key in policies}
         if trace := document["topology"].get("trace"):
             contents = hashlib.sha256(Path(trace).read_bytes()).hexdigest()
             known["topology"] = {**document["topology"], "trace": contents}
@@ -126,8 +124,9 @@ def _timing(text: str) -> Json:
 
 
 def _estimator(run: Run) -> Json:
+    stock = {"name": STOCK, "params": {}, "arithmetic": "double", "command": "", "algorithm": STOCK}
     if run.algorithm == STOCK:
-        return {"name": STOCK, "params": {}, "arithmetic": "double", "command": "", "algorithm": STOCK}
+        return stock
     name, _, arithmetic = run.algorithm.partition("@")
     if arithmetic not in ("", "fixed"):
         raise UserError(
@@ -138,22 +137,11 @@ def _estimator(run: Run) -> Json:
     except UserError as error:
         raise UserError(f"{printable(run.file)}: grid.algorithms: {error}") from None
     if spec.core:
-        return {
-            "name": spec.name,
-            "params": dict(spec.params),
-            "arithmetic": arithmetic or "double",
-            "command": "",
-            "algorithm": spec.text + ("@fixed" if arithmetic else ""),
-        }
+        own = {"params": dict(spec.params), "arithmetic": arithmetic or "double"}
+        text = spec.text + ("@fixed" if arithmetic else "")
+        return {**stock, "name": spec.name, **own, "algorithm": text}
     command = shlex.join([sys.executable, SAFE, "-m", "tcplearn.simulate.bridge", spec.text])
-    return {
-        "name": "pipe",
-        "params": {},
-        "arithmetic": "double",
-        "command": command,
-        "spec": spec.text,
-        "algorithm": "",
-    }
+    return {**stock, "name": "pipe", "command": command, "spec": spec.text, "algorithm": ""}
 
 
 def _plain_trace(file: Path, trace: Path) -> Path:
