@@ -15,6 +15,10 @@ def output_of(command: Sequence[str]) -> str:
     """Return what `command` prints; if it fails, raise FailedError with the last line that it printed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
-        raise FailedError(f"{Path(command[0]).name} {command[1]}: {printable(said[-1])}")
+        why = last_line(done.stderr) or last_line(done.stdout) or "no reason given"
+        raise FailedError(f"{Path(command[0]).name} {command[1]}: {why}")
     return done.stdout
+
+
+def last_line(text: str) -> str:
+    return printable("".join(text.strip().splitlines()[-1:]))

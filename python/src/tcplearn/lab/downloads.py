@@ -10,11 +10,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import FailedError, UserError
 from tcplearn.scenario.check import Table
 
 from .arm import RECEIVER as RECEIVER
 from .arm import SENDER, Arm
+from .checkout import last_line
 from .workload import Figures, Flow, Left, Lines, Setup, Workload
 
 PORT, PINGED = 5002, "10.0.0.2 80"  # PINGED is the first router, which answers the receiver's SYN pings
@@ -119,8 +120,8 @@ def _resent(capture: Path, streams: int) -> Counter[int]:
     words = [tshark(), "-n", "-r", str(capture), *fields.split()]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:  # the reason is in stderr, unless stderr is empty
-        why = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        raise FailedError(f"{capture.name}: tshark: {printable(why[0])}")
+        why = last_line(done.stderr) or f"exit status {done.returncode}"
+        raise FailedError(f"{capture.name}: tshark: {why}")
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     seen = {int(row[0]) for row in rows if row[0]}
     if len(seen) != streams:

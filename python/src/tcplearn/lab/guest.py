@@ -2,18 +2,23 @@
 """Writes the shell script of plain `ip` and `tc` commands that the lab's virtual machine executes."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from . import beside, handshakes, path
+from . import beside, path
 from .arm import LINEAR, NO_ESTIMATOR, NO_RACK, STOCK, Arm
 from .scenario import Scenario, Traffic
-from .workload import Setup
+from .workload import ROUTER, Setup
 
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")  # loaded if a scenario names the congestion control
 
 PLACES = ("before-queue", "after-queue", "after-delay")  # in the order in which a packet passes them
 NFT_MODULES = ("nf_tables", "nft_limit")  # for rules that drop or route packets by their content
+_SHELL = (
+    "echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'",
+    "ENV=/scenario/lib.sh\nexport ENV",
+    "setsid cttyhack sh -i || true",
+)
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
@@ -42,82 +47,55 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
     """Return the script of run number `run`. `pcap`: capture at each hop; `shell`: a shell, no transfers."""
+    work: Iterable[str] = _SHELL if shell else _transfers(scenario, run)
+    head = f"# {scenario.name}, run {run}"
+    return "\n".join((head, *_network(scenario), *_captures(scenario, pcap), *work, "exit 0")) + "\n"
+
+
+def _network(scenario: Scenario) -> Iterator[str]:
     last = path.gateway(len(scenario.path.hop))
-    lines = [
-        f"# {scenario.name}, run {run}",
-        ". /scenario/lib.sh",
-        *([f". /scenario/programs.sh; receiver=c{last}"] if scenario.with_programs else []),
-        f"kernel_modules {' '.join((*KERNEL_MODULES, *(NFT_MODULES if scenario.with_nft else ())))}",
-        *_more_modules(scenario),
-        "load",
-        "namespaces " + " ".join(f"c{i}" for i in range(last + 1)),
-        *_links(last),
-        *path.set_up(scenario.path),
-        *(line for k, traffic in enumerate(scenario.traffic) for line in _others(scenario, k, traffic)),
-        f"in_ns c{last} /scenario/transfer sink 5001 &",
-        # resolve link-layer addresses first; otherwise the first handshake would wait for ARP
-        f"until in_ns c0 ping -q -c 1 -W 60 {_address(last)} >/dev/null; do sleep 1; done",
-    ]
+    yield ". /scenario/lib.sh"
+    if scenario.with_programs:
+        yield f". /scenario/programs.sh; receiver=c{last}"
+    yield f"kernel_modules {' '.join((*KERNEL_MODULES, *(NFT_MODULES if scenario.with_nft else ())))}"
+    if wanted := [name for name in MORE_MODULES if name.removeprefix("tcp_") in scenario.algorithms.plain]:
+        yield f"kernel_modules {' '.join(wanted)}"
+    yield "load"
+    yield "namespaces " + " ".join(f"c{i}" for i in range(last + 1))
+    yield from _links(last)
+    yield from path.set_up(scenario.path)
+    for k, traffic in enumerate(scenario.traffic):
+        yield from _others(scenario, k, traffic)
+    yield f"in_ns c{last} /scenario/transfer sink 5001 &"
+    # resolve link-layer addresses first; otherwise the first handshake would wait for ARP
+    yield f"until in_ns c0 ping -q -c 1 -W 60 {_address(last)} >/dev/null; do sleep 1; done"
+
+
+def _captures(scenario: Scenario, pcap: bool) -> Iterator[str]:
     if pcap:
-        lines.append("capture sender c0 r0")
-        for i, hop in enumerate(scenario.path.hops):
-            lines += [
-                f"capture {hop.name}-before-queue c{path.gateway(i)} l{path.gateway(i) - 1}",
-                f"capture {hop.name}-after-queue c{path.gateway(i) + 1} l{path.gateway(i)}",
-                f"capture {hop.name}-after-delay c{path.gateway(i) + 2} l{path.gateway(i) + 1}",
-            ]
-        lines.append("sleep 1")
+        yield "capture sender c0 r0"
+        yield from _around_hops(scenario, "capture")
+        yield "sleep 1"
     elif scenario.captures:
-        lines += _captures(scenario)
+        yield "capture sender c0 r0"
+        for i, hop in enumerate(scenario.path.hop):
+            yield f"capture {hop} c{path.gateway(i) + 2} l{path.gateway(i) + 1}"
+        yield "trace_resends"
+        yield "sleep 1"
     elif scenario.truth:
-        lines += _truth(scenario)
-    if shell:
-        lines += ["echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'", "ENV=/scenario/lib.sh"]
-        return "\n".join([*lines, "export ENV", "setsid cttyhack sh -i || true", "exit 0"]) + "\n"
-    setup, load, loads = _setup(scenario, run), scenario.transfer.workload, scenario.workloads
-    lines += [line for one in loads for line in one.starts(setup)]
-    lines += [*_traffic_starts(scenario), *path.changes(scenario.path), *path.follows(scenario.path)]
-    for arm in arms(scenario, run):
-        if scenario.algorithms.loss:
-            lines.append(f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}")
-        if scenario.algorithms.settings:
-            recovery, linear = int(arm.setting != NO_RACK), int(arm.setting == LINEAR)
-            lines.append(
-                f"in_ns c0 sysctl -qw net.ipv4.tcp_recovery={recovery} "
-                f"net.ipv4.tcp_thin_linear_timeouts={linear}"
-            )
-        if scenario.algorithms.resends or scenario.algorithms.rto_min_ms:
-            lines.append(f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}")
-            if load.inherits:  # this discards what the resend policy learned under the previous arm
-                lines.append("in_ns c0 sysctl -qw net.tcplearn.resend_places=1")
-            floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
-            lines.append(f"ip -n c0 route replace default via {_address(1)}{floor}")
-        lines += beside.counters(scenario, arm.folder, "before")
-        if scenario.algorithms.startups != [STOCK]:
-            lines.append(f"startup {shlex.quote(arm.startup)}")
-        if scenario.handshakes and not scenario.transfer.pages:
-            lines.append(
-                f"python3 /scenario/handshakes.py {handshakes.ROUTER} {scenario.handshakes.dropped()}"
-            )
-        lines += [line for one in loads for line in one.before(setup, arm)]
-        function = load.function.format(by=setup.by)
-        lines.append(
-            f"transfer {arm.folder} {arm.kernel_name} {shlex.quote(arm.estimator)} {3 if arm.tlp else 0} "
-            f"{int(scenario.algorithms.set_srtt)} {_address(last)} {scenario.transfer.bytes}"
-            + (f" send_{function}" if function != "send" else "")
-        )
-        lines += [line for one in reversed(loads) for line in one.after(setup, arm)]
-        lines += beside.counters(scenario, arm.folder, "after")
-    lines += [
-        f"in_ns c{path.gateway(i)} tc -s qdisc show dev r{path.gateway(i)} >/out/queue-{hop.name}"
-        for i, hop in enumerate(scenario.path.hops)
-    ]
-    lines += ["finish", "exit 0"]
-    return "\n".join(lines) + "\n"
+        yield from _around_hops(scenario, "capture_data")
+        yield "sleep 1"
+        yield "in_ns c0 /scenario/transfer clocks >/out/clocks"
 
 
-def _setup(scenario: Scenario, run: int) -> Setup:
-    return Setup(
+def _around_hops(scenario: Scenario, function: str) -> Iterator[str]:
+    for i, hop in enumerate(scenario.path.hop):
+        for node, place in enumerate(PLACES, path.gateway(i)):
+            yield f"{function} {hop}-{place} c{node} l{node - 1}"
+
+
+def _transfers(scenario: Scenario, run: int) -> Iterator[str]:
+    setup = Setup(
         by=scenario.transfer.by,
         bytes=scenario.transfer.bytes,
         seed=scenario.runs.seed + run,
@@ -127,28 +105,48 @@ def _setup(scenario: Scenario, run: int) -> Setup:
         drawn_fades=scenario.path.drawn_fades,
         fading=path.fading(scenario.path) if scenario.path.drawn_fades else ("", "", ""),
     )
+    for load in scenario.workloads:
+        yield from load.starts(setup)
+    yield from _traffic_starts(scenario)
+    yield from path.changes(scenario.path)
+    yield from path.follows(scenario.path)
+    for arm in arms(scenario, run):
+        yield from _transfer(scenario, setup, arm)
+    for i, hop in enumerate(scenario.path.hop):
+        yield f"in_ns c{path.gateway(i)} tc -s qdisc show dev r{path.gateway(i)} >/out/queue-{hop}"
+    yield "finish"
 
 
-def _more_modules(scenario: Scenario) -> Iterator[str]:
-    if wanted := [name for name in MORE_MODULES if name.removeprefix("tcp_") in scenario.algorithms.plain]:
-        yield f"kernel_modules {' '.join(wanted)}"
-
-
-def _truth(scenario: Scenario) -> Iterator[str]:
-    for i, hop in enumerate(scenario.path.hops):
-        for k, place in enumerate(PLACES):
-            node = path.gateway(i) + k
-            yield f"capture_data {hop.name}-{place} c{node} l{node - 1}"
-    yield "sleep 1"
-    yield "in_ns c0 /scenario/transfer clocks >/out/clocks"
-
-
-def _captures(scenario: Scenario) -> Iterator[str]:
-    yield "capture sender c0 r0"
-    for i, hop in enumerate(scenario.path.hops):
-        yield f"capture {hop.name} c{path.gateway(i) + 2} l{path.gateway(i) + 1}"
-    yield "trace_resends"
-    yield "sleep 1"
+def _transfer(scenario: Scenario, setup: Setup, arm: Arm) -> Iterator[str]:
+    a, load = scenario.algorithms, scenario.transfer.workload
+    if a.loss:
+        yield f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}"
+    if a.settings:
+        recovery, linear = int(arm.setting != NO_RACK), int(arm.setting == LINEAR)
+        thin = f"net.ipv4.tcp_thin_linear_timeouts={linear}"
+        yield f"in_ns c0 sysctl -qw net.ipv4.tcp_recovery={recovery} {thin}"
+    if a.resends or a.rto_min_ms:
+        yield f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}"
+        if scenario.transfer.inherits:  # this discards what the resend policy learned under the previous arm
+            yield "in_ns c0 sysctl -qw net.tcplearn.resend_places=1"
+        floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
+        yield f"ip -n c0 route replace default via {_address(1)}{floor}"
+    yield from beside.counters(scenario, arm.folder, "before")
+    if a.startups != [STOCK]:
+        yield f"startup {shlex.quote(arm.startup)}"
+    if scenario.handshakes and not scenario.transfer.pages:
+        yield f"python3 /scenario/handshakes.py {ROUTER} {scenario.handshakes.dropped()}"
+    for one in scenario.workloads:
+        yield from one.before(setup, arm)
+    function = load.function.format(by=setup.by)
+    yield (
+        f"transfer {arm.folder} {arm.kernel_name} {shlex.quote(arm.estimator)} {3 if arm.tlp else 0} "
+        f"{int(a.set_srtt)} {_address(setup.last)} {setup.bytes}"
+        + (f" send_{function}" if function != "send" else "")
+    )
+    for one in reversed(scenario.workloads):
+        yield from one.after(setup, arm)
+    yield from beside.counters(scenario, arm.folder, "after")
 
 
 def _address(node: int) -> str:

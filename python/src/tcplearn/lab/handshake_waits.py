@@ -14,11 +14,12 @@ from typing import Any
 from tcplearn.errors import FailedError
 from tcplearn.jobs import shape
 
+from . import truth
+
 CLIENT, SERVER = "client", "server"
 FILE = "handshakes.json"
 AT_ONCE_US = 2_000  # a SYN-ACK sent within this time after a SYN's arrival counts as its answer
 _ACK = 0x10
-_MAGIC = b"\xd4\xc3\xb2\xa1"  # pcap magic number: little endian, times in us
 _TIMESTAMPS = 8
 
 CLIENTS_ABOVE, FIRST_PORT = 64, 20_000  # second number of the address, client less server; first port
@@ -61,8 +62,10 @@ class Connection:
     def wait_us(self) -> int:
         """Return the us spent waiting for timers: from the first SYN to the sending of the SYN that
         arrived first, and from its arrival to the sending of the SYN-ACK that arrived first."""
-        syn = min((one for one in self.syns if one.arrived_us >= 0), key=lambda one: one.arrived_us)
-        answer = min((one for one in self.answers if one.arrived_us >= 0), key=lambda one: one.arrived_us)
+        syn, answer = (
+            min((one for one in sent if one.arrived_us >= 0), key=lambda one: one.arrived_us)
+            for sent in (self.syns, self.answers)
+        )
         return (syn.sent_us - self.syns[0].sent_us) + (answer.sent_us - syn.arrived_us)
 
     @property
@@ -108,13 +111,9 @@ def reduce(folder: Path) -> None:
 def read(folder: Path) -> list[Connection]:
     documents: list[dict[str, Any]] = json.loads((folder / FILE).read_bytes())
     shape.check(documents, [_CONNECTION])
-    return [
-        Connection(**(one | {name: _sent(one[name]) for name in ("syns", "answers")})) for one in documents
-    ]
-
-
-def _sent(documents: Sequence[dict[str, int]]) -> tuple[Sending, ...]:
-    return tuple(Sending(**one) for one in documents)
+    for one in documents:
+        one |= {name: tuple(Sending(**sent) for sent in one[name]) for name in ("syns", "answers")}
+    return [Connection(**one) for one in documents]
 
 
 def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool) -> dict[Of, list[Sending]]:
@@ -127,15 +126,11 @@ def _sendings(out: Sequence[Packet], into: Sequence[Packet], *, is_answer: bool)
 
 
 def _packets(path: Path) -> Iterator[Packet]:
-    data = path.read_bytes()
-    if data[:4] != _MAGIC:
-        raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
-    at = 24
-    while at + 16 <= len(data):
+    data, starts = truth.records(path)
+    for at in starts:
         seconds, micros, size = struct.unpack_from("<III", data, at)
-        frame = data[at + 16 : at + 16 + size]
-        at += 16 + size
-        ip = frame[14:]
+        frame = at + truth.RECORD_BYTES
+        ip = data[frame + truth.ETHERNET_BYTES : frame + size]
         tcp = ip[4 * (ip[0] & 15) :]
         is_answer = bool(tcp[13] & _ACK)
         client, port = (ip[16:20], tcp[2:4]) if is_answer else (ip[12:16], tcp[0:2])

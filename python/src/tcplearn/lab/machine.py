@@ -8,17 +8,19 @@ import itertools
 import os
 import shutil
 import subprocess
+import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import children
 from tcplearn.output import temporary
 from tcplearn.output.files import cache_folder as users_cache
+from tcplearn.output.files import full_disk
 
-from . import disk_space
-from .checkout import LAB, ROOT
+from .checkout import LAB, ROOT, last_line
 from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
@@ -27,6 +29,9 @@ IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)  # a scena
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
 FAILING = "tcplearn_failing.ko"  # the build in which a check makes allocations fail
 GUESTS_PER_PROCESSOR = 8  # more virtual machines than these are not pinned but left to the scheduler
+_LOOK_EVERY_S = 0.25  # a full disk stays full until the script ends, so no look can miss it
+_FULL_BYTES = 4096  # less free space than this, at most a block of a file system, means: full
+_NO_SPACE = ("No space left on device", "Disk quota exceeded")
 
 
 def cache_folder() -> Path:
@@ -54,11 +59,6 @@ class Boot:
     processors: int = 0  # several: no virtual time, and runs do not repeat exactly
     settings: tuple[str, ...] = ()  # NAME=VALUE, added to the script's environment
 
-    @property
-    def environment(self) -> dict[str, str]:
-        processors = {"VM_PROCESSORS": str(self.processors)} if self.processors else {}
-        return {"VM_APPEND": self.append, **processors}
-
 
 ORDINARY = Boot()
 
@@ -76,7 +76,8 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
             "QEMU is missing: apt-get install --no-install-recommends qemu-system-x86, or make install"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / "lock"):
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         image = _image(folder, os.environ.get("TCPLEARN_KERNEL") or KERNELS[kernel])
         built = _module(folder, image)
         more = _programs(folder, image) if programs else None
@@ -117,13 +118,6 @@ def _hash(*parts: bytes) -> str:
     return total.hexdigest()
 
 
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], **environment: str) -> Path:
     made_of, stamp = _hash(*parts), folder / "made-of"
     if not (stamp.exists() and stamp.read_text() == made_of):
@@ -135,13 +129,10 @@ def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], *
 def _image(folder: Path, kernel: str) -> Path:
     image = folder / (f"image-{kernel}" if kernel else "image")
     metapackage = f"linux-image-{kernel}-cloud-amd64" if kernel else "linux-image-cloud-amd64"
-    wanted = (
-        subprocess.run(
-            ["apt-cache", "depends", metapackage], capture_output=True, text=True, check=False
-        ).stdout
-        if shutil.which("apt-cache")
-        else ""
-    )
+    wanted = ""
+    if shutil.which("apt-cache"):
+        asked = ["apt-cache", "depends", metapackage]
+        wanted = subprocess.run(asked, capture_output=True, text=True).stdout
     scripts = [(LAB / name).read_bytes() for name in ("image.sh", "packages.sh", "later.sh", "guest-init")]
     parts = [*scripts, " ".join(IMAGE_MODULES).encode(), (kernel + wanted).encode()]
     return _made(image, parts, [LAB / "image.sh", image, *IMAGE_MODULES], TCPLEARN_KERNEL=kernel)
@@ -156,8 +147,7 @@ def _programs(folder: Path, image: Path) -> Path:
 def _module(folder: Path, image: Path) -> Path:
     sources = [*(ROOT / "linux" / "module").glob("*"), *(ROOT / "core" / "include").rglob("*.h")]
     sources += [LAB / name for name in ("module.sh", "packages.sh", "later.sh")]
-    sources += (LAB / "guest").glob("*.[ch]")
-    sources.append(image / "versions")
+    sources += [*(LAB / "guest").glob("*.[ch]"), image / "versions"]
     parts = [
         part
         for path in sorted(sources)
@@ -172,36 +162,27 @@ def _module(folder: Path, image: Path) -> Path:
 
 
 def _step(command: Sequence[str | Path], **environment: str) -> None:
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise FailedError(printable(last))
+        raise FailedError(last_line(done.stderr) or "no reason given")
 
 
 @contextlib.contextmanager
-def _scenario(machine: Machine, script: str, files: Sequence[Path] = ()) -> Iterator[str]:
-    with temporary.folder() as folder:
+def _inputs(
+    machine: Machine, script: str, files: Sequence[Path] = ()
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the folder that the machine sees as /scenario, and the environment of vm.sh."""
+    with temporary.folder() as folder, temporary.folder() as work:
         for path in (*guest_files(machine.programs is not None), *(machine.built / n for n in BUILT), *files):
             shutil.copyfile(path, folder / path.name)
         (folder / "run").write_text(script)
-        yield str(folder)
-
-
-@contextlib.contextmanager
-def _environment(machine: Machine) -> Iterator[dict[str, str]]:
-    with temporary.folder() as work:
-        yield {**os.environ, "VM_PROGRAMS": str(machine.programs or ""), "TMPDIR": str(work)}
+        programs = str(machine.programs or "")
+        yield str(folder), {**os.environ, "VM_PROGRAMS": programs, "TMPDIR": str(work)}
 
 
 def shell(machine: Machine, scenario: Scenario) -> None:
     script = guest_script(scenario, 0, shell=True)
-    with _scenario(machine, script) as name, _environment(machine) as environment:
+    with _inputs(machine, script) as (name, environment):
         command = [str(LAB / "vm.sh"), str(machine.image), name, name, f"SEED={scenario.runs.seed}"]
         subprocess.run(command, env={**environment, "VM_CONSOLE": "stdio"}, check=False)
 
@@ -223,6 +204,36 @@ def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
         yield []
 
 
+class _Disk:
+    """Detects a full disk while a script writes to it; QEMU silently drops what does not fit."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.gettempdir())
+        self._was_full = False
+
+    def watch(self, ended: threading.Event) -> None:
+        while not (self._was_full or ended.wait(_LOOK_EVERY_S)):
+            with contextlib.suppress(OSError):
+                self._was_full = shutil.disk_usage(self.folder).free < _FULL_BYTES
+
+    def refuse(self, complaint: str) -> None:
+        """Raise FullDiskError if a full disk made the script fail that printed `complaint`."""
+        if self._was_full or any(text in complaint for text in _NO_SPACE):
+            raise full_disk(self.folder)
+
+
+@contextlib.contextmanager
+def _watched_disk() -> Iterator[_Disk]:
+    disk, ended = _Disk(), threading.Event()
+    watcher = threading.Thread(target=disk.watch, args=(ended,), daemon=True)
+    watcher.start()
+    try:
+        yield disk
+    finally:
+        ended.set()
+        watcher.join()
+
+
 def run(
     machine: Machine,
     script: str,
@@ -235,13 +246,14 @@ def run(
 ) -> None:
     """Run `script` in a new virtual machine, for at most `limit_s` of real time, and copy its output to
     `out`. The machine sees `files` in /scenario. Raise FailedError."""
-    with _scenario(machine, script, files) as name, _environment(machine) as common:
+    with _inputs(machine, script, files) as (name, environment):
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
-        environment = {**common, **boot.environment, "VM_TIME_LIMIT": str(limit_s)}
-        with disk_space.watched() as disk, _on_one_processor(not boot.processors) as pinned:
+        environment |= {"VM_APPEND": boot.append, "VM_TIME_LIMIT": str(limit_s)}
+        if boot.processors:
+            environment["VM_PROCESSORS"] = str(boot.processors)
+        with _watched_disk() as disk, _on_one_processor(not boot.processors) as pinned:
             # vm.sh ends QEMU and removes its temporary files when it gets SIGTERM
             done = children.run([*pinned, *children.with_parent(command, "TERM")], env=environment)
         if done.returncode:
             disk.refuse(done.stderr)
-            last = (done.stderr.strip().splitlines() or ["vm: no reason given"])[-1]
-            raise FailedError(printable(last))
+            raise FailedError(last_line(done.stderr) or "vm: no reason given")

@@ -15,8 +15,7 @@ from tcplearn.errors import FailedError
 from tcplearn.output.runs_table import Shown
 
 from . import kernel_log
-from .handshakes import Handshakes
-from .workload import Figures, Flow, Lines, Setup, Workload
+from .workload import Figures, Flow, Handshakes, Lines, Setup, Workload
 
 PAGE = "page"  # the flow's name in the result rows for pages of one size
 FIRST_PORT, LAST_PORT = 10_000, 32_000  # curl's, one for each page, below the ephemeral ports

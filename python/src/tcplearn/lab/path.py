@@ -24,11 +24,11 @@ def gateway(hop: int) -> int:
 
 def check(path: NetworkPath) -> None:
     """Raise UserError, one line with file and key, if netem and tbf cannot emulate `path`."""
-    for hop in path.hops:
-        for side in both_sides("both"):
-            states = (_state(path, hop, side, event) for event in _events(path, hop.name))
-            for key, why in itertools.chain(*map(_cannot, (getattr(hop, side), *states))):
-                raise path.refused(f"hop.{hop.name}.{side}.{key}", HOST, why)
+    directions = list(itertools.product(path.hops, both_sides("both")))
+    for hop, side in directions:
+        states = (_state(path, hop, side, event) for event in _events(path, hop.name))
+        for key, why in itertools.chain(*map(_cannot, (getattr(hop, side), *states))):
+            raise path.refused(f"hop.{hop.name}.{side}.{key}", HOST, why)
     drawn = path.drawn_fades
     if drawn and drawn.pauses != "even":
         raise path.refused("drawn_fades.pauses", HOST, "draws even pauses only")
@@ -36,13 +36,11 @@ def check(path: NetworkPath) -> None:
         raise path.refused("drawn_fades.sides", HOST, "draws fades of the forward direction only")
     if drawn and (path.change or path.fade):
         raise path.refused("drawn_fades", HOST, "has no dated changes and fades beside drawn ones")
-    for hop in path.hops:
-        for side in both_sides("both"):
-            dated = _dated(path, hop.name, side)
-            if len({one.every_s for one in dated}) > 1 and any(isinstance(one, Change) for one in dated):
-                raise path.refused(
-                    "change", HOST, f"needs one every_s for all changes and fades of hop.{hop.name}.{side}"
-                )
+    for hop, side in directions:
+        dated = _dated(path, hop.name, side)
+        if len({one.every_s for one in dated}) > 1 and any(isinstance(one, Change) for one in dated):
+            why = f"needs one every_s for all changes and fades of hop.{hop.name}.{side}"
+            raise path.refused("change", HOST, why)
 
 
 def _cannot(d: Direction) -> Iterator[tuple[str, str]]:
@@ -73,23 +71,27 @@ class _Event:
     sides: tuple[Side, ...]
 
 
+def _devices(hop: int) -> dict[Side, tuple[str, str]]:
+    """Return, for each direction, the namespace and device of a hop's queue, and those of its delay."""
+    left = gateway(hop)
+    middle, right = left + 1, left + 2
+    return {
+        "forward": (f"c{left} r{left}", f"c{middle} r{middle}"),
+        "reverse": (f"c{right} l{middle}", f"c{middle} l{left}"),
+    }
+
+
 def set_up(path: NetworkPath) -> Iterator[str]:
     for i, hop in enumerate(path.hops):
-        left = gateway(i)
-        middle, right = left + 1, left + 2
-        yield from _queue(f"c{left} r{left}", hop.forward)
-        yield from _delay(f"c{middle} r{middle}", hop.forward, _moves(path, hop, "forward"))
-        yield from _queue(f"c{right} l{middle}", hop.reverse)
-        yield from _delay(f"c{middle} l{left}", hop.reverse, _moves(path, hop, "reverse"))
+        for side, (queue, delay) in _devices(i).items():
+            direction: Direction = getattr(hop, side)
+            yield from _queue(queue, direction)
+            yield from _delay(delay, direction, _moves(path, hop, side))
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
     for i, hop in enumerate(path.hops):
-        left = gateway(i)
-        devices = {
-            "forward": (f"c{left} r{left}", f"c{left + 1} r{left + 1}"),
-            "reverse": (f"c{left + 2} l{left + 1}", f"c{left + 1} l{left}"),
-        }
+        devices = _devices(i)
         for event in _events(path, hop.name):
             commands: list[str] = []
             for side in event.sides:
@@ -108,12 +110,13 @@ def fading(path: NetworkPath) -> tuple[str, str, str]:
     """Return the namespace of the hop with random fades (outages), and tc's arguments that make them."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
-    hop, middle = path.hops[i], gateway(i) + 1
-    device = f"c{middle} r{middle}"
-    (faded,), (clear,) = _delay(device, _lost(hop.forward), True), _delay(device, hop.forward, True)
-    # tc itself runs in that namespace, so the commands do not name it
-    in_tc = [f"qdisc change dev r{middle} {line.split(' ', 3)[3]}" for line in (faded, clear)]
-    return f"c{middle}", in_tc[0], in_tc[1]
+    _, device = _devices(i)["forward"]
+    clear = path.hops[i].forward
+    # tc itself runs in that namespace, so its arguments do not name it
+    begin, end = (
+        _change(line).partition(" tc ")[2] for d in (_lost(clear), clear) for line in _delay(device, d, True)
+    )
+    return device.split()[0], begin, end
 
 
 def follows(path: NetworkPath) -> Iterator[str]:
@@ -127,12 +130,10 @@ def follows(path: NetworkPath) -> Iterator[str]:
             if not direction.trace:
                 continue
             trace = direction.followed()
-            limit = direction.limit_packets
             yield f"cat >/tmp/{device} <<END"
-            yield from (
-                f"{step.at_ms} qdisc change dev {device} {_bucket(step.rate, limit=limit)}"
-                for step in trace.steps
-            )
+            for step in trace.steps:
+                bucket = _bucket(step.rate, limit=direction.limit_packets)
+                yield f"{step.at_ms} qdisc change dev {device} {bucket}"
             yield "END"
             pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
             yield f"({pace} | in_ns c{ns} tc -batch -) &"
@@ -144,9 +145,7 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
     found: dict[tuple[int, float], _Event] = {}
     for side in both_sides("both"):
         for one in _dated(path, hop, side):
-            for at_s in (one.at_s, one.at_s + one.lasts_s):
-                if not math.isfinite(at_s):
-                    continue
+            for at_s in filter(math.isfinite, (one.at_s, one.at_s + one.lasts_s)):
                 key = (round(at_s / _SAME_S), one.every_s)
                 before = found[key].sides if key in found else ()
                 sides = before if side in before else (*before, side)
@@ -161,10 +160,8 @@ def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Directi
         since_s = event.at_s - one.at_s
         if one.every_s != event.every_s or not -_SAME_S <= since_s < one.lasts_s - _SAME_S:
             continue
-        if isinstance(one, Fade):
-            state = _lost(state)
-        else:
-            state = _changed(state, getattr(one, side).model_dump(exclude_none=True))
+        lost = isinstance(one, Fade)
+        state = _lost(state) if lost else _changed(state, getattr(one, side).model_dump(exclude_none=True))
     return state
 
 
@@ -181,9 +178,8 @@ def _lost(d: Direction) -> Direction:
 
 def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
     drawn = path.drawn_fades
-    return bool(_dated(path, hop.name, side)) or (
-        drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
-    )
+    is_drawn = drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
+    return is_drawn or bool(_dated(path, hop.name, side))
 
 
 def _change(command: str) -> str:
@@ -197,9 +193,8 @@ def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000
 
 def _queue(device: str, d: Direction) -> Iterator[str]:
     if d.trace:
-        limit = d.limit_packets
-        yield f"qdisc {device} {_bucket(d.followed().steps[0].rate, limit=limit)}"
-        yield f"qdisc {device} parent 1: handle 10: pfifo limit {limit}"
+        yield f"qdisc {device} {_bucket(d.followed().steps[0].rate, limit=d.limit_packets)}"
+        yield f"qdisc {device} parent 1: handle 10: pfifo limit {d.limit_packets}"
     if not d.has_rate:
         return
     rate = round(d.rate_mbps * 1e6)

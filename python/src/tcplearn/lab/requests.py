@@ -65,10 +65,6 @@ class Requests(Workload):
     def with_nft(self) -> bool:
         return self.acks_late_ms > 0
 
-    @property
-    def inherits(self) -> bool:
-        return self.inherit
-
     def starts(self, setup: Setup) -> Lines:
         answer = f"answer {PORT} {setup.bytes} {self.answer_after_ms}"
         yield f"in_ns {setup.receiver} /scenario/transfer {answer} &"
@@ -87,7 +83,7 @@ class Requests(Workload):
             yield from queue_drops.counters(arm.folder, "after")
 
     def figures(self, left: Left) -> Figures:
-        yield from figures(left.folder, left.nstat, left.data_segments)
+        yield from figures(left)
         if self.on == "many":
             yield from queue_drops.figures(left.folder)
 
@@ -115,9 +111,8 @@ def responses_ms(folder: Path) -> npt.NDArray[np.float64]:
     return np.loadtxt(folder / "requests", dtype=np.float64, usecols=0, ndmin=1) / 1000
 
 
-def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> Figures:
-    """Yield (metric, value) of one transfer's requests; `nstat` has increments of the kernel's counters."""
-    times = np.sort(responses_ms(folder))
+def figures(left: Left) -> Figures:
+    times = np.sort(responses_ms(left.folder))
     p50, p99, p999 = np.percentile(times, (50, 99, 99.9)).tolist()
     yield "requests", float(len(times))
     yield "mean_response_ms", float(times.mean())
@@ -126,7 +121,8 @@ def figures(folder: Path, nstat: Mapping[str, float], data_segments: float) -> F
     yield "p999_response_ms", p999
     yield "slowest_response_ms", float(times[-max(len(times) // SLOWEST, 1) :].mean())
     yield "longest_response_ms", float(times[-1])
-    yield "needless_resends_permille", 1000 * nstat.get("TcpExtTCPDSACKRecv", 0.0) / max(data_segments, 1)
+    needless = left.nstat.get("TcpExtTCPDSACKRecv", 0.0)
+    yield "needless_resends_permille", 1000 * needless / max(left.data_segments, 1)
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes tidy rows of a lab run: the kernel's counters, and figures from the kernel module's log."""
+"""Makes tidy rows of a lab run from the kernel's counters, the kernel module's log and captures."""
 
+import itertools
 import zlib
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tcplearn import losses
 from tcplearn.errors import FailedError
 from tcplearn.jobs.job import NOT_AS_WRITTEN
 from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
+from tcplearn.traces import tlog, tlog_losses
 
-from . import beside, kernel_log, loss_figures, requests
+from . import beside, kernel_log, requests, truth
 from .arm import NO_ESTIMATOR, SENDER, Arm
 from .guest import arms
 from .kept import made_by
@@ -20,13 +25,12 @@ from .scenario import Scenario
 from .workload import Figures, Left
 
 PACKAGES: dict[str, tuple[str, ...]] = {  # Debian packages whose versions are recorded, by program
-    "send": (),
     "nginx": ("nginx", "curl"),
     "iperf3": ("iperf3",),
-    "echo": (),
 }
 
 TRANSFER = "transfer"  # the flow that is measured under each algorithm; a workload may add others
+_SEQUENCES = 1 << 32
 
 Json = dict[str, Any]
 
@@ -73,7 +77,7 @@ def _parameters(scenario: Scenario, arm: Arm, machine: Machine) -> Json:
         out["handshakes"] = f"{lost.dropped()}, {lost.percent:g} %"
     if scenario.tick_ms is not None:
         out["tick_ms"] = scenario.tick_ms
-    return out | {name: machine.versions[name] for name in PACKAGES[scenario.transfer.by]}
+    return out | {name: machine.versions[name] for name in PACKAGES.get(scenario.transfer.by, ())}
 
 
 def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
@@ -94,10 +98,10 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
         yield from kernel_log.figures(folder / "log", scenario.tick_ms)
         yield from _of_module(module)
     if arm.resend:
-        inherited = scenario.transfer.workload.inherits
+        inherited = scenario.transfer.inherits
         yield from requests.policy_figures(folder, arm.resend, module, inherited=inherited)
     if scenario.truth or arm.loss:
-        yield from loss_figures.figures(folder, arm.loss, module)
+        yield from _of_losses(folder, arm.loss, module)
     yield from ((f"module.{name}", value) for name, value in module.items())
     yield from ((f"{'ss' if by == 'send' else by}.{name}", value) for name, value in info.items())
     yield from ((f"nstat.{name}", value) for name, value in nstat.items() if value)
@@ -123,6 +127,42 @@ def _of_module(counts: dict[str, float]) -> Figures:
         yield "instructions_per_ack_base", (counts["cycles_base"] - counts["cycles_clock"]) / n
         ours = counts["cycles_all"] - 2 * counts["cycles_clock"] - counts.get("cycles_resend_log", 0.0)
         yield "instructions_per_ack", ours / n
+
+
+def _of_losses(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
+    """Yield (metric, value) of the classifier `loss`; `module` has increments of the module's counters."""
+    found = folder.parent / truth.FILE
+    drops = truth.drops(folder.parent) if found.exists() else None
+    if not loss:
+        return
+    c = kernel_log.opened(folder / "log").connection
+    yield "loss_decisions", float(len(c.losses))
+    same = tlog_losses.compare(c, loss)
+    yield "decision_differences", float(same.features + same.answers)
+    if module["loss_measured"]:
+        cycles = module["cycles_loss"] - module["cycles_loss_clock"]
+        yield "instructions_per_decision", kernel_log.instructions(cycles, module["loss_measured"])
+    if drops is not None:
+        yield from _judged(c, drops)
+
+
+def _judged(c: tlog.Connection, all_drops: list[truth.Drop]) -> Figures:
+    port = int(c.open["source_port"]) if c.open is not None else -1
+    drops = [drop for drop in all_drops if drop.port == port]
+    for by in (truth.QUEUE, truth.CHANNEL):
+        yield f"{by}_dropped_packets", float(sum(drop.by == by for drop in drops))
+    counts: Counter[tuple[str, str]] = Counter()
+    needless = 0
+    for decision in c.losses:
+        first, end, now_us = (int(decision[name]) for name in ("first", "end", "time_us"))
+        out = (end - first) % _SEQUENCES
+        lost = {d.by for d in drops if (d.sequence - first) % _SEQUENCES < out and d.sent_us <= now_us}
+        true = losses.CONGESTION if truth.QUEUE in lost else losses.RANDOM
+        counts[true, losses.CAUSES[int(decision["cause"])]] += 1
+        needless += not lost
+    for true, said in itertools.product(losses.CAUSES, repeat=2):
+        yield f"{true}_called_{said}", float(counts[true, said])
+    yield "needless_recoveries", float(needless)
 
 
 def _pairs(path: Path) -> dict[str, float]:

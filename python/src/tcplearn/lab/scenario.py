@@ -21,12 +21,11 @@ from .arm import End
 from .bursts import Repeat
 from .downloads import Downloads
 from .fades import Fades
-from .handshakes import Handshakes
 from .pages import Pages
 from .requests import Requests
 from .talks import Talks
 from .visits import Visits
-from .workload import Workload
+from .workload import Handshakes, Workload
 
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 _SIZES = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
@@ -87,6 +86,10 @@ class Transfer(Downloads):
     @property
     def workload(self) -> Workload:
         return self.repeat or self.requests or self.visits or self.pages or self.talks or self
+
+    @property
+    def inherits(self) -> bool:
+        return self.requests is not None and self.requests.inherit
 
     @model_validator(mode="after")
     def _one_workload(self) -> Self:
@@ -175,30 +178,20 @@ class Scenario(Table):
         return self.handshakes is not None or self.transfer.workload.with_nft
 
     @model_validator(mode="after")
-    def _handshakes(self) -> Self:
-        pages, a = self.transfer.pages, self.algorithms
+    def _tables(self) -> Self:
+        pages, requests, a = self.transfer.pages, self.transfer.requests, self.algorithms
         if self.handshakes and self.handshakes.percent < 100 and pages is None:
             raise ValueError("handshakes.percent chooses among pages (transfer.pages); give 100, or pages")
         arms = len(a.congestion) * len(a.estimators) * len(a.tlp) * len(a.startups)
         if pages and arms > pages.most_arms:
             raise ValueError(f"{arms} algorithms need more ports than there are; {pages.most_arms} have room")
-        return self
-
-    @model_validator(mode="after")
-    def _ends(self) -> Self:
-        if self.algorithms.at != ["sender"] and not self.transfer.is_download:
+        if a.at != ["sender"] and not self.transfer.is_download:
             raise ValueError(
                 "algorithms.at is for downloads: transfer.pings, transfer.places or transfer.captured"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _fades(self) -> Self:
-        if self.path.drawn_fades is None:
-            if self.fades is not None:
-                raise ValueError("fades: their number, of a path that has drawn_fades")
-            return self
-        if not self.transfer.requests or self.transfer.requests.on != "kept":
+        if self.fades and not self.path.drawn_fades:
+            raise ValueError("fades: their number, of a path that has drawn_fades")
+        if self.path.drawn_fades and not (requests and requests.on == "kept"):
             raise ValueError("drawn_fades of a path are for requests on a kept connection, one at a time")
         return self
 

@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def missing() -> str:
         return "a cgroup's BPF program needs root"
     try:
         _headers()
-        _ = compiler(), tool("bpftool"), cgroups(), ticks_per_second()
+        _ = tool("clang"), tool("bpftool"), cgroups(), ticks_per_second()
         if not BTF.exists():
             raise UserError(f"this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): there is no {BTF}")
     except UserError as error:
@@ -50,10 +49,6 @@ def shipped(model: Path) -> Path:
     """Return the file of the model `model` in a checkout; if there is none, return the path `model`."""
     file = ROOT / "core" / "models" / f"rtt_{model}.json"
     return file if model.name == str(model) and file.exists() and not model.exists() else model
-
-
-def compiler() -> str:
-    return tool("clang")
 
 
 def _headers() -> None:
@@ -97,7 +92,7 @@ def _clang(*words: object) -> str:
         raise UserError(f"the first RTO needs a checkout of tcplearn: there is no {SOURCE}")
     _headers()
     includes = (f"-I{ROOT}/core/include", "-I/usr/include/x86_64-linux-gnu")
-    return _run(compiler(), "-O2", "-target", "bpf", "-mcpu=v3", *includes, *words, SOURCE)
+    return _run(tool("clang"), "-O2", "-target", "bpf", "-mcpu=v3", *includes, *words, SOURCE)
 
 
 @dataclass(frozen=True)
@@ -112,10 +107,10 @@ class Loaded:
         if not (cgroup / "cgroup.procs").exists():
             raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
         bpftool = tool("bpftool")
-        with temporary.folder() as folder, self._undone():
+        with contextlib.ExitStack() as undo, temporary.folder() as folder:
+            undo.callback(self._remove)
             program = compiled(folder)
-            with contextlib.suppress(FileExistsError):
-                self.pins.mkdir()
+            self.pins.mkdir(exist_ok=True)
             _run(
                 bpftool, "prog", "load", program, self.pins / "prog", "type", "sockops", "pinmaps", self.pins
             )
@@ -123,14 +118,7 @@ class Loaded:
             _run(bpftool, "map", "update", "pinned", self.pins / "settings", *KEY, "value", *value)
             _run(bpftool, "cgroup", "attach", cgroup, "sock_ops", "pinned", self.pins / "prog", "multi")
             self.note.write_text(f"{cgroup}\n")
-
-    @contextlib.contextmanager
-    def _undone(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self._remove()
-            raise
+            undo.pop_all()
 
     def _remove(self) -> None:
         shutil.rmtree(self.pins, ignore_errors=True)
@@ -140,12 +128,12 @@ class Loaded:
         if not self.pins.exists():
             return ["no first RTO is loaded: each connection begins with one second"]
         cgroup = self.note.read_text().strip() if self.note.exists() else "?"
-        return [f"loaded: new connections of {cgroup}", *(f"{name}: {n}" for name, n in self._known())]
-
-    def _known(self) -> Iterator[tuple[str, int]]:
+        lines = [f"loaded: new connections of {cgroup}"]
         for name in ("places", "prefixes"):
             dumped = _run(tool("bpftool"), "-j", "map", "dump", "pinned", self.pins / name)
-            yield f"{name} known", dumped.count('"key":')
+            count = dumped.count('"key":')
+            lines.append(f"{name} known: {count}")
+        return lines
 
     def unload(self) -> None:
         """Unload the program; existing connections keep their RTO. Raise UserError or FailedError."""

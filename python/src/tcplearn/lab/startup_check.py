@@ -20,24 +20,19 @@ def compared(lines: Sequence[str]) -> list[str]:
     """Return a line for each connection in `lines` (JSON): its windows, and "ok" or what is wrong."""
     out = []
     place = None
-    for line in lines:
-        seen = json.loads(line)
-        case = seen["case"]
-        if seen["fresh"] and case["policy"] != STOCK:
+    for seen in map(json.loads, lines):
+        case, log = seen["case"], seen["log"]
+        is_stock = case["policy"] == STOCK
+        if seen["fresh"] and not is_stock:
             place = _native.StartupPolicy(case["policy"])
         name = f"{case['policy']}/{case['side']}"
-        if case["lost"]:
-            name += f"/{case['count']}-{case['lost']}"
+        name += f"/{case['count']}-{case['lost']}" if case["lost"] else ""
         name += "" if case["timestamps"] else "/no-timestamps"
         name += "" if seen["fresh"] else "/known-place"
-        log = seen["log"]
-        wrong = "; ".join(_wrong(seen, None if case["policy"] == STOCK else place))
-        out.append(f"{name}: IW {log['iw']}, ssthresh {_threshold(log['ssthresh'])}, {wrong or 'ok'}")
-    return [line.replace(", ok", " ok") for line in out]
-
-
-def _threshold(segments: int) -> str:
-    return "none" if segments == NO_SSTHRESH else str(segments)
+        threshold = "none" if log["ssthresh"] == NO_SSTHRESH else log["ssthresh"]
+        wrong = "; ".join(_wrong(seen, None if is_stock else place))
+        out.append(f"{name}: IW {log['iw']}, ssthresh {threshold}" + (f", {wrong}" if wrong else " ok"))
+    return out
 
 
 def _loss(case: Json) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,38 +40,26 @@ PAGES = "pages"  # only rows for pages of one size have it; kernel counters cove
 
 Row = Mapping[str, Any]
 Summary = tuple[float, float, int]  # (mean, standard deviation, number of values)
-ByRun = dict[tuple[str, str], dict[str, dict[str, float]]]
+Key = tuple[str, str]  # (algorithm, parameters)
 
 
-def has_probes(parameters: str) -> bool:
-    return bool(json.loads(parameters)["tlp"])
-
-
-def by_run(rows: Sequence[Row]) -> ByRun:
-    """Return the values by (algorithm, parameters), metric and run; a missing kernel counter is 0."""
-    out: ByRun = {}
-    runs: dict[tuple[str, str], dict[str, None]] = {}
+def summary(rows: Sequence[Row]) -> dict[Key, dict[str, Summary]]:
+    """Return the metrics over the runs; a kernel counter that is missing in a run is 0."""
+    runs: dict[Key, set[str]] = defaultdict(set)
+    by_run: dict[Key, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         key = (row["algorithm"], row["parameters"])
-        runs.setdefault(key, {})[row["run"]] = None
+        runs[key].add(row["run"])
         if row["value"] is not None:
-            out.setdefault(key, {}).setdefault(row["metric"], {})[row["run"]] = row["value"]
-    for key, metrics in out.items():
-        for metric, values in metrics.items():
-            if metric.startswith("nstat."):
-                metrics[metric] = dict.fromkeys(runs[key], 0.0) | values
+            by_run[key][row["metric"]][row["run"]] = row["value"]
+    out: dict[Key, dict[str, Summary]] = {key: {} for key in by_run}
+    for key, metrics in by_run.items():
+        for metric, of in metrics.items():
+            missing = len(runs[key]) - len(of) if _is_counter(metric) else 0
+            values = [*of.values(), *[0.0] * missing]
+            spread = statistics.stdev(values) if len(values) > 1 else 0.0
+            out[key][metric] = (statistics.fmean(values), spread, len(values))
     return out
-
-
-def summary(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Summary]]:
-    return {
-        key: {metric: _over(list(values.values())) for metric, values in metrics.items()}
-        for key, metrics in by_run(rows).items()
-    }
-
-
-def _over(values: Sequence[float]) -> Summary:
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0, len(values)
 
 
 def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
@@ -79,25 +68,25 @@ def document(rows: Sequence[Row], console: Console, title: str = "") -> Any:
 
     found = summary(rows)
     measured = {metric for metrics in found.values() for metric in metrics}
-    shown = [s for s in COLUMNS if s.metric in measured or _counter(s)]
+    shown = [s for s in COLUMNS if s.metric in measured or _is_counter(s.metric)]
     head = [Column("algorithm", words=True), Column("TLP", words=True, keep=50), Column("runs")]
     out = Table([*head, *(s.column for s in shown)], title=_title(rows, title), legend=_legend(rows))
     for (algorithm, parameters), metrics in found.items():
-        probes = "on" if has_probes(parameters) else "off"
+        given = json.loads(parameters)
         count = max(count for _, _, count in metrics.values())
-        of_size = f", {json.loads(parameters)['bytes'] / 1000:g} kB" if PAGES in metrics else ""
-        cells = [text(algorithm + of_size), text(probes), text(str(count))]
+        of_size = f", {given['bytes'] / 1000:g} kB" if PAGES in metrics else ""
+        cells = [text(algorithm + of_size), text("on" if given["tlp"] else "off"), text(str(count))]
         out.rows.append([*cells, *(_cell(s, metrics) for s in shown)])
     return terminal.titled(out, console)
 
 
-def _counter(shown: Shown) -> bool:
-    return shown.metric.startswith("nstat.")
+def _is_counter(metric: str) -> bool:
+    return metric.startswith("nstat.")
 
 
 def _cell(shown: Shown, metrics: Mapping[str, Summary]) -> Cell:
     if shown.metric not in metrics:
-        return shown.cell(0.0 if _counter(shown) and PAGES not in metrics else None)
+        return shown.cell(0.0 if _is_counter(shown.metric) and PAGES not in metrics else None)
     mean, spread, count = metrics[shown.metric]
     return shown.cell(mean, spread if count > 1 else None)
 

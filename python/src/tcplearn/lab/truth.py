@@ -10,7 +10,6 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from tcplearn.errors import FailedError
 
@@ -19,10 +18,19 @@ from .guest import PLACES
 QUEUE, CHANNEL = "queue", "channel"
 FILE = "drops.csv.gz"  # the drops; it replaces the captures
 
-_GLOBAL_BYTES, _RECORD_BYTES = 24, 16
+_GLOBAL_BYTES, RECORD_BYTES = 24, 16  # of a capture's header, and of that of each packet in it
 _MAGIC = b"\xd4\xc3\xb2\xa1"  # pcap magic number: little endian, times in us
-_ETHERNET_BYTES = 14
-_LEAST_BYTES = _ETHERNET_BYTES + 20 + 20  # with headers of Ethernet, IPv4 and TCP, without options
+ETHERNET_BYTES = 14
+_LEAST_BYTES = ETHERNET_BYTES + 20 + 20  # with headers of Ethernet, IPv4 and TCP, without options
+_IP, _TCP = RECORD_BYTES + ETHERNET_BYTES, RECORD_BYTES + ETHERNET_BYTES + 20
+_RECORD = np.dtype(
+    {
+        "names": ["seconds", "micros", "id", "port", "sequence"],
+        "formats": ["<u4", "<u4", ">u2", ">u2", ">u4"],
+        "offsets": [0, 4, _IP + 4, _TCP, _TCP + 4],
+        "itemsize": RECORD_BYTES + _LEAST_BYTES,
+    }
+)
 
 Sent = tuple[int, int, int]
 """Source port, sequence number, IP's identification: one sending of a segment."""
@@ -78,29 +86,23 @@ def _missing(
 
 def _read(path: Path) -> dict[Sent, int]:
     """Return the time in us of each transmission in the capture `path`; raise FailedError."""
+    data, starts = records(path)
+    index = np.array(starts, np.int64)[:, None] + np.arange(_RECORD.itemsize)
+    rows = np.frombuffer(data, np.uint8)[index].view(_RECORD)[:, 0]
+    sent = zip(*(rows[name].tolist() for name in ("port", "sequence", "id")), strict=True)
+    time_us = rows["seconds"].astype(np.int64) * 1_000_000 + rows["micros"]
+    return dict(zip(sent, time_us.tolist(), strict=True))
+
+
+def records(path: Path) -> tuple[bytes, list[int]]:
+    """Return the capture `path`, and where its whole records of TCP begin in it; raise FailedError."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")
-    starts = list(_records(data))
-    raw = np.frombuffer(data, np.uint8)
-    index = np.array(starts, np.int64)[:, None] + np.arange(_RECORD_BYTES + _LEAST_BYTES)
-    rows = raw[index] if starts else np.empty((0, _RECORD_BYTES + _LEAST_BYTES), np.uint8)
-    seconds, micros = (_number(rows, at, "<u4") for at in (0, 4))
-    ip = _RECORD_BYTES + _ETHERNET_BYTES
-    numbers = [_number(rows, ip + 20, ">u2"), _number(rows, ip + 24, ">u4"), _number(rows, ip + 4, ">u2")]
-    sent = zip(*(column.tolist() for column in numbers), strict=True)
-    return dict(zip(sent, (seconds * 1_000_000 + micros).tolist(), strict=True))
-
-
-def _number(rows: npt.NDArray[np.uint8], at: int, kind: str) -> npt.NDArray[np.int64]:
-    width = np.dtype(kind).itemsize
-    return np.ascontiguousarray(rows[:, at : at + width]).view(kind).reshape(-1).astype(np.int64)
-
-
-def _records(data: bytes) -> Iterator[int]:
-    at = _GLOBAL_BYTES
-    while at + _RECORD_BYTES <= len(data):
+    starts, at = [], _GLOBAL_BYTES
+    while at + RECORD_BYTES <= len(data):
         size = int.from_bytes(data[at + 8 : at + 12], "little")
-        if size >= _LEAST_BYTES and at + _RECORD_BYTES + size <= len(data):
-            yield at
-        at += _RECORD_BYTES + size
+        if size >= _LEAST_BYTES and at + RECORD_BYTES + size <= len(data):
+            starts.append(at)
+        at += RECORD_BYTES + size
+    return data, starts

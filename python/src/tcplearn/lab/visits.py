@@ -25,4 +25,4 @@ class Visits(Workload):
         yield from super().starts(setup)
 
     def figures(self, left: Left) -> Figures:
-        yield from requests.figures(left.folder, left.nstat, left.data_segments)
+        yield from requests.figures(left)

@@ -1,22 +1,35 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the base class of workloads: tables of a lab scenario that add shell commands and metrics."""
+"""Defines the base class of workloads (tables of a lab scenario that add shell commands and metrics) and the
+table `[handshakes]`: which SYNs or SYN-ACKs are dropped on purpose."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from tcplearn.scenario.check import Table
 from tcplearn.scenario.path import DrawnFades
 
 from .arm import Arm
-from .handshakes import Handshakes
 
 Lines = Iterator[str]
 Figures = Iterator[tuple[str, float]]
 Flow = tuple[str, Mapping[str, Any], Mapping[str, float]]  # name, additional parameters, figures
 
 SENT = "TcpExtTCPOrigDataSent"  # counts new data segments and no retransmissions
+ROUTER = "c1"  # the router that drops packets of handshakes: the first one after the sender
+
+
+class Handshakes(Table):
+    lose: Literal["syn", "syn-ack"] = "syn-ack"
+    nth: Annotated[int, Field(ge=1, le=10)] = 1  # the first to be dropped
+    count: Annotated[int, Field(ge=1, le=10)] = 1
+    percent: Annotated[float, Field(gt=0, le=100)] = 100  # of the pages, chosen by the run's seed
+
+    def dropped(self) -> str:
+        return f"{self.lose} {self.nth} {self.count}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +75,6 @@ class Workload(Table):
 
     @property
     def with_nft(self) -> bool:
-        return False
-
-    @property
-    def inherits(self) -> bool:
-        """Return whether the policy of retransmissions starts with what it learned on the last connection."""
         return False
 
     def starts(self, setup: Setup) -> Lines:

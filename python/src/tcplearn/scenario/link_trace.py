@@ -4,6 +4,7 @@
 import gzip
 import io
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,16 +64,16 @@ def in_steps(path: Path, step_ms: int) -> Steps:
 
 
 def _steps(times: list[int], step_ms: int) -> tuple[Step, ...]:
-    packets = [0] * (times[-1] // step_ms + 1)
-    for at in times:
-        packets[(at % times[-1]) // step_ms] += 1  # the last time of the trace is time 0 of the next period
+    end_ms = times[-1]
+    packets = Counter((at % end_ms) // step_ms for at in times)  # the last time is 0 of the next period
     steps: list[Step] = []
     before = -1
-    for k, count in enumerate(packets):
-        length_ms = min(step_ms, times[-1] - k * step_ms)
-        if length_ms <= 0 or count == before:
-            continue
-        before = count
-        bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8  # the refilled bucket already sends one packet
-        steps.append(Step(k * step_ms, max(LOWEST_RATE, bits * 1000 // length_ms)))
+    for at_ms in range(0, end_ms, step_ms):
+        count = packets[at_ms // step_ms]
+        if count != before:
+            before = count
+            # the refilled bucket already sends one packet
+            bits = max(count * PACKET_BYTES - BURST_BYTES, 0) * 8
+            rate = bits * 1000 // min(step_ms, end_ms - at_ms)
+            steps.append(Step(at_ms, max(LOWEST_RATE, rate)))
     return tuple(steps)

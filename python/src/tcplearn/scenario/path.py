@@ -38,11 +38,6 @@ class PacketBursts(Table):
     loss_in_bad_percent: Percent = 100
     loss_in_good_percent: Percent = 0
 
-    @property
-    def mean_loss(self) -> float:
-        bad = self.to_bad_percent / (self.to_bad_percent + self.to_good_percent)
-        return (bad * self.loss_in_bad_percent + (1 - bad) * self.loss_in_good_percent) / 100
-
 
 class TimeBursts(Table):
     kind: Literal["time"]  # Gilbert-Elliott in time, with exponential lengths of the states
@@ -92,16 +87,12 @@ class Direction(Table):
             raise ValueError("reorder_percent and reorder_ms go together")
         if self.slot_ms and not 0 < self.slot_ms[0] <= self.slot_ms[1]:
             raise ValueError("slot_ms: the least and the most between two slots, as [10, 60]")
+        if self.limit_packets > 100_000:
+            raise ValueError("queue_ms: more than 100,000 packets at this rate")
         return self
 
     def followed(self) -> link_trace.Steps:
         return link_trace.in_steps(Path(self.trace), self.trace_step_ms)
-
-    @model_validator(mode="after")
-    def _bounded(self) -> Self:
-        if self.limit_packets > 100_000:
-            raise ValueError("queue_ms: more than 100,000 packets at this rate")
-        return self
 
     @property
     def has_rate(self) -> bool:
@@ -216,7 +207,8 @@ class NetworkPath(Table):
                 known = ", ".join(self.hop)
                 raise ValueError(f"a change or fade names the hop {name!r}; there are {known}")
         for change in self.change:
-            for side, changed in ((side, getattr(change, side)) for side in ("forward", "reverse")):
+            for side in both_sides("both"):
+                changed: Changed | None = getattr(change, side)
                 direction: Direction = getattr(self.hop[change.hop], side)
                 if changed and changed.rate_mbps is not None and not direction.has_rate:
                     raise ValueError(f"a change of hop {change.hop!r}: {side} has no rate_mbps to change")
@@ -252,11 +244,8 @@ def _for(host: str, found: tree.Tree) -> tree.Tree:
 
 
 def _over(shared: tree.Tree, own: tree.Tree) -> tree.Tree:
-    left = dict(shared)
-    for group in _ONE_OF:
-        if any(key in own for key in group):
-            left = {key: value for key, value in left.items() if key not in group}
-    return {**left, **own}
+    replaced = {key for group in _ONE_OF if not own.keys().isdisjoint(group) for key in group}
+    return {key: value for key, value in shared.items() if key not in replaced} | own
 
 
 def both_sides(sides: Sides) -> Iterator[Side]:
