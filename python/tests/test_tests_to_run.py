@@ -15,7 +15,11 @@ JUNIT = """<testsuites><testsuite>
 <testcase classname="python.tests.lab.test_b" name="two">{}</testcase>
 <testcase classname="python.tests.test_c" name="three"><skipped/></testcase>
 </testsuite></testsuites>"""
-ALL = ["python/tests/cli", "python/tests/lab", "python/tests/test_c.py"]
+ALL = ["python/tests"]
+
+
+def all_but(*done: str) -> list[str]:
+    return ALL + [f"--ignore=python/tests/{name}" for name in done]
 
 
 class Repository:
@@ -62,16 +66,21 @@ def test_nothing_is_run_again_without_a_change(repository: Repository) -> None:
 
 def test_what_failed_is_run_again(repository: Repository) -> None:
     repository.run("<failure/>")
-    assert repository.tool() == ["python/tests/lab"]
-    assert repository.run() == ["python/tests/lab"]
+    assert repository.tool() == all_but("cli", "test_c.py")
+    assert repository.run() == all_but("cli", "test_c.py")
     assert repository.tool() == []
+
+
+def test_a_file_of_tests_that_cannot_be_read(repository: Repository) -> None:
+    repository.run('</testcase><testcase classname="" name="python.tests.lab.test_d"><error/>')
+    assert repository.tool() == ALL
 
 
 @pytest.mark.parametrize(
     ("changed", "runs"),
     [
-        ("python/tests/cli/test_a.py", ["python/tests/cli"]),
-        ("python/tests/test_c.py", ["python/tests/test_c.py"]),
+        ("python/tests/cli/test_a.py", all_but("lab", "test_c.py")),
+        ("python/tests/test_c.py", all_but("cli", "lab")),
         ("python/tests/helper.py", ALL),
         ("core/new.h", ALL),
     ],
