@@ -129,7 +129,7 @@ test:
 	@tools/timed build-packages tools/system-packages $(BUILD_PACKAGES)
 	@$(TOGETHER) $(addprefix timed-,$(BUILDS))
 	@$(TOGETHER) $(addprefix timed-,$(CHECKS))
-	@tests=$$(tools/tests-to-run); code=0; \
+	@tests=$$(tools/tests-to-run) || exit; code=0; \
 	if [ -z "$$tests" ]; then echo "pytest: passed with these files (make test ALL=1 runs it all the same)"; \
 	else tools/timed pytest $(BIN)/pytest -n $(PYTESTS) -rs -m "not full" --junitxml build/times/pytest.xml $$tests || code=$$?; fi; \
 	if [ -n "$$tests" ] && [ $$code -le 1 ]; then tools/tests-to-run --passed; fi; \

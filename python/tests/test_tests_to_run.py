@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,20 @@ def test_what_failed_is_run_again(repository: Repository) -> None:
     assert repository.tool() == all_but("cli", "test_c.py")
     assert repository.run() == all_but("cli", "test_c.py")
     assert repository.tool() == []
+
+
+def test_a_result_that_was_cut_off(repository: Repository) -> None:
+    repository.run()
+    repository.write("build/passed/pytest.json", '{"cli": "0')
+    assert repository.tool() == ALL
+
+
+def test_without_git(repository: Repository) -> None:
+    repository.run()
+    python = str(Path(sys.executable).parent)
+    assert repository.tool(PATH=python) == ALL
+    shutil.rmtree(repository.folder / ".git")
+    assert repository.tool() == ALL
 
 
 def test_a_file_of_tests_that_cannot_be_read(repository: Repository) -> None:
