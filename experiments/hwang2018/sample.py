@@ -21,7 +21,7 @@ CALLS = tuple(
 #: The senders in ns-3 (variants of the scenario files), and their titles, in the order of the page.
 SENDERS = {
     "newreno": "NewReno",
-    **{f"veno-{beta}": f"Veno, β {beta}" for beta in (5, 10, 15, 20, 25)},
+    **{f"veno-{beta}": f"Veno, β {beta}" for beta in (3, 5, 10, 15, 20, 25)},
     "ml-hwang2018": "ML-TCP, the paper's",
     "ml-wide": "ML-TCP, wide",
     "ml-adaptive": "ML-TCP, adaptive",

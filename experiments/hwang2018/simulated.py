@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run
 
 FILES = (
-    "figure-5", "figure-7", "figure-9", "baselines", "harm", "training", "calibration", "calibration-past",
-    "calibration-cubic",
+    "figure-5", "figure-7", "figure-9", "baselines", "acks", "harm", "training", "calibration",
+    "calibration-past", "calibration-cubic",
 )  # fmt: skip
 METRICS = (
     "goodput_mbps", "mean_rtt_ms", "queue_dropped_packets", "beside_goodput_mbps", "jain_index", *CALLS,
@@ -73,6 +73,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "verdicts": published.counted(judged),
         "tolerance": f"{100 * published.TOLERANCE:.0f} %",
         "equations": equations(found.at(scenario="5"), found.at(scenario="baselines")),
+        "acks": list(acks(found.at(scenario="acks"))),
         "drops": list(criteria.drops(found.at(scenario="harm"))),
         "harm": found.at(scenario="harm"),
         "name_of": name_of,
@@ -106,3 +107,14 @@ def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
         for base in ("newreno", "veno-5", "vegas", "vegas-linux")
     ]
     return {"senders": senders, "ratios": ratios}
+
+
+def acks(found: Sample) -> Iterator[list[str]]:
+    """Yields a table row for each sender: goodput, and `history`'s over it, if the receiver acknowledges
+    every second segment and every segment, and goodput of the first 15 s with an ACK for each segment."""
+    cases = (("100", 2), ("100", 1), ("15", 1))
+    runs = [found.at(duration_s=float(of), delayed_ack_segments=every) for of, every in cases]
+    for name in found.senders():
+        means = [str(here.at(name).mean("goodput_mbps")) for here in runs]
+        ratios = [str(here.at("ml-history").over(here.at(name), "goodput_mbps")) for here in runs]
+        yield [name_of(name), *means, *ratios]
