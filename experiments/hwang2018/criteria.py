@@ -29,7 +29,7 @@ JUDGED = ("ml-hwang2018", "ml-wide", "ml-adaptive", "ml-history", "ml-history-45
 #: For NewReno and CUBIC: the sender without a classifier, with the oracle, and with classifiers.
 KINDS = (
     ("newreno", "oracle", JUDGED),
-    ("cubic", "cubic-oracle", ("cubic-history", "cubic-past")),
+    ("cubic", "cubic-oracle", ("cubic-history",)),
 )
 HEAD = ("criterion", "sender", "limit", "ours (of several conditions the worst)", "where", "")
 

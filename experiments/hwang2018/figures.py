@@ -27,7 +27,7 @@ PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle"
 OTHERS = (
     "newreno", "westwood", "vegas", "vegas-linux", "cubic", "cubic-history", "cubic-oracle", "bbr", "oracle",
 )  # fmt: skip
-THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle")
+THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-history", "oracle")
 #: Figure 6 of the paper, cwnd over time: the senders, the loss rate, and the drawn seconds of the first run.
 OVER_TIME, OVER_TIME_AT, WINDOW_S = ("newreno", "veno-5", "ml-hwang2018"), 1e-2, (40, 100)
 MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"}
@@ -53,7 +53,7 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
     title = "Figure 8: goodput over that of 30 ms at a loss rate of 0.01"
     yield from _lines("figure-08", title, seven, "rtt_ms", THREE, "RTT, ms", over=30.0)
     title = "Figure 9: goodput beside UDP at a loss rate of 0.01"
-    yield from _lines("figure-09", title, nine, "udp_share", (*THREE, "westwood"), "UDP's share of 5 Mbit/s")
+    yield from _lines("figure-09", title, nine, "udp_share", THREE, "UDP's share of 5 Mbit/s")
 
 
 def lab(found: Sample) -> Iterator[Figure]:
