@@ -82,9 +82,7 @@ class Sample(list[Run]):
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Sample:
-        return cls(
-            replace(run, labels=_short(run), metrics={**run.metrics, **_derived(run)}) for run in runs
-        )
+        return cls(replace(run, labels=_short(run), metrics={**run.metrics, **_derived(run)}) for run in runs)
 
     def at(self, sender: str = "", /, **columns: Any) -> Sample:
         """Returns the runs of `sender` (default: all) whose named columns or labels have the given values."""

@@ -120,7 +120,9 @@ def test_the_verdict_on_a_printed_number(printed: str, ours: Estimate, said: str
 def test_every_printed_number_has_a_row_with_ours() -> None:
     def run(sender: str, rate: float, mbps: float) -> Iterator[Run]:
         for seed in (401, 402):
-            made = made_up("5", sender, seed, {"loss_rate": rate}, goodput_mbps=mbps, **dict.fromkeys(CALLS, 1.0))
+            made = made_up(
+                "5", sender, seed, {"loss_rate": rate}, goodput_mbps=mbps, **dict.fromkeys(CALLS, 1.0)
+            )
             yield replace(made, series={"cwnd_bytes": np.array([mbps, np.nan, mbps])})
 
     senders = (("newreno", 1.0), ("veno-5", 2.1), ("ml-hwang2018", 4.0))
@@ -135,7 +137,8 @@ def test_every_printed_number_has_a_row_with_ours() -> None:
     assert by['mean cwnd at 0.01, Veno over NewReno ("higher")'] == ["2.10 (2.10 to 2.10)", "reproduced"]
     assert by["share of correct decisions at 0.01, Veno, β 5"] == ["0.50 (0.50 to 0.50)", "not reproduced"]
     assert len(rows) == sum(
-        len((FOLDER / name).read_text().splitlines()) - 1 for name in ("published.csv", "published-tables.csv")
+        len((FOLDER / name).read_text().splitlines()) - 1
+        for name in ("published.csv", "published-tables.csv")
     )
     assert sum(published.counted(rows).values()) == len(rows)
 
