@@ -121,7 +121,8 @@ class Sample(list[Run]):
     def accuracy(self) -> Estimate:
         """Returns the mean share of fast retransmits whose cause the classifier decided correctly."""
         calls = [Sample([run]).calls() for run in self]
-        return student_mean([(c[0] + c[3]) / sum(c) for c in calls if sum(c)], CONFIDENCE)
+        of = student_mean([(c[0] + c[3]) / sum(c) for c in calls if sum(c)], CONFIDENCE)
+        return of if math.isnan(of.low) else Estimate(of.value, max(of.low, 0.0), min(of.high, 1.0))
 
 
 def _derived(run: Run) -> dict[str, float]:
