@@ -54,7 +54,7 @@ ALL = (
 )
 SPECS = tuple(candidate.spec for candidate in ALL)
 #: The row of the measured times, which is no candidate.
-SEEN = Candidate("as it was", "")
+SEEN = Candidate("as captured", "")
 #: The first RTO, for SYNs, from the shipped model `rfc6298`.
 FIRST_RTO = Candidate(
     "learned first RTO",
