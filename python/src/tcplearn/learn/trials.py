@@ -24,9 +24,9 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A loss classifier's scores of all losses, each by a model that was trained without the loss's fold.
-    `called` are the decisions, by thresholds chosen on other folds. `calibrated`: scores are
-    probabilities."""
+    """A loss classifier's scores of all losses, each by a model that was trained without the cross-validation
+    fold of the loss. `called` are the decisions, by thresholds chosen on the other folds. `calibrated` says
+    whether the scores are probabilities."""
 
     name: str
     data: Dataset
@@ -51,7 +51,8 @@ class Outcome:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return the recalls of congestion and random losses if scores >= `threshold` mean congestion."""
+        """Return the recalls of congestion and random losses if a score of at least `threshold` means
+        congestion."""
         called = (self.score >= threshold).astype(np.int64)
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
@@ -60,7 +61,7 @@ class Outcome:
         return self.of(np.isin(self.data.group, self.data.both_causes().group))
 
     def of(self, keep: NDArray[np.bool_]) -> Outcome:
-        """Return the outcome on the rows selected by `keep`."""
+        """Return the outcome on the losses that `keep` selects."""
         return Outcome(self.name, self.data.rows(keep), self.score[keep], self.called[keep], self.calibrated)
 
 

@@ -178,7 +178,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Declare packets lost after 2 RTT and three acknowledged later packets: logs may lack losses."""
+        """Declare packets lost that are older than 2 RTT if three packets sent later were acknowledged,
+        because a log may lack losses."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -232,7 +233,8 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Release rows once it is known whether their oldest packet in flight was lost; with `final`, all."""
+        """Release the finished rows for which it is known whether their oldest packet in flight was lost;
+        with `final`, release all rows."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:
