@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #endif
 
-/* The most numbers of an event, and of an answer. */
+/* The largest count of numbers in an event, and in an answer. */
 #define TL_VECTOR_NUMBERS 8
 #define TL_VECTOR_ANSWERS 40
 #define TL_VECTOR_BEGIN (~(uint32_t)0)
