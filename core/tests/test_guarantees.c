@@ -194,7 +194,8 @@ static void check_units(const char *name, const char *key, double value)
 			e->update(two.state, &in);
 			p = subject_query(&one);
 			q = subject_query(&two);
-			/* the floor of the RTO, 1 us, is the only constant in microseconds */
+			/* the floor of the RTO, 1 us, is the only constant of these estimators in
+			 * microseconds */
 			CHECK(q.rtt_us == (double)power * p.rtt_us &&
 				      (q.rto_us == (double)power * p.rto_us || p.rto_us <= 1),
 			      "%s, adversary %d: %.17g, times %d: %.17g", name, kind, p.rtt_us, (int)power,

@@ -83,7 +83,8 @@ int main() {
   check(after_loss(measured<ns3::TcpVeno>(few, 66), few, 8) < 7, "ns-3's Veno: 10 to less than 7");
   check(after_timeout(measured<Veno>(few, 66), few) == 5, "Veno: half of FlightSize after a timeout");
 
-  // after ACKs of one window, cwnd has grown by one segment, or by half a segment
+  // Over the ACKs of one window, Veno's cwnd grows by one segment, or by half a segment where many are
+  // queued.
   check(near(growth<Veno>(20, 66, 20), 1 - 0.02), "Veno: cwnd + 1 in an RTT where few are queued");
   check(near(growth<Veno>(20, 90, 20), 0.5), "Veno: cwnd + 1/2 in an RTT where many are");
   check(near(growth<ns3::TcpVeno>(20, 90, 20), 1 - 0.02), "ns-3's Veno: cwnd + 1 in each");

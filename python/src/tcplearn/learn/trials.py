@@ -142,7 +142,7 @@ def ours(choices: Choices) -> Learner:
 
 
 def of_some(choices: Choices, share: float) -> Learner:
-    """Return a learner that trains the perceptron on the share `share` of the scenarios."""
+    """Return a function that trains the perceptron on the share `share` of the scenarios."""
 
     def learn(data: Dataset) -> Scorer:
         there = np.unique(data.group)
@@ -153,7 +153,8 @@ def of_some(choices: Choices, share: float) -> Learner:
 
 
 def ceiling(seed: int) -> Learner:
-    """Return a learner that trains gradient boosting on all features."""
+    """Return a function that trains gradient boosting on all features, as the upper limit for loss
+    classifiers."""
 
     def learn(data: Dataset) -> Scorer:
         trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
@@ -171,7 +172,8 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """Return a learner that uses one feature as the score and learns only its sign."""
+    """Return a function that trains a loss classifier with a single feature as the score. It learns only
+    whether larger or smaller values mean congestion."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
