@@ -6,7 +6,8 @@
 namespace tcplearn {
 namespace {
 
-// The most pieces (ranges of bytes) in flight that are stored, and the most before the first ACK.
+// The largest number of pieces (ranges of bytes) in flight that are stored, and the largest number before the
+// first ACK.
 constexpr std::size_t kMostSentPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
 // RFC 9293, 3.7.1: a full-sized segment has at least this size, unless a smaller one was negotiated.

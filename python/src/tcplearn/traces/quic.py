@@ -26,7 +26,8 @@ Row: TypeAlias = dict[str, int]  # values by column; columns that QUIC does not 
 
 
 class _Packet:
-    """A packet that was sent. `out`: it elicits an ACK, and is neither acknowledged nor lost."""
+    """A packet that was sent. `out` is true while the packet is in flight: it elicits an ACK, and is neither
+    acknowledged nor lost."""
 
     __slots__ = ("eliciting", "lost", "order", "out", "sent_us", "size")
 
