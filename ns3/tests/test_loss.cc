@@ -121,8 +121,7 @@ int main() {
   knows.socket.loss = tcplearn::LossSettings{{"oracle"}, true};
   knows.path.queue_packets = 1000;
   knows.path.rate_mbps = 50;
-  knows.path.loss_rate =
-      0.002;  // few, so that no retransmission is lost too
+  knows.path.loss_rate = 0.002;              // few, so that no retransmission is lost too
   knows.socket.cwnd_max_bytes = 200 * 1448;  // the queue never fills
   knows.duration_s = 10;
   const Result kept = run(knows);
