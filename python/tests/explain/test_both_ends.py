@@ -51,7 +51,7 @@ def test_where_both_ends_lose_segments_the_setting_is_for_both(
     assert advised["end"] == "both"
     page = report.read_text()
     assert "on the client and the server" in page
-    assert len(re.findall(r"sudo ip route (?:replace|del) [^<]*# on the (?:client|server)</", page)) == 4
+    assert len(re.findall(r"sudo ip route (?:add|del) [^<]*# on the (?:client|server)</", page)) == 4
 
 
 def test_a_slow_server_is_named_though_losses_made_the_slowest_requests(
