@@ -246,28 +246,29 @@ def tables(series: Series, steps: bool) -> str:
     )
     return f"""## Prediction
 
-The prediction error, divided by that of the better of `jacobson` (RFC 6298) and `last` (the last RTT) on
-the same samples. Columns "mean" have the geometric mean over {len(series)} series, and columns "worst" the
-worst series. "Full" is over the whole series; "50" and "100" start the estimator anew every 50 or 100
-samples.
+The table has the prediction error of `tracking` and of its variants, divided by that of the better of
+`jacobson` (RFC 6298) and `last` (the last RTT) on the same samples. Columns "mean" have the geometric mean
+over {len(series)} series, and columns "worst" the worst series. For "full" the estimator runs over the
+whole series; for "50" and "100" it starts anew every 50 or 100 samples.
 
 {predictions}
 
 ## Experts
 
-The same ratio of errors for variants of the estimator `experts`, on a grid of predictions fitted to the
-path. The variants are alternatives that Nunes et al. 2014 name: the loss function of step 2 of their
-algorithm, and the rule by which step 4 shares weight ([experts](algorithms/experts.md)).
+The table has the prediction errors of variants of the estimator `experts`, on a grid of predictions fitted
+to the path, divided by those of the better of `jacobson` and `last`. The variants are alternatives that
+Nunes et al. 2014 name: the loss function of step 2 of their algorithm, and the rule by which step 4 shares
+weight ([experts](algorithms/experts.md)).
 
 {experts}
 
 ## Timer
 
-The first two columns are for `conformal` with a chosen miss rate of 1 %: the range of the miss rate divided
-by 1 %, over the series with {EXPECTED} or more expected misses, and on how many of them it is within 0.7 to
-1.3. The next three columns are for the miss rate that `jacobson` has on each series: the excess wait (mean
-of RTO − sample where above 0) and the misses, both divided by those of `jacobson`, and how often the sample
-after a miss is missed too (all series together).{what}
+The first two columns of the table are for `conformal` with a chosen miss rate of 1 %: the range of the miss
+rate divided by 1 %, over the series with {EXPECTED} or more expected misses, and on how many of them it is
+within 0.7 to 1.3. The next three columns are for the miss rate that `jacobson` has on each series: the
+excess wait (mean of RTO − sample where above 0) and the misses, both divided by those of `jacobson`, and
+how often the sample after a miss is missed too (all series together).{what}
 
 {table(head, (timer(*v) for v in TIMERS))}
 """
@@ -323,25 +324,26 @@ bench/ablation.py FOLDER` prints the same tables for any folder of traces.
 {tables(series, steps=True)}
 ## By family
 
-For each family of series: the ratio of prediction errors as above, and the wait at the miss rate of
-`jacobson`, divided by that of `jacobson`. The wait is given where `jacobson` misses 20 samples or more.
+For each family of series, the table has the prediction error divided by that of the better of `jacobson`
+and `last`, and the excess wait of the timer at the miss rate of `jacobson`, divided by that of `jacobson`.
+The wait is given where `jacobson` misses 20 samples or more.
 
 {families}
 
 ## Prediction at the time of sending
 
-The same ratio of errors for the prediction in force when the packet was sent, in flows with the given
-number of packets per round trip (seeds 0 to 2). With ten packets the noise of these families cannot be
-predicted, and an average is the best prediction.
+The table has the error of the prediction in force when the packet was sent, divided by that of the better
+of `jacobson` and `last`, in flows with the given number of packets per round trip (seeds 0 to 2). With ten
+packets the noise of these families of series cannot be predicted, and an average is the best prediction.
 
 {sends}
 
 ## Rows of steps
 
-`conformal` with a chosen miss rate of 1 %, and `conformal/first`, its first form, on one generated series.
-The RTT has 100 constant levels, alternately higher and lower. The columns have the miss rate divided by 1
-%, over all samples and over samples 51 to 150 after a step up or down, and how much longer than the RTT the
-timer waits on average.
+The table is for `conformal` with a chosen miss rate of 1 %, and for `conformal/first`, its first form, on
+one generated series. The RTT has 100 constant levels, alternately higher and lower. The columns have the
+miss rate divided by 1 %, over all samples and over samples 51 to 150 after a step up or down, and how much
+longer than the RTT the timer waits on average.
 
 {rows}
 
@@ -357,21 +359,22 @@ times the chosen one.
 
 {waits}
 
-`conformal/at-send` at 1 % in shorter flows: its miss rate at the time of sending, divided by 1 %, and on
-how many of the 57 series it is below, within and above 0.7 to 1.3 times 1 %. The estimator learns once in a
-flight. 2,000 packets, fifty in a round trip, are only 40 flights.
+The next table is for `conformal/at-send` with a chosen miss rate of 1 % in shorter flows. It has the share
+of samples above the RTO in force when the segment was sent, divided by 1 %, and on how many of the 57
+series this ratio is below, within and above 0.7 to 1.3. The estimator learns once in a flight; 2,000
+packets, fifty in a round trip, are only 40 flights.
 
 {short}
 
 ## Bursts, outages, heavy tails
 
-`conformal` at 1 % on a path of 50 ms with 5 % of noise, 200 times: the RTO after a burst of longer RTTs,
-divided by the RTO before it.
+The table is for `conformal` with a chosen miss rate of 1 % on a path of 50 ms with 5 % of noise, in 200
+runs. It has the RTO after a burst of longer RTTs, divided by the RTO before the burst.
 
 {disturbances}
 
-RTTs with a Pareto tail, 100,000 samples: the wait for a miss rate of 1 %, on series where `jacobson` misses
-about 5 %.
+The table is for 100,000 RTTs with a Pareto tail: the excess wait of `conformal` for a miss rate of 1 %, on
+series where `jacobson` misses about 5 %.
 
 {tails}
 """

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the tests share: a check that counts, and an estimator with its memory fenced by canaries. */
+/* What the tests of the core share: a macro that checks a condition and counts failures, and algorithms whose
+ * memory has guard bytes behind it. */
 #ifndef TCPLEARN_TESTS_CHECK_H
 #define TCPLEARN_TESTS_CHECK_H
 
@@ -13,7 +14,8 @@
 
 static unsigned failures;
 
-/* CHECK(condition, "format", ...): says what failed and goes on, up to a point. */
+/* CHECK(condition, "format", ...): if the condition is false, prints the message. The test continues, but
+ * ends after 20 failures. */
 #define CHECK(ok, ...) \
 	do { \
 		if (!(ok)) { \
@@ -25,7 +27,7 @@ static unsigned failures;
 		} \
 	} while (0)
 
-/* SplitMix64: seeded, the same everywhere. */
+/* Returns the next number of SplitMix64. The same seed gives the same numbers on every machine. */
 static inline uint64_t random_next(uint64_t *seed)
 {
 	uint64_t z = (*seed += 0x9e3779b97f4a7c15u);
@@ -52,7 +54,7 @@ static inline double param_high(const struct tl_param *p)
 	return tl_value_of_nano(p->high_nano);
 }
 
-/* True for "jacobson" and its presets, "jacobson/...". */
+/* Returns whether the algorithm is `name`, such as "jacobson", or one of its presets, "jacobson/...". */
 static inline int is_a(const struct tl_algorithm *a, const char *name)
 {
 	size_t n = strlen(name);
@@ -63,7 +65,7 @@ static inline int is_a(const struct tl_algorithm *a, const char *name)
 #define CANARY 0xa5
 #define FENCE 64
 
-/* The place of a key, count where there is none. */
+/* Returns the index of the parameter `key`; param_count if the algorithm has no such parameter. */
 static inline uint32_t param_place(const struct tl_algorithm *a, const char *key)
 {
 	uint32_t i = 0;
@@ -73,7 +75,8 @@ static inline uint32_t param_place(const struct tl_algorithm *a, const char *key
 	return i;
 }
 
-/* Memory of so many bytes with a fence behind; and its end, which looks at the fence. */
+/* fenced() allocates `bytes` bytes with guard bytes behind them. fenced_free() checks the guard bytes and
+ * frees the memory. */
 static inline unsigned char *fenced(size_t bytes)
 {
 	unsigned char *memory = malloc(bytes + FENCE);
@@ -93,8 +96,9 @@ static inline void fenced_free(const char *name, unsigned char *memory, size_t b
 	free(memory);
 }
 
-/* An algorithm of some kind with its parameters and its memory, fenced: KIND_defaults(), KIND_set() and KIND_get() by key
- * as in the table (for replays, where an unknown one is a broken file: -1, and NAN), KIND_start(), KIND_stop(). */
+/* Defines a struct for an algorithm of a kind, with its parameters and its state in guarded memory, and
+ * functions for it: KIND_defaults(); KIND_set() and KIND_get() for the parameter with a key, which return -1
+ * and NAN if the key is not known (as in a damaged vector file); KIND_start() and KIND_stop(). */
 #define FENCED(kind, type, of) \
 	struct kind { \
 		const struct type *of; \

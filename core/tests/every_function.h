@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Calls every verb of wrap.h: compiled as C++, for the kernel and for BPF. */
+/* Calls every function of wrap.h. This file is compiled as C++, for the kernel and for BPF. */
 #ifndef TCPLEARN_TESTS_EVERY_FUNCTION_H
 #define TCPLEARN_TESTS_EVERY_FUNCTION_H
 
@@ -53,7 +53,8 @@ uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan
 #define TOUCH_F64(id, label, list, learned, summary, about, state, timer) TOUCH(f64, id)
 #define TOUCH_F64_PRESET(id, preset, label, summary) TOUCH_PRESET(f64, id, preset)
 
-/* BPF's stack is 512 bytes: there the features are in the caller's memory, and the two halves are called. */
+/* A BPF program has 512 bytes of stack. So the caller has memory for the features, and features() and judge()
+ * are called one after the other. */
 #ifdef __bpf__
 #define DECIDE(arithmetic, id) \
 	tl_wrap_features_##id##_##arithmetic(state, at, features); \

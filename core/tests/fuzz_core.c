@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Any bytes: an estimator, parameters, samples; or a classifier of losses or a resend policy, parameters, events. Both
- * arithmetics run side by side; answers stay finite and within bounds, memory is honoured, and they agree where fixed
- * point promises it.
- * Byte 0: estimator or, above them, classifier, then policy; 1: number of parameters set; then for each 1 byte of index and 4 of value; then
- * samples: a byte of flags, then the RTT in 4 bytes (or 8 odd ones). Events: see fuzz_loss() and
- * fuzz_resend(). */
+/* Runs an algorithm on bytes from a fuzzer. The bytes choose an estimator, parameters and samples; or a loss
+ * classifier or a resend policy, parameters and events. Double precision and fixed point run side by side.
+ * The test checks that answers are finite and within bounds, that guard bytes stay unchanged, and that the
+ * two arithmetics agree where they should. Byte 0 is the index of an estimator or, above these, of a loss
+ * classifier, then of a resend policy. Byte 1 is the number of parameters that are set; each has 1 byte of
+ * index and 4 bytes of value. Samples follow: a byte of flags and the RTT in 4 bytes (8 bytes for hostile
+ * samples). fuzz_loss() and fuzz_resend() define the events. */
 #include "loss_check.h"
 #include "resend_check.h"
 
@@ -28,11 +29,11 @@ static double param_value(const struct tl_param *p, uint32_t bits)
 {
 	double unit = (double)bits / 4294967295.0;
 
-	/* half of them near the low end, where the small gains and short times are */
+	/* half of the values are near the lower bound, where gains and times are small */
 	return param_low(p) + (param_high(p) - param_low(p)) * (bits & 1 ? unit : unit * unit * unit * unit);
 }
 
-/* Some parameters of one algorithm. */
+/* Sets some parameters of one algorithm. */
 static void fuzz_set(struct bytes *b, const struct tl_algorithm *a, void *params)
 {
 	uint64_t count = take(b, 1) % 8;
@@ -45,7 +46,7 @@ static void fuzz_set(struct bytes *b, const struct tl_algorithm *a, void *params
 	}
 }
 
-/* Equal parameters in both arithmetics, to what 30 fractional bits hold. */
+/* Sets the same parameters in both arithmetics, with values of at most 30 fractional bits. */
 static void fuzz_params(struct bytes *b, struct subject *fix, struct subject *f64)
 {
 	uint64_t count = take(b, 1) % 8, k;
@@ -100,21 +101,22 @@ static void check_bounds(const struct subject *s, struct tl_prediction p)
 		CHECK(p.rto_us >= low, "%s: RTO %g below %g", s->e->algorithm.name, p.rto_us, low);
 }
 
-/* The largest RTT or prediction so far sets the scale: what a small answer is left with after it is
- * its rounding. */
+/* The tolerance is relative to `scale`, the largest RTT or prediction so far: after it, small answers contain
+ * its rounding error. */
 static void check_close(const struct subject *s, struct tl_prediction p, struct tl_prediction q, double scale)
 {
 	CHECK(fabs(p.rtt_us - q.rtt_us) <= 1e-3 * scale + 0.1, "%s: rtt %.9g and %.9g", s->e->algorithm.name,
 	      p.rtt_us, q.rtt_us);
-	/* Eifel's variance waits for SRTT to come down to the RTT, which fixed point reaches sooner */
+	/* the variance of `eifel` waits until SRTT has fallen to the RTT, which happens sooner in fixed
+	 * point */
 	if (strcmp(s->e->algorithm.name, "eifel") == 0)
 		return;
 	CHECK(fabs(p.rto_us - q.rto_us) <= 1e-2 * (scale + q.rto_us) + 1, "%s: rto %.9g and %.9g",
 	      s->e->algorithm.name, p.rto_us, q.rto_us);
 }
 
-/* A byte of what, then: an ACK 2 bytes later with an RTT of 4, or of any 8-byte times; or a moment with counts of
- * 4, a decision and a change. */
+/* A byte chooses the event: an ACK with 2 bytes of time and 4 of RTT, or with 8 bytes of each; or a decision
+ * with counts of 4 bytes, and a change of state. */
 static void fuzz_loss_event(struct bytes *b, struct classifier *s, int64_t *now_us)
 {
 	uint64_t what = take(b, 1);
@@ -140,7 +142,8 @@ static void fuzz_loss_event(struct bytes *b, struct classifier *s, int64_t *now_
 	s->c->change(s->state, &at, (enum tl_loss_change)(what / 2 % 4), d.cause);
 }
 
-/* A byte of what, then: a sending or a timer 3 bytes later, or an ACK with an RTT of 4; or any 8-byte times. */
+/* A byte chooses the event: a transmission or a timeout with 3 bytes of time, or an ACK with 4 bytes of RTT;
+ * or any of these with times of 8 bytes. */
 static void fuzz_resend_event(struct bytes *b, struct resender *s, int64_t *now_us)
 {
 	const uint64_t what = take(b, 1);
@@ -158,7 +161,7 @@ static void fuzz_resend_event(struct bytes *b, struct resender *s, int64_t *now_
 			     (uint32_t)what / 4 % 4);
 }
 
-/* fuzz_loss() and fuzz_resend(): parameters, then events, in both arithmetics */
+/* Defines fuzz_loss() and fuzz_resend(), which read parameters, then events, and run both arithmetics. */
 #define FUZZ(of, subject, type, at) \
 	static void fuzz_##of(struct bytes *b, size_t index) \
 	{ \
@@ -205,8 +208,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	subject_defaults(&fix, tl_estimator_at(index, TL_FIX));
 	subject_defaults(&f64, tl_estimator_at(index, TL_F64));
 	fuzz_params(&b, &fix, &f64);
-	/* the paper's loss jumps where a sample meets an expert, tracking's cells and signs and conformal's
-	 * misses where a difference is 0: there they may part */
+	/* The loss of nunes2014 is discontinuous where a sample equals an expert, the cells and signs of
+	 * `tracking` and the misses of `conformal` where a difference is 0. There the two arithmetics may
+	 * differ. */
 	comparable = isnan(subject_get(&fix, "eta")) && isnan(subject_get(&fix, "miss"));
 	subject_start(&fix);
 	subject_start(&f64);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Runs the fuzz target on files without libFuzzer: the seed corpus, or what a fuzzer found.
- * With no file: seeded random bytes, so that every compiler and sanitizer gets a little of it. */
+/* Runs the fuzz target without libFuzzer, on the files that are named: seeds, or inputs that a fuzzer
+ * found. Without files it uses random bytes from fixed seeds, so that every compiler and sanitizer runs
+ * the target. */
 #include "fuzz_core.c"
 
 static void run_file(const char *path)

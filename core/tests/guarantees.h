@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Of test_guarantees.c, which includes it once for each arithmetic. */
+/* Part of test_guarantees.c, which includes it twice: for double precision and for fixed point. */
 
 static double TL(of_level)(TL(level) a)
 {
 	return (double)a / (double)TL(level_of)(1, 1);
 }
 
-/* At every time the loss is at most last's, 1/8 of what went up (as first released 5/16), 1/16 of what went
- * down, the grants. */
+/* Checks the bound on the summed error of `tracking` after every sample: the summed error of `last`, plus 1/8
+ * of the upward changes of the RTT (5/16 with budget=first), 1/16 of the downward changes, and the grants. */
 static void TL(budget)(int kind, uint8_t combiner, uint32_t predictors, uint8_t budget, uint64_t seed)
 {
 	struct TL(tracking_params) p;
@@ -50,8 +50,8 @@ static void TL(budget)(int kind, uint8_t combiner, uint32_t predictors, uint8_t 
 						       (loss - grants) / fmax(last_loss, 1));
 }
 
-/* The count, from what can be seen: excess is the sum of miss - alpha over counted samples, and stays within
- * what the page proves, in flights where those are judged whole. */
+/* Checks the bound on misses of `conformal` (docs/algorithms/conformal.md): the sum of miss - alpha over
+ * counted samples. With at=send a flight has `window` samples and is judged as a whole. */
 static void TL(counted)(int kind, const struct TL(conformal_params) *p, int64_t window, uint64_t seed)
 {
 	struct TL(conformal) s;
@@ -98,8 +98,8 @@ static void TL(counted)(int kind, const struct TL(conformal_params) *p, int64_t 
 		count_most = fmax(count_most, most);
 }
 
-/* Of the width as first released. The identity, from what can be seen: excess is the sum of miss - alpha over counted samples;
- * what 4 (u - u_0) + deferred lacks of it are integral steps, each at most 7/32 alpha. */
+/* Checks the identity excess = 4 (u - u_0) + deferred - 4 I of `conformal/first`, where excess is the sum of
+ * miss - alpha over counted samples. I is not visible; each of its steps is at most 7/32 alpha. */
 static void TL(identity)(int kind, uint8_t over, double miss, uint8_t integral, uint8_t steps, uint64_t seed)
 {
 	struct TL(conformal_params) p;

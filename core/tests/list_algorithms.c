@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A line for each algorithm: its kind, its name, the keys of its parameters. */
+/* Prints a line for each algorithm: kind, name and the keys of its parameters. */
 #include <stdio.h>
 
 #include "tcplearn/tcplearn.h"

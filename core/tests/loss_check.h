@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A classifier of losses with its memory fenced, for the tests. */
+/* A loss classifier with its state in guarded memory, for the tests. */
 #ifndef TCPLEARN_TESTS_LOSS_CHECK_H
 #define TCPLEARN_TESTS_LOSS_CHECK_H
 
@@ -7,7 +7,7 @@
 
 FENCED(classifier, tl_loss_classifier, c)
 
-/* A decision with what holds for every one. */
+/* Returns the classifier's decision, after checks that hold for every decision. */
 static inline struct tl_loss_decision classifier_decide(const struct classifier *s,
 							const struct tl_loss_moment *at)
 {

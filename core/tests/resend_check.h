@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* A resend policy with its memory fenced, for the tests. */
+/* A resend policy with its state in guarded memory, for the tests. */
 #ifndef TCPLEARN_TESTS_RESEND_CHECK_H
 #define TCPLEARN_TESTS_RESEND_CHECK_H
 
@@ -7,7 +7,7 @@
 
 FENCED(resender, tl_resend_policy, p)
 
-/* The policy's wait with what holds for every one. */
+/* Returns the policy's answer `w`, after checks that hold for every answer. */
 static inline struct tl_resend_wait resender_checked(const struct resender *s, struct tl_resend_wait w,
 						     uint32_t out_segments, int fired)
 {
@@ -24,7 +24,8 @@ static inline struct tl_resend_wait resender_checked(const struct resender *s, s
 	return w;
 }
 
-/* The connection ends, and another one to its place begins. */
+/* Ends the connection and begins another one to the same destination, which inherits what the policy
+ * learned. */
 static inline void resender_next(struct resender *s)
 {
 	struct resender earlier = *s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What holds for every algorithm of every kind: its name is found, its parameters are within their bounds and refuse what
- * is not, a spec says the same as setting them, and what is wrong with a spec is one line. Usage: test_algorithms
- * VECTORS_FOLDER */
+/* Checks every algorithm of every kind: it is found by name, parameters accept values within their bounds and
+ * refuse others, a spec sets the same parameters as separate calls, and an invalid spec gives an error of one
+ * line. Usage: test_algorithms VECTORS_FOLDER */
 #include "check.h"
 #include "tcplearn/spec.h"
 
@@ -35,7 +35,7 @@ static int says_what_it_takes(const char *error)
 	return strstr(error, "it takes ") || strstr(error, "; see: tcplearn algorithms ");
 }
 
-/* The bounds of a parameter as a user writes them. */
+/* Checks the bounds of a parameter in specs, as a user writes them. */
 static void check_spec_of_value(enum tl_kind_of kind, const struct tl_algorithm *a, uint32_t i)
 {
 	const struct tl_param *p = &a->params[i];
@@ -91,7 +91,8 @@ static void check_algorithm(enum tl_kind_of k, const struct tl_algorithm *a, con
 	CHECK(a->state_bytes(params) > 0 && a->state_bytes(params) % 4 == 0, "%s: its state", a->name);
 }
 
-/* Of a line KIND<tab>SPEC<tab>WHAT IS SAID. -1: there is no such kind. */
+/* Returns the kind with the key at the beginning of a line "KIND<tab>SPEC<tab>MESSAGE", or -1 if there is
+ * none. */
 static int kind_of(const char *key)
 {
 	int k = 0;
@@ -101,7 +102,8 @@ static int kind_of(const char *key)
 	return k < TL_KINDS ? k : -1;
 }
 
-/* Both arithmetics say this of a spec; nothing: they take it. */
+/* Checks that both arithmetics give the message `expected` for a spec; an empty message means that they
+ * accept it. */
 static void check_spec(enum tl_kind_of kind, const char *spec, const char *expected)
 {
 	char said[TL_ERROR_BYTES_MAX];
@@ -116,7 +118,8 @@ static void check_spec(enum tl_kind_of kind, const char *spec, const char *expec
 	}
 }
 
-/* Every line of vectors/specs.tsv, KIND<tab>SPEC<tab>LINE, of which each host is asked. */
+/* Checks every line "KIND<tab>SPEC<tab>MESSAGE" of vectors/specs.tsv. Every other program that reads specs is
+ * tested with the same lines. */
 static void check_specs(const char *vectors)
 {
 	char path[512], line[2048];
@@ -149,7 +152,7 @@ static void check_specs(const char *vectors)
 		      tl_kind_at((enum tl_kind_of)k, TL_FIX)->key);
 }
 
-/* A number as it is written, and its 10^9 fold. */
+/* Numbers as text, and the same numbers times 10^9. */
 static const struct {
 	const char *text;
 	int64_t nano;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The first RTO: what makes a wrong model harmless. */
+/* Checks the properties of the first RTO that make a wrong model harmless. */
 #include "check.h"
 #include "tcplearn/wrap.h"
 
@@ -12,7 +12,8 @@ static void any_line(uint64_t *seed, struct tl_first_rto_line *l)
 	l->there = (uint32_t)random_below(seed, 2);
 }
 
-/* Whatever the model and the history: within floor and cap, and longer while a place is in doubt. */
+/* Checks that, with any model and history, the RTO is within floor and cap, and longer for a destination
+ * whose last handshake had retransmissions. */
 static void wrong_models(void)
 {
 	uint64_t seed = 7;
@@ -54,7 +55,8 @@ static void wrong_models(void)
 	}
 }
 
-/* A known place of 60 ms whose RTO is 86: a lost SYN-ACK is let pass once, and an RTT that has grown never. */
+/* Checks a destination with an RTT of 60 ms and an RTO of 86 ms: a handshake that looks like a lost SYN-ACK
+ * is exempt once, and one whose RTT has grown never. */
 static void lost_answers(void)
 {
 	struct tl_first_rto_place p;
@@ -75,7 +77,8 @@ static void lost_answers(void)
 	CHECK(p.doubts == 1, "an RTO below the RTT is one");
 }
 
-/* The policies' parameters are the shipped models, there and back. */
+/* Checks that the shipped models become parameters of policies, and these parameters the same models
+ * again. */
 static void shipped_models(void)
 {
 	static const char *const names[TL_FIRST_RTO_MODEL_COUNT] = { "rfc6298", "emulated" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* How long a handshake goes on that nobody answers: its golden vectors, and its bounds for all that can be set. Usage:
- * test_give_up VECTORS */
+/* Checks the computation of how long an unanswered handshake continues: its golden vectors, and its bounds
+ * for all settings. Usage: test_give_up VECTORS */
 #include "check.h"
 #include "tcplearn/give_up.h"
 
@@ -47,7 +47,7 @@ static void replay(const char *folder)
 		fclose(f);
 }
 
-/* Timeout by timeout, without the time of doubled ones: the kernels before 5.x had the count alone. */
+/* Computes the end of a handshake by the number of timeouts alone, as kernels before 5.x did. */
 static void by_count(const struct tl_retry_limits *h, uint32_t first, uint32_t retries,
 		     struct tl_vain_handshake *out)
 {
@@ -62,7 +62,8 @@ static void by_count(const struct tl_retry_limits *h, uint32_t first, uint32_t r
 	out->packets = retries + 1;
 }
 
-/* Stock's time to twice that, at most seven SYNs more, and never a first RTO below the learned one. */
+/* Checks a plan: the time until giving up is between that of an unmodified kernel and twice that time, at
+ * most seven more SYNs are sent, and the first RTO is not below the learned one. */
 static void check_plan(const struct tl_retry_limits *h, uint32_t learned)
 {
 	struct tl_vain_handshake stock, end, counted;
@@ -83,7 +84,8 @@ static void check_plan(const struct tl_retry_limits *h, uint32_t learned)
 		CHECK(counted.ticks == end.ticks && counted.packets == end.packets, "%u by the count, %u",
 		      counted.ticks, end.ticks);
 	}
-	/* from 20 ms to half a second, with few retries or the usual ones: little is lost of what was learned */
+	/* with first RTOs from 20 ms to half a second and few retries, the first RTO is raised only a
+	 * little */
 	if (h->second_ticks >= 100 && h->max_ticks == 120 * h->second_ticks && h->retries > 1 &&
 	    h->retries <= 6 && h->linear <= 4 && learned >= h->second_ticks / 50 &&
 	    learned <= h->second_ticks / 2)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What docs/algorithms/tracking.md and conformal.md prove, checked on series chosen against it: the next
- * sample may depend on all that the estimator is about to predict. */
+/* Checks the bounds that docs/algorithms/tracking.md and conformal.md prove, on adversarial series: each
+ * sample may depend on everything that the estimator is about to predict. */
 #include "check.h"
 #include "tcplearn/estimators.h"
 
 #define STEPS 20000
-#define Y_MAX 60000000.0 /* no sample above the cap of the RTO */
+#define Y_MAX 60000000.0 /* no sample exceeds the cap of the RTO */
 #define BUDGET_ADVERSARIES 10
 #define TIMER_ADVERSARIES 11
 
 enum { PREDICTORS_ALL = 4095, PREDICTORS_LAST = 1 };
 
-/* What an adversary sees before it answers with a sample. */
+/* What an adversary knows when it chooses the next sample. */
 struct view {
 	int64_t k;
 	double rtt, rto, last, excess;
@@ -24,7 +24,7 @@ static double noise(uint64_t *seed, double below)
 	return below * (double)(random_next(seed) >> 11) * 0x1p-53;
 }
 
-/* Against the budget: whatever makes the prediction worse than the last value. */
+/* Returns a sample that makes the prediction of `tracking` worse than the last value. */
 static double budget_adversary(int kind, const struct view *s)
 {
 	double away = s->rtt > s->last ? -1 : 1;
@@ -32,13 +32,13 @@ static double budget_adversary(int kind, const struct view *s)
 	switch (kind) {
 	case 0: return 20000 + noise(s->seed, 5000);
 	case 1: return s->last + noise(s->seed, 400) - 200; /* a walk */
-	case 2: return s->last + away * 1000;               /* always the other way than foreseen */
+	case 2: return s->last + away * 1000;               /* opposite to the prediction */
 	case 3: return fabs(s->rtt - s->last) > 100 ? s->last : s->last * (1 + away / 4); /* deviate: stay */
 	case 4: return s->k / 50 % 2 ? 300000 : 10000;
 	case 5: return s->k % 37 == 0 ? 900000 : 20000 + noise(s->seed, 100);
 	case 6: return noise(s->seed, 1) < 0.01 ? s->last * 8 : s->last * 0.97;
 	case 7: return s->k % 2 ? s->last * 1.5 : s->last / 1.5;
-	case 8: return s->rtt < 30000 ? 60000 : 1;                   /* to the far side */
+	case 8: return s->rtt < 30000 ? 60000 : 1;                   /* to the other extreme */
 	default: return 50000 * pow(noise(s->seed, 1) + 1e-9, -0.7); /* a Pareto tail */
 	}
 }
@@ -53,12 +53,12 @@ static double timer_adversary(int kind, const struct view *s)
 	case 1: return s->rto - 1;
 	case 2: return s->k % 2 ? above : low;
 	case 3: return noise(s->seed, 1) < 0.1 ? above : s->rtt * 0.9;
-	case 4: return s->excess < 3 ? above : low; /* misses until the excess is 3 */
+	case 4: return s->excess < 3 ? above : low; /* misses until excess is 3 */
 	case 5: return s->stage == 0 || s->stage > 8 ? s->rto * 1.5 : s->rtt * 1.6; /* false steps */
 	case 6: return s->k / 50 % 2 ? s->rto * 1.2 : low;
 	case 7: return low + noise(s->seed, Y_MAX - low);
 	case 8: return s->k % 40 == 0 ? above : s->k / 40 % 2 ? 3 * low : low; /* square waves */
-	case 9: return s->rto < Y_MAX / 2 ? above : s->rtt;                    /* while the RTO is low */
+	case 9: return s->rto < Y_MAX / 2 ? above : s->rtt;                    /* miss while the RTO is low */
 	default: return 50000;
 	}
 }
@@ -167,7 +167,7 @@ static void check_identity(void)
 	}
 }
 
-/* A change of unit by a power of two changes every prediction by exactly that. */
+/* Checks that RTTs multiplied by a power of two give predictions multiplied by exactly the same factor. */
 static void check_units(const char *name, const char *key, double value)
 {
 	const struct tl_estimator *e = tl_estimator_find(name, TL_F64);
@@ -194,7 +194,8 @@ static void check_units(const char *name, const char *key, double value)
 			e->update(two.state, &in);
 			p = subject_query(&one);
 			q = subject_query(&two);
-			/* the floor of the RTO, 1 us, is the one constant left */
+			/* the floor of the RTO, 1 us, is the only constant of these estimators in
+			 * microseconds */
 			CHECK(q.rtt_us == (double)power * p.rtt_us &&
 				      (q.rto_us == (double)power * p.rto_us || p.rto_us <= 1),
 			      "%s, adversary %d: %.17g, times %d: %.17g", name, kind, p.rtt_us, (int)power,
@@ -207,7 +208,7 @@ static void check_units(const char *name, const char *key, double value)
 	}
 }
 
-/* Small enough to stand beside a connection's other state. */
+/* Checks that the states are small enough to be kept for each connection. */
 static void check_sizes(void)
 {
 	static const char *const names[] = { "tracking", "conformal" };

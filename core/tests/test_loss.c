@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What holds for every classifier of losses, whatever it is given: a registered one is found by itself. */
+/* Checks properties that every loss classifier must have for any input. The tests find a registered
+ * classifier by themselves. */
 #include "loss_check.h"
 
 #include "tcplearn/wrap.h"
@@ -27,7 +28,7 @@ static int64_t odd_time(uint64_t *seed)
 	return times[random_below(seed, 9)];
 }
 
-/* Of a path between 20 and 40 ms, or anything. */
+/* Returns an ACK of a path with RTTs between 20 and 40 ms, or if `hostile` one with any values. */
 static struct tl_loss_ack some_ack(uint64_t *seed, int64_t *now_us, int hostile)
 {
 	struct tl_loss_ack a;
@@ -123,7 +124,8 @@ static void check_streams(const struct tl_loss_classifier *c, int hostile, uint6
 	}
 }
 
-/* Features that are no numbers, or beyond all bounds: still an answer, and the same each time. */
+/* Checks that features that are NaN, infinite or out of bounds give an answer, and the same answer each
+ * time. */
 static void check_odd_features(const struct tl_loss_classifier *c)
 {
 	static const double odd[] = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 0 };
@@ -150,7 +152,8 @@ static void check_odd_features(const struct tl_loss_classifier *c)
 	classifier_stop(&s);
 }
 
-/* Nothing in flight is taken as one packet, and before the first RTT a loss is congestion. */
+/* Checks that no segment in flight counts as one, and that a loss before the first RTT counts as
+ * congestion. */
 static void check_empty(const struct tl_loss_classifier *c)
 {
 	struct tl_loss_moment none = { 50000, 0, 0, 10, TL_LOSS_CONGESTION },
@@ -208,7 +211,7 @@ static void check_twins(void)
 	classifier_stop(&f64);
 }
 
-/* log2 and the logistic function of both arithmetics against libm. */
+/* Compares log2 and the logistic function of both arithmetics with libm. */
 static void check_numbers(void)
 {
 	uint64_t seed = 9;

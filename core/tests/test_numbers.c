@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The arithmetics against 128-bit integers and long double. */
+/* Compares both arithmetics with 128-bit integers and long double. */
 #include <float.h>
 
 #include "check.h"
@@ -7,7 +7,7 @@
 
 __extension__ typedef __int128 i128;
 
-/* n / d to nearest, halves away from zero; d > 0. */
+/* Returns n / d rounded to nearest, halves away from zero. Range: d > 0. */
 static i128 nearest(i128 n, i128 d)
 {
 	i128 mag = n < 0 ? -n : n;
@@ -16,7 +16,8 @@ static i128 nearest(i128 n, i128 d)
 	return n < 0 ? -mag : mag;
 }
 
-/* Signed, with a random number of bits up to `bits`: small and large values alike. */
+/* Returns a number of either sign with a random number of bits up to `bits`, so small values are as frequent
+ * as large ones. */
 static int64_t random_signed(uint64_t *seed, unsigned bits)
 {
 	uint64_t mag = random_next(seed) >> (64 - 1 - random_next(seed) % bits) >> 1;
@@ -71,7 +72,8 @@ static void check_ticks(uint64_t *seed)
 	      "loss_mul(%lld, %lld)", (long long)loss, (long long)ratio);
 }
 
-/* 2^-29 off at most, never rising, and 0 far out. Within a piece each step is monotone. */
+/* Checks 2^-x in fixed point: the error is at most 2^-29, a larger x never gives a larger result, and the
+ * result is 0 for large x. Within a piece of the approximation it is monotone by construction. */
 static void check_fix_exp(void)
 {
 	uint32_t before = 1u << 30;
@@ -85,7 +87,7 @@ static void check_fix_exp(void)
 		CHECK(e <= before, "2^-x rises at %llu", (unsigned long long)x);
 		before = e;
 	}
-	for (x = 0; x < (uint64_t)31 << 8; x++) { /* where one piece meets the next */
+	for (x = 0; x < (uint64_t)31 << 8; x++) { /* where two pieces meet */
 		uint64_t joint = (x + 1) << 22;
 		CHECK(tl_fix_exp2_neg(joint) <= tl_fix_exp2_neg(joint - 1), "2^-x rises at %llu",
 		      (unsigned long long)joint);
@@ -94,7 +96,7 @@ static void check_fix_exp(void)
 	CHECK(tl_fix_exp2_neg(0) == 1u << 30, "at 0");
 }
 
-/* e^(-eta loss) up to its limit, which is the last loss within 31 octaves. */
+/* Checks e^(-eta loss) up to the largest loss whose exponent is within 31 octaves. */
 static void check_decay(int64_t eta)
 {
 	uint64_t rate = tl_decay_rate_fix(eta), limit = tl_decay_limit_fix(rate), k;
@@ -114,8 +116,8 @@ static void check_decay(int64_t eta)
 	CHECK(tl_decay_fix(0, rate) == 1u << 30, "no loss at %lld", (long long)eta);
 }
 
-/* Every z up to 12.0, and some beyond. An exact value nearer to a half than long double can tell
- * apart would make this no proof: there is none. */
+/* Checks every z up to 12.0 and some larger ones. The check fails if an exact value is so near to a half that
+ * long double cannot decide how it is rounded; there is no such value. */
 static void check_q16_exp(void)
 {
 	long double margin = 1;
@@ -168,7 +170,7 @@ static void check_f64_exp(uint64_t *seed)
 	printf("e^x in double: within %.2f ulp\n", worst);
 }
 
-/* The mean by 18 leading bits of the weights, and what those bits lose. */
+/* Checks the mean weighted by the 18 leading bits of the weights, and the error that the other bits cause. */
 static void check_positive_mean(uint64_t *seed)
 {
 	int64_t w[12], x[12], low = INT64_MAX, high = 0, mean;

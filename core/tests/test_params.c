@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The parameter macros of params.h for a kind of algorithm that is no estimator: they need no estimator. */
+/* Checks that the parameter macros of params.h work for a kind of algorithm that is no estimator, without any
+ * estimator. */
 #include "tcplearn/params.h"
 
 #define TOY_PARAMS(X) \

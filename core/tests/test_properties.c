@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What must hold for every registered estimator in both arithmetics, over seeded streams. An
- * estimator added to the registry is found by itself; those with more to promise are listed by name. */
+/* Checks properties of every registered estimator in both arithmetics, on random series from fixed seeds. The
+ * tests find a new estimator by themselves; estimators with further properties are listed by name. */
 #include "check.h"
 
 static const struct tl_estimator *estimator(size_t i)
@@ -8,20 +8,22 @@ static const struct tl_estimator *estimator(size_t i)
 	return i % 2 ? tl_estimator_at(i / 2, TL_FIX) : tl_estimator_at(i / 2, TL_F64);
 }
 
-/* Predictions that average samples: within their range, rising with them, scaling with them. */
+/* Returns whether the predictions are averages of samples: within the samples' range, monotone in the samples
+ * and proportional to them. */
 static int averages(const struct tl_estimator *e)
 {
 	return is_a(&e->algorithm, "last") || is_a(&e->algorithm, "jacobson") ||
 	       is_a(&e->algorithm, "linux") || is_a(&e->algorithm, "rfc9002") || is_a(&e->algorithm, "eifel");
 }
 
-/* In whole ticks of a clock: no unit but that. */
+/* Returns whether the estimator counts RTTs in ticks of a clock, so that its results depend on the unit of
+ * time. */
 static int counts_ticks(const struct tl_estimator *e)
 {
 	return strncmp(e->algorithm.name, "jacobson/freebsd", strlen("jacobson/freebsd")) == 0;
 }
 
-/* A path with noise, a queue and spikes; rtt_us between 20 and 400 ms. */
+/* Returns a sample of a path with noise, a queue and spikes. rtt_us is between 20 and 400 ms. */
 static struct tl_sample wan_sample(uint64_t *seed, int64_t k)
 {
 	int64_t rtt_us = 20000 + 300 * (k % 100) + random_below(seed, 5000);
@@ -68,15 +70,15 @@ static void check_answer(const struct subject *s)
 	CHECK(isfinite(p.rtt_us) && isfinite(p.rto_us), "%s: not finite", s->e->algorithm.name);
 	CHECK(p.rto_us >= fmax(low, 1) && p.rto_us <= fmax(high, 1), "%s: RTO %g not in [%g, %g]",
 	      s->e->algorithm.name, p.rto_us, low, high);
-	/* linreg extrapolates, and may go below 0, as may tracking as it was studied; no estimator goes
-	 * beyond its widest grid or gain */
+	/* `linreg` extrapolates and may be negative, as may `tracking/study`; no estimator exceeds its widest
+	 * grid or gain */
 	CHECK(is_a(&s->e->algorithm, "linreg") || bound(s, "dead_zone", 0) > 0
 		      ? fabs(p.rtt_us) < 1e12
 		      : p.rtt_us >= 0 && p.rtt_us < 4e13,
 	      "%s: predicts %g", s->e->algorithm.name, p.rtt_us);
 }
 
-/* Parameters anywhere within their ranges, mostly near the ends or the default. */
+/* Sets random parameters within their bounds, mostly near a bound or the default. */
 static void random_params(struct subject *s, uint64_t *seed)
 {
 	uint32_t i;
@@ -134,13 +136,13 @@ static void check_range(const struct tl_estimator *e)
 		rtt_us = subject_query(&s).rtt_us;
 		low = fmin(low, (double)in.rtt_us);
 		high = fmax(high, (double)in.rtt_us);
-		if (averages(e)) { /* a count of ticks: within one below the RTT and two above */
+		if (averages(e)) { /* a tick count is at most one below and two above the RTT */
 			double tick = counts_ticks(e) ? bound(&s, "tick_us", 0) : 0;
 			CHECK(rtt_us >= low - tick - slack && rtt_us <= high + 2 * tick + slack,
 			      "%s: %g not in [%g, %g]", e->algorithm.name, rtt_us, low, high);
 		}
 		if (is_a(&e->algorithm,
-			 "experts")) { /* within the grid; a fitted one has seen only these samples */
+			 "experts")) { /* within the grid, which may be fitted to these samples */
 			double unit = bound(&s, "tick_us", 1) * bound(&s, "scale", 1);
 			double fit = bound(&s, "fit", 0), span = subject_get(&s, "rtt_max");
 			double most = subject_get(&s, "rtt_min") + span;
@@ -153,7 +155,7 @@ static void check_range(const struct tl_estimator *e)
 	subject_stop(&s);
 }
 
-/* Of two samples after the same past, the larger gives no smaller prediction. */
+/* Checks that, of two samples after the same history, the larger one never gives a smaller prediction. */
 static void check_monotone(const struct tl_estimator *e, int squared)
 {
 	double slack = e->algorithm.arithmetic == TL_FIX ? 0.5 : 1e-6, before;
@@ -187,14 +189,15 @@ static void check_monotone(const struct tl_estimator *e, int squared)
 	subject_stop(&s);
 }
 
-/* Without constants in microseconds an estimator has no unit: twice the RTTs, twice the answers. */
+/* Checks that an estimator without constants in microseconds has no unit: twice the RTTs give twice the
+ * answers. */
 static void check_scaling(const struct tl_estimator *e)
 {
 	static const char *const units[] = { "granularity_us", "tick_us", "variance_floor_us",
 					     "max_ack_delay_us", "rto_min_us" };
 	double slack = e->algorithm.arithmetic == TL_FIX
 			       ? 0.5
-			       : 0; /* rounding; where it is divided by a gain, more */
+			       : 0; /* the rounding error, which is larger where it is divided by a gain */
 	uint64_t seed = 13;
 	struct subject one, two;
 	int64_t k;
@@ -210,7 +213,7 @@ static void check_scaling(const struct tl_estimator *e)
 	for (k = 0; k < 1000; k++) {
 		struct tl_sample in = wan_sample(&seed, k);
 		struct tl_prediction p, q;
-		in.rtt_us = in.rtt_us / 16 * 16; /* a fitted grid's unit is exact */
+		in.rtt_us = in.rtt_us / 16 * 16; /* the unit of a fitted grid is then exact */
 		e->update(one.state, &in);
 		in.rtt_us *= 2;
 		e->update(two.state, &in);
@@ -225,7 +228,8 @@ static void check_scaling(const struct tl_estimator *e)
 	subject_stop(&two);
 }
 
-/* 0.1 % of the RTT, and what rounding to 2^-8 us with a gain of 1/8 leaves. */
+/* Checks that the arithmetics differ by at most 0.1 % of the RTT, and the error of rounding to 2^-8 us with a
+ * gain of 1/8. */
 static void check_arithmetics_agree(size_t index)
 {
 	const struct tl_estimator *e = tl_estimator_at(index, TL_F64);
@@ -256,7 +260,8 @@ static void check_arithmetics_agree(size_t index)
 	subject_stop(&fix);
 }
 
-/* run() is the loop it stands for; a query changes nothing; a state may be moved. */
+/* Checks that run() gives the results of a loop over update() and query(), that a query changes nothing, and
+ * that a state may be moved in memory. */
 static void check_run(const struct tl_estimator *e)
 {
 	enum { ROWS = 200 };
@@ -290,7 +295,7 @@ static void check_run(const struct tl_estimator *e)
 			e->update(loop.state, &in);
 		}
 	}
-	/* by what they answer from there on: a copy need not have what is between members */
+	/* compare later answers, because a copied state may differ in its padding bytes */
 	for (k = 0; k < ROWS; k++) {
 		struct tl_sample in = wan_sample(&seed, ROWS + k);
 		struct tl_prediction one = subject_query(&s), other = subject_query(&loop);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* In a build with TCPLEARN_CHECK_RANGES: what is at the edge of a stated range passes, what is beyond it stops
- * the program, which is what this test is expected to do. */
+/* Checks a build with TCPLEARN_CHECK_RANGES: a value at the edge of a stated range is accepted, and one
+ * beyond it stops the program. This test is expected to end in that way. */
 #include "check.h"
 #include "tcplearn/estimators.h"
 

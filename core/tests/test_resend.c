@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What holds for every resend policy, whatever happens, and the bounds that keep a network safe from the
- * learned ones (docs/algorithms/resend/safety.md): a registered one is found by itself. */
+/* Checks properties of every resend policy for any events, and the bounds of the learned policies that keep a
+ * network safe (docs/algorithms/resend/safety.md). The tests find a registered policy by themselves. */
 #include "resend_check.h"
 
 #include "tcplearn/wrap.h"
@@ -14,7 +14,7 @@ static void check_size(const struct tl_resend_policy *p)
 	      p->algorithm.state_bytes(s.params));
 }
 
-/* A path, and what a policy did on it. */
+/* A simulated path, and what a policy did on it. */
 struct path {
 	uint64_t seed;
 	int64_t now_us, rtt_us;
@@ -22,8 +22,8 @@ struct path {
 };
 
 struct run {
-	int64_t flights, resends, early; /* early: waits after a resend that are less than doubled */
-	int64_t known;                   /* flights whose first resend is known to have been needed */
+	int64_t flights, resends, early; /* early: waits less than doubled */
+	int64_t known;                   /* flights whose first resend was known to be needed */
 	int64_t needless;
 };
 
@@ -32,7 +32,8 @@ static int roll(struct path *p, int percent)
 	return random_below(&p->seed, 100) < percent;
 }
 
-/* One segment, its resends and its answer; `stock` sees the same where it is not NULL. */
+/* Simulates a segment, its retransmissions and its answer. If `stock` is not NULL, it gets the same
+ * events. */
 static void request(struct resender *s, struct resender *stock, struct path *p, struct run *r)
 {
 	const int64_t rtt_us = (p->rtt_us + random_below(&p->seed, p->rtt_us / 4 + 1)) *
@@ -99,7 +100,8 @@ static void start_beside_stock(const struct tl_resend_policy *policy, struct res
 	resender_start(stock);
 }
 
-/* Never a first wait beyond stock's; every wait after a resend doubled but for what the budget paid. */
+/* Checks that no first wait exceeds that of `stock`, and that every later wait is doubled unless the budget
+ * allows a shorter one. */
 static void check_bounds(const struct tl_resend_policy *policy, int64_t rtt_us, int loss_percent,
 			 int late_percent)
 {
@@ -124,8 +126,8 @@ static void check_bounds(const struct tl_resend_policy *policy, int64_t rtt_us, 
 	resender_stop(&stock);
 }
 
-/* Connections of so many requests to one place after one that was taught short waits by another path:
- * bounds hold whatever was inherited. */
+/* Checks the bounds on connections of `requests` requests each to one destination, which inherit from a
+ * connection that learned short waits on another path. */
 static void check_bounds_inherited(const struct tl_resend_policy *policy, int requests, int late_percent)
 {
 	struct path p = path_of(20000, 20, 0, 1);
@@ -157,8 +159,8 @@ static void check_bounds_inherited(const struct tl_resend_policy *policy, int re
 	resender_stop(&stock);
 }
 
-/* The wait of a connection's second request, and spurious retransmissions of 300 connections of two on a
- * path without loss. */
+/* Checks that a connection's second request has a learned wait after inheritance, and counts spurious
+ * retransmissions in 300 connections of two requests on a path without loss. */
 static void check_inherits(const struct tl_resend_policy *policy)
 {
 	struct path p = path_of(20000, 5, 0, 1);
@@ -195,7 +197,8 @@ static void check_inherits(const struct tl_resend_policy *policy)
 	resender_stop(&s);
 }
 
-/* A lossy path that dies for ten minutes, resends for nothing: resends in all, and in any second. */
+/* Checks a path with losses that then delivers nothing for ten minutes: the number of retransmissions in all,
+ * and in any second. */
 static void check_dead_path(const struct tl_resend_policy *policy, int64_t rtt_us)
 {
 	struct path p = path_of(rtt_us, 5, 0, 1);
@@ -218,7 +221,7 @@ static void check_dead_path(const struct tl_resend_policy *policy, int64_t rtt_u
 		p.now_us += w.wait_us;
 		times[n++] = p.now_us;
 		w = resender_timer(&s, p.now_us, 1);
-		/* geometric: never sooner than an eighth of what was waited, nor than the first wait */
+		/* each wait is at least an eighth of the time waited so far, and at least the first wait */
 		CHECK(8 * w.wait_us + 8 >= p.now_us - start_us ||
 			      (double)w.wait_us >= resender_get(&s, "rto_max_us") ||
 			      w.wait_us >= 2 * before_us,
@@ -242,8 +245,8 @@ static void check_dead_path(const struct tl_resend_policy *policy, int64_t rtt_u
 	resender_stop(&s);
 }
 
-/* The RTT rises and nothing shows which transmission was answered: spurious retransmissions in 200
- * requests after ten. */
+/* Returns the spurious retransmissions in 200 requests after the RTT has risen to `times_10` / 10 times its
+ * value, without timestamps. */
 static int64_t needless_after_rise(const struct tl_resend_policy *policy, int64_t times_10)
 {
 	struct path p = path_of(20000, 1, 0, 0);
@@ -265,7 +268,8 @@ static int64_t needless_after_rise(const struct tl_resend_policy *policy, int64_
 	return after.needless;
 }
 
-/* The wait must follow within a few requests, and stay; a floor alone is locked in. */
+/* Checks that the wait follows a rise of the RTT within a few requests and stays there. With the policy
+ * `floor`, every later request is retransmitted. */
 static void check_no_lock_in(const struct tl_resend_policy *policy)
 {
 	static const int64_t times_10[] = { 15, 22, 40, 1000 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* When the learned resend policies wait as learned and when as stock: few and many segments out, a standing queue. */
+/* Checks when the learned resend policies use learned waits and when those of `stock`: with few and many
+ * segments in flight, and with a standing queue. */
 #include "resend_check.h"
 
-/* Frozen at sending: samples of the flight change its waits' scores only after it. So many out at most; after their
- * last ACK one more is sent. */
+/* Returns the wait in steady state with at most `out` segments in flight. A flight's candidate waits are
+ * fixed when it begins, and its samples change their scores only at its end. After the last ACK of a flight,
+ * one more segment is sent. */
 static int64_t steady_wait_us(const struct tl_resend_policy *policy, uint32_t out, int64_t rtt_us)
 {
 	const int64_t each_us = rtt_us / out;
@@ -24,14 +26,15 @@ static int64_t steady_wait_us(const struct tl_resend_policy *policy, uint32_t ou
 	return wait_us;
 }
 
-/* Three out: what was learned. */
+/* Checks that with three segments in flight the wait is the learned one. */
 static void check_thin(const struct tl_resend_policy *policy)
 {
 	CHECK(steady_wait_us(policy, 3, 21000) < 31000, "%s: the wait does not follow the RTT",
 	      policy->algorithm.name);
 }
 
-/* The longest first wait of the last 12 of so many requests; of `every` one is lost once, 0: none. */
+/* Returns the longest first wait of the last 12 of `count` requests. One request in `every` is lost once; 0:
+ * none. */
 static int64_t longest_wait_us(struct resender *s, int64_t *now_us, int64_t rtt_us, int count, int every)
 {
 	int64_t longest_us = 0;
@@ -50,8 +53,9 @@ static int64_t longest_wait_us(struct resender *s, int64_t *now_us, int64_t rtt_
 	return longest_us;
 }
 
-/* One flight of 12 is lost: too many with SRTT at 1.5 of the minimum RTT, a standing queue, where the first wait is stock's;
- * not at 1 and 1.15 of it. One of 7 is too many everywhere. 22 flights without a loss come before a short wait. */
+/* Checks the guard against overload. If one flight of 12 is lost, the first wait is that of `stock` while
+ * SRTT is 1.5 times the minimum RTT (a standing queue), but not at 1 and 1.15 times. One of 7 is too many in
+ * any case. A connection has a short wait only after 22 flights without a loss. */
 static void check_standing_queue(const struct tl_resend_policy *policy)
 {
 	const int64_t rtt_us = 40000, stock_us = 240000, short_us = 100000;
@@ -81,9 +85,10 @@ static void check_standing_queue(const struct tl_resend_policy *policy)
 	resender_stop(&s);
 }
 
-/* With 4 out on a path of 20 ms the waits are stock's: a probe two round trips and `probe_min` after the last ACK, then
- * an RTO of 220 ms, doubled. `late`: the first resend comes with the RTO, as while losses are repaired, and is no probe. An
- * answer of which it is not known what it answers holds the next waits at the time that was waited (Karn). */
+/* Checks that with four segments in flight on a path of 20 ms the waits are those of `stock`: a probe two
+ * round trips and `probe_min` after the last ACK, then an RTO of 220 ms that doubles. With `late`, the first
+ * retransmission comes with the RTO, as while losses are repaired, and is no probe. After an ambiguous
+ * answer, the next waits are at least the time waited (Karn's rule). */
 static void check_bulk_is_stock(const struct tl_resend_policy *policy, int late)
 {
 	const int64_t rtt_us = 20000, each_us = rtt_us / 4;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Startup policies: what holds for every registered one. */
+/* Checks properties of every registered startup policy. */
 #include "check.h"
 
 #define WORDS 64
@@ -18,7 +18,8 @@ static void begin(struct policy *p, const struct tl_startup_policy *of)
 	of->algorithm.init(p->state, p->params);
 }
 
-/* A whole handshake is never made worse; a query changes nothing; bounds are refused. */
+/* Checks that a handshake without loss never gets smaller windows, that a query changes nothing, and that
+ * values out of bounds are refused. */
 static void properties(const struct tl_startup_policy *of)
 {
 	struct policy p;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Slow, plain twins of the fast paths: nunes2014's Algorithm 1 as it is printed, in long double. */
+/* Compares the fast implementations with slow, plain ones: nunes2014's Algorithm 1 as it is printed, in long
+ * double. */
 #include "check.h"
 #include "tcplearn/estimators.h"
 
@@ -57,13 +58,14 @@ static long double plain_loss(const struct plain *t, long double x, long double 
 	return x >= y ? (1 - t->quantile) * (x - y) : t->quantile * (y - x);
 }
 
-/* What of its weight an expert gives to the pool. */
+/* Returns the share of its weight that an expert gives to the pool. */
 static long double plain_share(const struct plain *t, unsigned i, long double y)
 {
 	return t->share == 1 ? 1 - expl(-t->alpha * plain_loss(t, t->x[i], y)) : t->alpha;
 }
 
-/* Steps 2 to 4, the weights divided by their sum before step 4: the periodic rescaling, here each time. */
+/* Runs steps 2 to 4. Before step 4 the weights are divided by their sum: the paper's periodic rescaling, at
+ * each trial. */
 static void plain_trial(struct plain *t, int64_t rtt_us)
 {
 	long double y = (long double)rtt_us / t->unit_us, pool = 0, sum = 0;
@@ -116,7 +118,7 @@ static void check_experts(enum tl_arithmetic arithmetic, double loss, double sha
 		worst = fmax(worst, error);
 		apart += error / 2000;
 	}
-	/* weights of 30 bits: where they are small, single answers after a jump differ, the mean hardly */
+	/* weights have 30 bits: small ones change single answers after a jump, but hardly the mean */
 	if (arithmetic == TL_FIX && (share != 0 || alpha < 0.01))
 		CHECK(apart < 0.003, "loss %g, share %g, alpha %g, n %g: %g off in the mean, worst %g", loss,
 		      share, alpha, n, apart, worst);
@@ -126,7 +128,8 @@ static void check_experts(enum tl_arithmetic arithmetic, double loss, double sha
 	subject_stop(&s);
 }
 
-/* nunes2014's kernel version as the page has it, without the shortcuts: each exponential, each run. */
+/* nunes2014's kernel version as docs/algorithms/experts.md describes it, without the optimisations of the
+ * core. */
 struct plain_q16 {
 	uint32_t n, scale, eta, alpha, tick_us, x[N_MAX], w[N_MAX], rtt;
 };
@@ -196,7 +199,8 @@ static int plain_q16_trial(struct plain_q16 *t, int64_t rtt_us)
 	return sum == 0;
 }
 
-/* The RTTs wander over the grid and beyond it on both sides: exactly the same answers. */
+/* Checks that the answers are exactly equal for RTTs that wander over the grid and beyond both of its
+ * ends. */
 static int check_q16(double n, double scale, double eta, double alpha)
 {
 	struct tl_experts_q16_params_f64 p;

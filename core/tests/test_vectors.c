@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Replays vectors/ through the library: every kind, fixed point exact, double within 1e-12. Whatever is registered must
- * have its file. Usage: test_vectors VECTORS_FOLDER [ALGORITHM] */
+/* Replays vectors/ through the library, for every kind of algorithm: fixed point must be exact, double
+ * precision within 1e-12. Every registered algorithm must have its file. Usage: test_vectors VECTORS_FOLDER
+ * [ALGORITHM] */
 #include "vector_players.h"
 
 #define EVENTS_MAX 8192
@@ -18,7 +19,7 @@ static void pass(const char *line)
 		tl_vectors_line(&readers[k], line, (uint32_t)strcspn(line, "\n"));
 }
 
-/* "a/b" is in a--b.csv */
+/* "a/b" has the file a--b.csv */
 static FILE *opened(const char *vectors, const char *kind, const char *folder, const char *name)
 {
 	char path[512];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Each kind of the library's algorithms as the reader of golden vectors (tcplearn/vectors.h) plays them: in both
- * arithmetics, their memory fenced. */
+/* Runs each kind of algorithm for the reader of golden vectors (tcplearn/vectors.h), in double precision and
+ * in fixed point, with states in guarded memory. */
 #ifndef TCPLEARN_TESTS_VECTOR_PLAYERS_H
 #define TCPLEARN_TESTS_VECTOR_PLAYERS_H
 
 #include "check.h"
 #include "tcplearn/vectors.h"
 
-/* Those of the vectors of the first RTO; other kinds have one state. */
+/* The first-RTO vectors use four states; other kinds use one. */
 #define STATES_MAX 4
 
 struct memory {
@@ -45,7 +45,7 @@ static inline int memory_begin(void *host, const struct tl_algorithm *a, const v
 	return 0;
 }
 
-/* Of a number that has so many units in fixed point. */
+/* Adds a value of double precision to the answer, and the value in fixed point, where 1 is `units`. */
 static inline void answer_add(struct tl_vector_answer *a, double value, double units)
 {
 	a->whole[a->count] = (int64_t)(value * units);
@@ -81,7 +81,8 @@ static inline int play_estimator(void *host, const struct tl_algorithm *a, const
 	return 1;
 }
 
-/* ack, decide, change; asked for the features too, which are the same for every classifier. */
+/* Plays an event: ack, decide or change. With `features`, also returns the features, which are the same for
+ * every classifier. */
 static inline int play_loss_event(struct memory *m, const struct tl_vector_event *e,
 				  struct tl_vector_answer *features)
 {

@@ -10,9 +10,9 @@ CONTEXT = Context(prec=60)
 
 TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Made by core/tools/exp_tables.py. Powers that the exponentials of weights_fixed.h and
- * experts_q16_arithmetic.h put together; core/tests/test_numbers tries what comes of them. In functions: a
- * table is in the object once, and only where it is used. */
+/* Made by core/tools/exp_tables.py. Tables of powers that the exponentials of weights_fixed.h and
+ * experts_q16_arithmetic.h multiply; core/tests/test_numbers checks their results. Each table is in a
+ * function, so that an object file contains it once, and only if it is used. */
 #ifndef TCPLEARN_EXP_TABLES_H
 #define TCPLEARN_EXP_TABLES_H
 
@@ -59,8 +59,8 @@ def function(name, comment, values):
 
 
 CORRECTED = """\
-/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up to three units
- * off the rounded value: chosen so that every product rounds as the exact one does. */"""
+/* e^(-j/8) with 31 fractional bits. In this table and the two below it, a few entries differ by up to three
+ * units from the rounded value, so that every product rounds as the exact product does. */"""
 
 
 def text():

@@ -359,7 +359,7 @@ int first_rto(struct bpf_sock_ops *ctx)
 		if (ctx->args[0] == BPF_TCP_SYN_SENT)
 			after_connect(ctx);
 		break;
-	case BPF_SOCK_OPS_TIMEOUT_INIT: /* also called at each timeout of a SYN */
+	case BPF_SOCK_OPS_TIMEOUT_INIT: /* the kernel also calls this operation at each timeout of a SYN */
 		ctx->reply = ctx->is_fullsock
 				     ? socket_ticks(ctx, s, &at, now_us, ctx->state == BPF_TCP_SYN_RECV)
 				     : request_ticks(ctx, s, &at, now_us);

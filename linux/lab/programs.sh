@@ -42,11 +42,15 @@ for program in python3.11 curl nginx iperf3 nft bpftool; do
 done
 ln -s python3.11 "$guest/bin/python3"
 
-# The standard library, without modules that no scenario needs.
+# The standard library, without modules that no scenario needs, and compiled: the guest would compile it at each start.
 cp -r "$root/usr/lib/python3.11" "$guest/usr/lib/"
 library=$guest/usr/lib/python3.11
-rm -rf "$library"/{ensurepip,idlelib,lib2to3,pydoc_data,test,tkinter,turtledemo,unittest/test}
+rm -rf "$library"/{ensurepip,idlelib,lib2to3,pydoc_data,test,tkinter,turtledemo,unittest,distutils,config-3.11-*}
 find "$library" -name __pycache__ -prune -exec rm -rf {} +
+PYTHONHOME=$root/usr "$root/$LOADER" --library-path "$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu" \
+	"$root/usr/bin/python3.11" -m compileall -q -b --invalidation-mode unchecked-hash -s "$guest" -p / "$library" ||
+	die "Python's standard library does not compile"
+find "$library" -name '*.py' -delete
 for extension in "$library"/lib-dynload/*.so; do
 	# terminals and databases: their libraries stay away, and they with them
 	if libraries "$root" "$extension" | grep -v "^$root/" >/dev/null; then
@@ -54,6 +58,13 @@ for extension in "$library"/lib-dynload/*.so; do
 	else
 		take_libraries "$root" "$guest" "$extension"
 	fi
+done
+
+# libraries that the first archive has
+mkdir "$work/first"
+(cd "$work/first" && "$image/busybox" cpio -i -d "usr/lib/*" <"$image/guest.cpio") 2>/dev/null || die "cpio failed"
+for library in "$guest"/usr/lib/*.so*; do
+	! cmp -s "$library" "$work/first/usr/lib/${library##*/}" || rm "$library"
 done
 
 archive "$guest" "$image/busybox" >"$work/programs.cpio"

@@ -74,7 +74,7 @@ qemu=(qemu-system-x86_64
 	"${machine[@]}" -cpu max -M pc -m "$memory_mb" -seed "$seed"
 	-rtc base=2026-01-01,clock=vm -nodefaults -display none -no-reboot -net none
 	-kernel "$image/vmlinuz" -initrd "$work/initrd"
-	-append "console=ttyS0 panic=-1 quiet nokaslr nolapic_timer cryptomgr.notests ${VM_APPEND:-} $*")
+	-append "console=ttyS0 panic=-1 quiet nokaslr nolapic_timer cryptomgr.notests edd=off ${VM_APPEND:-} $*")
 if [ "${VM_CONSOLE:-}" = stdio ]; then # for a person: no result, no time limit
 	"${qemu[@]}" -chardev stdio,id=tty,signal=off -serial chardev:tty -serial null
 	exit

@@ -33,7 +33,7 @@ static int tl_too_long(void)
 	return -EINVAL;
 }
 
-/* Reads reading->text and returns the choice. Returns NULL for the word that means none. */
+/* Reads the spec in reading->text and returns the choice. Returns NULL for the word that means none. */
 static struct tl_choice *tl_choose(const struct tl_choosable *what, struct tl_reading *reading)
 {
 	const char *text = strim(reading->text);

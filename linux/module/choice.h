@@ -38,10 +38,12 @@ struct tl_choosable {
 	const struct tl_choosable name = { { title, key, ARRAY_SIZE(table), name##_at }, nothing }
 
 int tl_may_write(void); /* returns 0, or -EPERM */
-/* Handlers of sysctls. tl_do_choice: `data` is the choice and `extra2` its tl_choosable. */
+/* Handlers of the sysctls that choose an algorithm. For tl_do_choice, `data` is the choice and `extra2` its
+ * tl_choosable. */
 int tl_do_choice(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
 int tl_do_available_choices(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position);
-/* As tl_do_choice, but a new choice is passed to `put`, which replaces the earlier choice and frees it. */
+/* Handler like tl_do_choice, but it passes a new choice to `put`, which replaces the earlier choice and frees
+ * it. */
 int tl_do_choice_by(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position,
 		    struct tl_choice __rcu **place, int (*put)(void *of, struct tl_choice *choice), void *of);
 /* The start of a connection: memory from a slab, with a copy of the chosen algorithm's state after the

@@ -196,7 +196,7 @@ static void tl_set_state(struct sock *sk, const struct tcp_congestion_ops *base,
 		base->set_state(sk, state);
 }
 
-/* The only operation that the kernel calls before each round of sending. */
+/* This operation is the only one that the kernel calls before each round of sending. */
 static u32 tl_min_tso_segs(struct sock *sk, const struct tcp_congestion_ops *base)
 {
 	struct tl_connection *c;

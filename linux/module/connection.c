@@ -204,9 +204,9 @@ static s32 tl_sample_us(struct sock *sk, struct tl_connection *c, s32 last_us)
 	if (before)
 		return (s32)(after - before + (before >> 3));
 	if (c->fast_open && sk->sk_state != TCP_SYN_RECV) {
-		/* Data went out before the handshake's last ACK, whose sample no operation sees. srtt'
-		 * contains the handshake's sample h and this ACK's sample m: 7 h + m. The congestion
-		 * control's sample is taken as m. */
+		/* Data was sent before the last ACK of the handshake, whose RTT sample no operation gets. The
+		 * kernel's new srtt, srtt', contains the sample h of the handshake and the sample m of this
+		 * ACK as 7 h + m. The sample that the congestion control gets is taken as m. */
 		c->fast_open = false;
 		tl_handshake(sk, c, max_t(s32, (s32)(after - last_us) / 7, 1));
 		return last_us;

@@ -212,7 +212,7 @@ void tl_loss_set_state(struct sock *sk, struct tl_connection *c, const struct tc
 		if (timeout)
 			tl_change(sk, c, &at, TL_LOSS_TIMEOUT, TL_LOSS_CONGESTION);
 	} else if (state == TCP_CA_Recovery && before != TCP_CA_Recovery) {
-		/* the classifier was not asked: ECN reported congestion, or the window is being reduced
+		/* the classifier was not asked: ECN reported congestion, or the window was being reduced
 		 * already */
 		if (!l->begun)
 			tl_change(sk, c, &at, TL_LOSS_BEGUN, TL_LOSS_CONGESTION);
@@ -233,6 +233,6 @@ void tl_loss_recovery_over(struct sock *sk, struct tl_connection *c)
 		return;
 	l->keeps = false;
 	tcp_snd_cwnd_set(tcp_sk(sk), max(tcp_snd_cwnd(tcp_sk(sk)), l->cwnd));
-	/* so that later duplicate SACKs do not restore another value */
+	/* restored, so that duplicate SACKs that arrive later do not restore another value */
 	tcp_sk(sk)->snd_ssthresh = tcp_sk(sk)->prior_ssthresh = l->ssthresh;
 }

@@ -200,7 +200,7 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_resend_event in = { .time_us = tp->tcp_mstamp };
-	/* if nothing is in flight, at least one segment leaves: the caller announces it */
+	/* if nothing is in flight, at least one segment leaves, because the caller announces one */
 	u32 leaving = max(tl_about_to_leave(sk), tp->packets_out ? 0u : 1u), i;
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;

@@ -102,7 +102,7 @@ static void tl_startup_passive(const struct tcp_sock *tp, s64 echo_us, struct tl
 {
 	h->loss = TL_HANDSHAKE_SYN_ACK;
 	h->resends = tp->undo_marker ? (tp->total_retrans + 1) / 2 : tp->total_retrans;
-	/* the answered SYN-ACK was sent before any timer could expire: it was late, not lost */
+	/* the answered SYN-ACK was sent before any timer could expire, so it was late and not lost */
 	if (!tp->undo_marker && echo_us >= jiffies_to_usecs(TCP_TIMEOUT_INIT)) {
 		h->loss = TL_HANDSHAKE_WHOLE;
 		h->resends = 0;

@@ -55,7 +55,7 @@ static inline struct tl_net *tl_net_of(const struct net *net)
 
 /* One connection. RTOs and times are in jiffies. struct tl_private has the pointer to it. */
 struct tl_connection {
-	/* NULL: stock; the module writes nothing, and the log has the kernel's values */
+	/* NULL: stock. Then the module writes no RTO, and the log has the kernel's values */
 	const struct tl_kernel_estimator *estimator;
 	struct kmem_cache *cache; /* slab of this memory; NULL: none */
 	struct tl_loss *loss; /* NULL: the base congestion control responds to losses */

@@ -31,10 +31,10 @@ void tl_timer_before_send(struct sock *sk, struct tl_connection *c)
 		tl_withdraw(sk, c);
 }
 
-/* Changes snd_cwnd_stamp for a while. tcp_cwnd_validate shrinks the window if its age exceeds icsk_rto,
- * which has the estimator's value by then. With the changed stamp, the comparison gives the same result
- * as with the kernel's RTO. The true stamp is restored at the next opportunity, unless the kernel has set
- * a new one. */
+/* Changes snd_cwnd_stamp for a while. The kernel's tcp_cwnd_validate shrinks the window if the age of this
+ * stamp exceeds icsk_rto, which has the estimator's value by then. With the changed stamp, the comparison
+ * gives the same result as with the kernel's RTO. The true stamp is restored at the next opportunity, unless
+ * the kernel has set a new one. */
 void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c)
 {
 	struct tcp_sock *tp = tcp_sk(sk);

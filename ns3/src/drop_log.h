@@ -21,7 +21,7 @@ class DropLog {
   DroppedBy fate(std::uint32_t flow, std::uint64_t serial) const;
   void forget(std::uint32_t flow, std::uint64_t serial) { by_serial_.erase({flow, serial}); }
 
-  std::uint64_t queue() const { return queue_; }  // drops by the queue, of all traffic
+  std::uint64_t queue() const { return queue_; }  // packets of all traffic that the queue dropped
   std::uint64_t channel() const { return channel_; }
 
  private:

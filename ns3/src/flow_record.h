@@ -41,7 +41,8 @@ class TimeoutOracle {
  public:
   void arrived(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial, bool original);
   void acked(ns3::SequenceNumber32
-                 // the sender knows that lower sequence numbers arrived, so they are not needed any more
+                 // the sender knows that segments with lower sequence numbers arrived, so these are not
+                 // needed any more
                  upto);
   void timed_out(ns3::SequenceNumber32 head, std::uint64_t last_serial);
   std::uint64_t spurious() const { return spurious_; }

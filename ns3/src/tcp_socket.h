@@ -56,7 +56,7 @@ struct SocketSettings {
   std::optional<LossSettings> loss;  // for measured flows
   std::optional<Spec> resend;  // for measured flows; without it the timer is ns-3's with the estimator's RTO
   std::vector<ResendEvent>* resend_events = nullptr;
-  std::string beside_congestion_control;  // for competing flows; "": as the measured flows
+  std::string beside_congestion_control;  // spec for competing flows; "": the same as for measured flows
 };
 
 class TcpSocket : public ns3::TcpSocketBase {

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::uint32_t kSegment = 1000;
 
-// A sender with `cwnd` segments, all of them sent and none acknowledged, and two more by limited transmit.
+// Returns a sender with `cwnd` segments in flight, none of them acknowledged, and two more sent by limited
+// transmit.
 Ptr<TcpSocketState> sender(std::uint32_t cwnd, std::uint32_t ssthresh) {
   auto state = CreateObject<TcpSocketState>();
   state->m_segmentSize = kSegment;
@@ -28,7 +29,7 @@ Ptr<TcpSocketState> sender(std::uint32_t cwnd, std::uint32_t ssthresh) {
   return state;
 }
 
-// Returns ssthresh, in segments, after a fast retransmit of which SACK has left `in_flight` segments.
+// Returns ssthresh, in segments, after a fast retransmit at which SACK leaves `in_flight` segments in flight.
 template <typename Control>
 double after_loss(Ptr<Control> control, Ptr<TcpSocketState> state, std::uint32_t in_flight) {
   control->CongestionStateSet(state, TcpSocketState::CA_RECOVERY);
@@ -41,7 +42,7 @@ double after_timeout(Ptr<Control> control, Ptr<TcpSocketState> state) {
   return static_cast<double>(control->GetSsThresh(state, kSegment)) / kSegment;
 }
 
-// Veno with a smallest RTT of 60 ms and a last one of `rtt_ms`
+// Returns a Veno congestion control with a smallest RTT of 60 ms and a last RTT of `rtt_ms`.
 template <typename Control>
 Ptr<Control> measured(Ptr<TcpSocketState> state, std::int64_t rtt_ms) {
   auto control = CreateObject<Control>();
@@ -82,7 +83,8 @@ int main() {
   check(after_loss(measured<ns3::TcpVeno>(few, 66), few, 8) < 7, "ns-3's Veno: 10 to less than 7");
   check(after_timeout(measured<Veno>(few, 66), few) == 5, "Veno: half of FlightSize after a timeout");
 
-  // a window of ACKs: one segment more, or half of one
+  // Over the ACKs of one window, Veno's cwnd grows by one segment, or by half a segment where many are
+  // queued.
   check(near(growth<Veno>(20, 66, 20), 1 - 0.02), "Veno: cwnd + 1 in an RTT where few are queued");
   check(near(growth<Veno>(20, 90, 20), 0.5), "Veno: cwnd + 1/2 in an RTT where many are");
   check(near(growth<ns3::TcpVeno>(20, 90, 20), 1 - 0.02), "ns-3's Veno: cwnd + 1 in each");

@@ -61,7 +61,8 @@ struct Result {
   }
 };
 
-// In a process of its own: ns-3 numbers its random streams over the life of a process.
+// Runs the scenario in a process of its own, because ns-3 numbers its random streams from the start of a
+// process.
 std::string output_of(const Scenario& scenario) {
   int ends[2];
   if (pipe(ends) != 0) return "";
@@ -102,7 +103,7 @@ std::string number(double value) { return std::to_string(value); }
 }  // namespace
 
 int main() {
-  // a window of a fast start fills the queue; after it there is nothing but congestion
+  // slow start fills the queue; all losses after it are congestion
   const Result crowded = run(path(0, "congestion", false));
   check(crowded["congestion_called_congestion"] >= 3 && crowded["random_called_congestion"] == 0,
         "no random loss: " + number(crowded["congestion_called_congestion"]) +
@@ -120,8 +121,7 @@ int main() {
   knows.socket.loss = tcplearn::LossSettings{{"oracle"}, true};
   knows.path.queue_packets = 1000;
   knows.path.rate_mbps = 50;
-  knows.path.loss_rate =
-      0.002;  // few enough that no resent packet is lost again, which only a timeout would mend
+  knows.path.loss_rate = 0.002;              // few, so that no retransmission is lost too
   knows.socket.cwnd_max_bytes = 200 * 1448;  // the queue never fills
   knows.duration_s = 10;
   const Result kept = run(knows);
@@ -137,12 +137,12 @@ int main() {
   check(!falls && kept["timeouts"] == 0, "cwnd never falls, from loss to loss, to " + number(cwnd) +
                                              " segments; timeouts: " + number(kept["timeouts"]));
 
-  // a sender that acts on "congestion" is NewReno
+  // a sender that acts on the decision "congestion" behaves like NewReno
   const Result base = run(path(0.01, "congestion", false)), same = run(path(0.01, "congestion", true));
   check(!base.rows.empty() && base.rows == same.rows && base.metrics == same.metrics,
         "acting on congestion alone is NewReno to the byte");
 
-  // the core saw what the socket saw: features of the last ACK
+  // the features come from the last ACK that the socket processed
   bool sane = noisy.rows.size() > 5;
   for (std::size_t i = 0; i < noisy.rows.size(); ++i) {
     const double least = noisy.at(i, "rtt_min_to_rtt").get<double>();

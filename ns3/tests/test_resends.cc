@@ -85,7 +85,7 @@ Played play(const Setting& s) {
   return out;
 }
 
-// Events whose answer the core has otherwise.
+// Returns the number of events for which the core gives another answer.
 std::size_t differences(const Played& played, const std::string& spec) {
   std::vector<ResendEvent> again;
   tcplearn::ResendTimer core(tcplearn::Spec{spec, TL_FIX});
@@ -104,8 +104,8 @@ std::size_t differences(const Played& played, const std::string& spec) {
   return out;
 }
 
-// Expiries that came at another time than the last answer that was armed said, and waits that ran out without
-// one. Times are rounded to microseconds.
+// Returns the number of timer expiries at another time than the last answer says, and of waits that ended
+// without an expiry. Times are rounded to microseconds.
 std::size_t at_other_times(const Played& played, std::size_t& fired) {
   std::size_t out = fired = 0;
   const ResendEvent* armed = nullptr;

@@ -24,18 +24,18 @@ using namespace ns3;
 
 namespace {
 
-// What a run is compared by: every RTO that the sender's timer ever had.
+// What is compared of two runs: every RTO that the sender's timer had.
 struct Run {
   std::vector<std::pair<Time, Time>> rto;
   std::uint64_t delivered = 0, timeouts = 0;
 };
 
 struct Setting {
-  bool ours;  // socket and estimator of this host, or ns-3's
+  bool ours;  // tcplearn's socket and estimator, or ns-3's
   std::string name = "jacobson";
   double loss = 0;
   std::uint32_t lost_syns = 0;
-  std::string rate = "3333333bps";  // times that are no whole microseconds
+  std::string rate = "3333333bps";  // gives times that are not whole microseconds
   double seconds = 300;
   std::int64_t counted_us = 0;  // the tick of a slow clock
 };
@@ -99,7 +99,7 @@ Run run(const Setting& s) {
   const auto first = CreateObject<FirstLost>();
   first->left = s.lost_syns;
   devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(first));
-  if (s.lost_syns == 0)  // from here on: a lost SYN is another test
+  if (s.lost_syns == 0)  // if SYNs are lost, the first RTOs are tested elsewhere
     Simulator::Schedule(Seconds(0.5),
                         [&] { devices.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(errors)); });
 
@@ -142,7 +142,8 @@ Run run(const Setting& s) {
   return out;
 }
 
-// Without the first, which stands before any sample: ns-3 adds G to RFC 6298's initial second.
+// Returns the largest difference of the RTOs of two runs, without the first one, which is set before any
+// sample: to RFC 6298's initial second ns-3 adds G.
 double worst_rto_us(const Run& a, const Run& b) {
   double worst = 0;
   for (std::size_t i = 1; i < std::min(a.rto.size(), b.rto.size()); ++i)
@@ -165,8 +166,8 @@ void same_as_stock(const char* what, double loss, const std::string& rate) {
         line);
 }
 
-// A timeout doubles the RTO, and comes at a boundary of the clock: of n ticks up to one is over when it is
-// set.
+// Checks that a timeout doubles the RTO and comes at a tick of the clock. A timer of n ticks is set within a
+// tick, so it waits up to one tick less.
 void timers_run_down_at_boundaries() {
   const std::int64_t tick_us = 300000;
   const Run r = run({true, "jacobson/freebsd-2.2", 0.10, 0, "3333333bps", 300, tick_us});
@@ -202,7 +203,7 @@ int main() {
   same_as_stock("1 % loss", 0.01, "3333333bps");
   same_as_stock("10 % loss", 0.10, "3333333bps");
 
-  // the first RTO after a SYN was lost and sent again 3 s later: no sample from it
+  // compare the first RTO after a SYN that was lost and retransmitted after 3 s, which gives no sample
   const Run stock = run({false, "jacobson", 0, 1, "1Mbps"}), ours = run({true, "jacobson", 0, 1, "1Mbps"});
   const auto longest = [](const Run& r) {
     Time out;

@@ -27,7 +27,7 @@ void fail(const std::string& what) {
   ++failures;
 }
 
-// What plays a case: made of its spec, as users type it.
+// Plays the events of a case. It is made from the case's spec, as users write it.
 class Player {
  public:
   virtual ~Player() = default;
@@ -67,7 +67,7 @@ class Estimators final : public Player {
     add(answer, p.rto_us, 256);
     // TcpSocketBase: RTO = max(estimate + max(G, 4 variation), MinRto), both zero here
     const ns3::Time rto = in_ns3_->GetEstimate() + std::max(ns3::Time(0), in_ns3_->GetVariation() * 4);
-    const double wanted_us = std::fmax(p.rto_us, 1000);  // the host's floor: RtoFloor
+    const double wanted_us = std::fmax(p.rto_us, 1000);  // ns-3's floor: RtoFloor
     if (std::fabs(static_cast<double>(rto.GetNanoSeconds()) * 1e-3 - wanted_us) > 0.5 + 1e-6)
       fail("ns-3's RTO is " + std::to_string(rto.GetSeconds()) + " s where the core's is " +
            std::to_string(p.rto_us) + " us");
@@ -219,7 +219,8 @@ std::unique_ptr<Player> player_of(const Kind& kind, const Spec& spec) {
   }
 }
 
-// Of one algorithm in one arithmetic. The case's text is kept: this host reads specs by itself.
+// Replays the vectors of one algorithm in one arithmetic. It keeps the text of the case, because ns-3 parses
+// specs by itself.
 class Replay {
  public:
   Replay(const Kind& kind, tl_arithmetic arithmetic) : kind_(kind), events_(8192) {
@@ -264,7 +265,8 @@ std::vector<std::string> lines_of(const std::string& path) {
   return out;
 }
 
-// "case,SERIES,key=value,..." in the file is the series' lines and "case NAME:key=value,..." to the reader.
+// Replays one file of vectors. A line "case,SERIES,key=value,..." of the file becomes the lines of the series
+// and "case NAME:key=value,..." for the reader.
 void replay(const std::string& vectors, const Kind& kind, const std::string& name, tl_arithmetic arithmetic) {
   const std::string folder = vectors + "/" + tl_kind_at(kind.kind, arithmetic)->key;
   std::string file = name;

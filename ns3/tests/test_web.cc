@@ -26,7 +26,7 @@ using nlohmann::json;
 constexpr int kDrawn = 400'000;
 constexpr double kLinksMs = 6;  // the three links of common.toml, both ways
 
-// What the paper's own text says of what it drew: the share of connections that are at most a limit.
+// A statement of the paper on its random values: the share of connections whose value is at most a limit.
 struct Below {
   std::string quantity;
   double limit;
@@ -43,7 +43,7 @@ std::map<std::string, std::vector<double>> drawn() {
     const tcplearn::WebObject& object = c.objects.front();
     out["arrival_ms"].push_back(c.after_s * 1e3);
     out["request_bytes"].push_back(object.request_bytes);
-    // the two kinds of response hardly overlap: a file is 276 bytes or more
+    // responses of 276 bytes or more are files; the sizes of the two kinds hardly overlap
     out[object.response_bytes > 275 ? "file_bytes" : "validation_bytes"].push_back(object.response_bytes);
     out["client_rtt_ms"].push_back(c.client_rtt_s * 1e3);
     out["server_rtt_ms"].push_back(c.server_rtt_s * 1e3);
@@ -86,7 +86,7 @@ void quantiles(const std::string& folder, bool write) {
   std::ofstream(folder + "/drawn-shares.csv") << shares.str();
 }
 
-// The seed: one by which every request that is looked at fits into a segment.
+// Returns a scenario. With its seed, every request that the tests look at fits into one segment.
 json document(const std::string& startup, double syn_ack_loss, double loss = 0) {
   return json::parse(R"({"seed": 4, "duration_s": 1000, "tick_s": 0.5, "cwnd_bin_s": 20,
     "topology": {"kind": "delaybox", "pairs": 2, "edge_mbps": 1000, "rate_mbps": 10, "delay_ms": 3,
@@ -122,7 +122,8 @@ std::vector<json> run(const std::string& startup, double syn_ack_loss) {
   return lines;
 }
 
-// Nothing else is lost at 5 % load: the steps of slow start show in the round trips that a response takes.
+// Checks the round trips that responses take. At 5 % load nothing else is lost, so they show the steps of
+// slow start.
 void steps(const std::string& startup, double of_two_segments, double of_three_segments) {
   const std::vector<json> lines = run(startup, 0.5);
   int forced = 0, seen = 0;
@@ -148,8 +149,8 @@ void steps(const std::string& startup, double of_two_segments, double of_three_s
         startup + ": each connection is resolved");
 }
 
-// How much later than its path's RTT each connection was there whose first SYN-ACK was dropped, and no other
-// packet.
+// Returns, for each connection whose first SYN-ACK was dropped and no other packet, by how much its handshake
+// exceeded the RTT of its path.
 std::vector<double> waits_ms(const json& first_rto) {
   json of = document("standard", 0.5);
   of["load"]["places"] = 4;
@@ -171,7 +172,8 @@ double mean(const std::vector<double>& of) {
   return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
 }
 
-// With a history of four places, by the constant where there is none, and by one that is far too short.
+// Checks first RTOs from the history of four destinations, from the constant for unknown destinations, and
+// from a constant that is far too short.
 void first_rtos() {
   const std::string place = "rfc6298:floor_us=20000,nothing=on,place=", none = ",nothing_constant_us=";
   const auto model = [](const std::string& spec) { return json{{"algorithm", spec}}; };
@@ -187,8 +189,9 @@ void first_rtos() {
   check(*std::max_element(wrong.begin(), wrong.end()) < *most + 1, "a model that is wrong delays nobody");
 }
 
-// A server that has closed takes a FIN in silence: where its ACK was lost, the client's must come to an end.
-// It is 10.9 packets a connection; 15.2 without an end.
+// Checks that a client stops repeating its FIN. A server that has closed ignores a FIN, so if its ACK was
+// lost, the client gets no answer. With the limit there are 10.9 packets for each connection, without it
+// 15.2.
 void fins_end() {
   const tcplearn::Scenario lossy = scenario(document("standard", 0, 0.2));
   tcplearn::set_tcp_defaults(lossy.tcp);

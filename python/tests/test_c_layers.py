@@ -20,7 +20,6 @@ loss resend startup
 timer resend_places
 log
 state
-estimators_copy loss_classifiers_copy resend_policies_copy startups_copy
 estimators loss_classifiers resend_policies startups first_rtos
 choice places
 allocation counters kernel_versions log_format reading

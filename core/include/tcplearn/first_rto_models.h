@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Made by python -m tcplearn.learn.export of core/models/. */
+/* Made by python -m tcplearn.learn.export from core/models/: the trained models of the first RTO. */
 #ifndef TCPLEARN_FIRST_RTO_MODELS_H
 #define TCPLEARN_FIRST_RTO_MODELS_H
 

@@ -9,7 +9,7 @@
 
 #include "deps.h"
 
-/* Large enough for the parameters of any algorithm. */
+/* Bytes that are enough for the parameters of any algorithm. */
 #define TL_PARAMS_BYTES_MAX 512
 
 enum tl_param_type { TL_PARAM_US, TL_PARAM_RATIO, TL_PARAM_COUNT, TL_PARAM_CHOICE };

@@ -287,7 +287,7 @@ TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint3
 	rest = tl_word_trimmed(rest);
 	before = rest.length;
 	name = tl_word_until(&rest, ':');
-	more = name.length < before; /* there is a colon, so at least one pair follows */
+	more = name.length < before; /* the spec contains a colon, so at least one pair key=value follows */
 	name = tl_word_trimmed(name);
 	spec->algorithm = 0;
 	spec->given = 0;
@@ -315,7 +315,7 @@ TL_FN_APART int tl_spec_read(const struct tl_kind *kind, const char *text, uint3
 
 		before = rest.length;
 		pair = tl_word_until(&rest, ',');
-		more = pair.length < before; /* there is a comma, so another pair follows */
+		more = pair.length < before; /* there is a comma, so another pair key=value follows */
 		if (tl_spec_pair(kind, spec, params, pair, &line))
 			return -1;
 	}

@@ -97,7 +97,7 @@ struct tl_startup_policy {
 	void (*note)(void *state, const struct tl_handshake *handshake);
 };
 
-/* These policies have one implementation, which is returned for either value of `arithmetic`. */
+/* Startup policies have one implementation, which is returned for either value of `arithmetic`. */
 const struct tl_startup_policy *tl_startup_at(size_t index, enum tl_arithmetic arithmetic);
 const struct tl_startup_policy *tl_startup_find(const char *name, enum tl_arithmetic arithmetic);
 
@@ -138,7 +138,7 @@ struct tl_first_rto_policy {
 			  int64_t time_us);
 };
 
-/* These policies have one implementation, which is returned for either value of `arithmetic`. */
+/* First-RTO policies have one implementation, which is returned for either value of `arithmetic`. */
 const struct tl_first_rto_policy *tl_first_rto_at(size_t index, enum tl_arithmetic arithmetic);
 const struct tl_first_rto_policy *tl_first_rto_find(const char *name, enum tl_arithmetic arithmetic);
 

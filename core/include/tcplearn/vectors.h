@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #endif
 
-/* The most numbers of an event, and of an answer. */
+/* The largest count of numbers in an event, and in an answer. */
 #define TL_VECTOR_NUMBERS 8
 #define TL_VECTOR_ANSWERS 40
 #define TL_VECTOR_BEGIN (~(uint32_t)0)
@@ -34,7 +34,7 @@ struct tl_vector_event {
 	uint32_t word; /* index in the player's `words`, or TL_VECTOR_BEGIN: before the first event */
 	uint32_t count;
 	int64_t number[TL_VECTOR_NUMBERS];
-	int64_t later_us; /* time to add in this round, in microseconds */
+	int64_t later_us; /* time to add to the events of this round, in microseconds */
 	uint32_t asked;
 };
 

@@ -11,7 +11,11 @@ SETTINGS = Path("/proc/sys/net/tcplearn")
 WITHOUT_SETTING = Path("/sys/kernel/debug/tcplearn_specs")  # for kinds of algorithms without a sysctl
 
 
+OURS = "tcplearn: "  # how a message of the module begins
+
+
 def unread(log: int) -> Iterator[str]:
+    """Yield the module's messages in the kernel's log that were not read yet, without their beginning."""
     while True:
         try:
             record = os.read(log, 8192).decode()
@@ -19,7 +23,9 @@ def unread(log: int) -> Iterator[str]:
             return
         except BrokenPipeError:  # some records were overwritten before they were read
             continue
-        yield record.split(";", 1)[1].split("\n", 1)[0]
+        message = record.split(";", 1)[1].split("\n", 1)[0]
+        if message.startswith(OURS):  # others are of the kernel
+            yield message.removeprefix(OURS)
 
 
 def refused(kind: str, spec: bytes) -> int:
@@ -42,7 +48,7 @@ def main() -> None:
         list(unread(log))
         code = refused(kind.decode(), spec)
         if code == errno.EINVAL:
-            print(*(text.removeprefix("tcplearn: ") for text in unread(log)))
+            print(*unread(log))
         else:
             print(f"errno {code}" if code else "taken")
 

@@ -25,7 +25,7 @@ def test_where_both_ends_lose_segments_the_setting_is_for_both(
 ) -> None:
     said = first_screen("thin-30-client.pcap.gz", capsys)
     assert "Set on the client (10.0.0.1) and the server (10.0.4.2):" in said
-    client, server = (line for line in said.splitlines() if line.startswith("  sudo ip route replace "))
+    client, server = (line for line in said.splitlines() if line.startswith("  sudo ip route add "))
     assert client.split()[4] == "10.0.4.2" and client.endswith("  # on the client")
     assert server.split()[4] == "10.0.0.1" and server.endswith("  # on the server")
     undo = said[said.index("To undo: ") :].splitlines()[:2]
@@ -51,7 +51,7 @@ def test_where_both_ends_lose_segments_the_setting_is_for_both(
     assert advised["end"] == "both"
     page = report.read_text()
     assert "on the client and the server" in page
-    assert len(re.findall(r"sudo ip route (?:replace|del) [^<]*# on the (?:client|server)</", page)) == 4
+    assert len(re.findall(r"sudo ip route (?:add|del) [^<]*# on the (?:client|server)</", page)) == 4
 
 
 def test_a_slow_server_is_named_though_losses_made_the_slowest_requests(

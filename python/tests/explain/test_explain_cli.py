@@ -101,7 +101,7 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
     "database": (
         database,
         [],
-        "Set on the client (10.0.0.1): sudo ip route replace 10.0.0.2 $(ip",
+        "Set on the client (10.0.0.1): sudo ip route add 10.0.0.2 $(ip",
         "No setting",
     ),
     "bulk": (

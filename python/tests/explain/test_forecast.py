@@ -67,7 +67,7 @@ def test_short_connections_are_judged_together(tmp_path: Path) -> None:
         _, times = short(tmp_path, 600, 10_000, next(one.spec for one in ALL if one.name == name))
         assert told.of(name).slowest_ms == pytest.approx(slowest(times), rel=0.12)
     said = advice.of(found, told)
-    assert said.chosen is not None and said.line.startswith("sudo ip route replace 10.0.0.2 ")
+    assert said.chosen is not None and said.line.startswith("sudo ip route add 10.0.0.2 ")
 
 
 def test_stock_is_what_was_seen(stock: tuple[Explained, list[float]]) -> None:
@@ -118,7 +118,7 @@ def test_the_advice_is_a_line_to_type(stock: tuple[Explained, list[float]]) -> N
     found, _ = stock
     said = advice.of(found, forecast.of(found))
     assert said.chosen is not None and not said.needs
-    assert said.line.startswith("sudo ip route replace 10.0.0.2 $(ip -o route get 10.0.0.2")
+    assert said.line.startswith("sudo ip route add 10.0.0.2 $(ip -o route get 10.0.0.2")
     assert said.line.endswith(said.chosen.candidate.name.replace(" ms", "ms"))
     assert said.undo == "sudo ip route del 10.0.0.2"
     assert said.where == "the client (10.0.0.1)"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Made by core/tools/exp_tables.py. Powers that the exponentials of weights_fixed.h and
- * experts_q16_arithmetic.h put together; core/tests/test_numbers tries what comes of them. In functions: a
- * table is in the object once, and only where it is used. */
+/* Made by core/tools/exp_tables.py. Tables of powers that the exponentials of weights_fixed.h and
+ * experts_q16_arithmetic.h multiply; core/tests/test_numbers checks their results. Each table is in a
+ * function, so that an object file contains it once, and only if it is used. */
 #ifndef TCPLEARN_EXP_TABLES_H
 #define TCPLEARN_EXP_TABLES_H
 
@@ -50,8 +50,8 @@ TL_FN uint64_t tl_exp2_table(uint64_t j)
 	return table[j];
 }
 
-/* e^(-j/8) with 31 fractional bits. In this table and the two below it a few entries are up to three units
- * off the rounded value: chosen so that every product rounds as the exact one does. */
+/* e^(-j/8) with 31 fractional bits. In this table and the two below it, a few entries differ by up to three
+ * units from the rounded value, so that every product rounds as the exact product does. */
 TL_FN uint64_t tl_q16_eighths(uint64_t j)
 {
 	/* clang-format off */

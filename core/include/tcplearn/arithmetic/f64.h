@@ -11,7 +11,7 @@
  * which changes no value). */
 TL_FN double tl_f64_exp(double x)
 {
-	const double shifter = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer */
+	const double shifter = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds a double to an integer */
 	double low = x < -708.0 ? -708.0 : x;
 	double t = low * 1.4426950408889634074 + shifter;
 	double n = t - shifter;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* TL_RANGE(condition, value) states the range of an argument or result of a fixed-point function. Only a
- * test build with TL_CHECK_RANGES (CMake: TCPLEARN_CHECK_RANGES) checks it, and aborts if it is violated. */
+ * test build with TL_CHECK_RANGES (CMake: TCPLEARN_CHECK_RANGES) checks the condition, and aborts if it is
+ * false. */
 #ifndef TCPLEARN_RANGE_H
 #define TCPLEARN_RANGE_H
 

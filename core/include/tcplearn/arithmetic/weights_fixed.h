@@ -39,7 +39,7 @@ TL_FN tl_rate_fix tl_decay_rate_fix(int64_t eta)
 	return (uint64_t)tl_fix_mul(eta, 1549082005);
 }
 
-/* Returns the largest loss with a decay 2^-x above 0, for which x < 31. At most 2^62. */
+/* Returns the largest loss whose decay 2^-x is above 0, that is with x < 31. At most 2^62. */
 TL_FN tl_loss_fix tl_decay_limit_fix(tl_rate_fix rate)
 {
 	return rate == 0 ? (uint64_t)1 << 62 : (((uint64_t)31 << 54) - ((uint64_t)1 << 23) - 1) / rate;

@@ -51,8 +51,8 @@ struct TL(conformal) {
 	} inner;
 	num_t rtt;
 	num_t raw; /* the RTO before floor and cap */
-	/* With TL_AT_SEND: prediction, raw RTO and largest error of the flight whose samples arrive now;
-	 * it was sent before the last change of the RTO. */
+	/* With TL_AT_SEND: prediction, RTO before its limits, and largest error of the flight whose samples
+	 * arrive now. This flight was sent before the last change of the RTO. */
 	num_t flight_rtt, flight_raw, flight_error;
 	int64_t next_sent_us; /* segments sent from this time on have the current RTO */
 	uint32_t flight_segments, flight_missed;
@@ -170,10 +170,10 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 	s->raw = TL(interval_raw)(t, s->rtt);
 }
 
-/* Compares the sample `y` with the RTO and learns from it. Returns 1 if a new RTO is due: after every
- * sample, or with TL_AT_SEND once a flight, when a sample arrives that was sent under the current RTO.
- * With TL_AT_SEND a flight counts as one sample: the one with the largest error, and a miss if any of its
- * samples exceeds the RTO under which it was sent. */
+/* Compares the sample `y` with the RTO and learns from it. Returns 1 if a new RTO is due: after every sample,
+ * or with TL_AT_SEND once in each flight, at the first sample that was sent under the current RTO. With
+ * TL_AT_SEND a flight counts as one sample, with its largest error, and as a miss if any of its samples
+ * exceeds the RTO under which it was sent. */
 TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
 				   num_t high)
 {

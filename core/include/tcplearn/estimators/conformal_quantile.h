@@ -20,7 +20,7 @@ enum {
 struct TL(tail) {
 	TL(level) miss, laplace; /* alpha; the (1 - alpha) quantile of a Laplace tail of mean 1, in octaves */
 	TL(level) excess;        /* sum of miss - alpha over counted samples */
-	TL(level) deferred;      /* misses that push does not include yet */
+	TL(level) deferred;      /* misses that push does not include yet (deferred misses) */
 	num_t error_fine;        /* mean of |y - p| with gain 1/256; each error is clipped */
 	num_t level;             /* slow mean of clipped samples, from which a change of level is measured */
 	/* A suspected change of level (stage > 0): the level before, the mean error before, and the mean
@@ -35,7 +35,7 @@ struct TL(tail) {
 	uint8_t wide;    /* multiplier of the widening: 2 after a miss, then 1, then 0 */
 	uint8_t caution; /* widening after a miss in 1/32 octave, learned from how misses cluster */
 	uint8_t stage, side_up;
-	uint8_t low; /* 1: the count of misses has reduced the interval to its minimum */
+	uint8_t low; /* 1: the count of misses has reduced the width of the interval to its minimum */
 };
 
 TL_FN void TL(tail_forget)(struct TL(tail) *s)
@@ -119,7 +119,7 @@ TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), 10);
 
 	push = s->flight_q8 == 256 ? TL(level_shr)(push, 8) : TL(level_over)(push, s->flight_q8);
-	if (s->flight_q8 > 256 && push > most) /* a missed flight can be many misses at once */
+	if (s->flight_q8 > 256 && push > most) /* one missed flight can be many misses at once */
 		push = most + TL(level_shr)(push - most, 2);
 	s->low = push <= TL(level_of)(-45, 8);
 	if (s->wide > 0)

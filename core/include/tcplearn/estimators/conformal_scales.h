@@ -4,7 +4,7 @@
  * rate of misses (samples longer than the RTO) becomes alpha. docs/algorithms/conformal.md has the
  * identity, the bound and its proof. Included twice: for double precision and for fixed point. */
 
-/* State of the width alone; the prediction p may come from any estimator. */
+/* The state of the width of the interval alone; the prediction p may come from any estimator. */
 struct TL(interval) {
 	TL(level) miss, u, excess; /* excess: sum of miss - alpha over counted samples */
 	TL(level) deferred;        /* misses that u does not include yet */
@@ -86,7 +86,7 @@ TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t 
 	}
 	if (!integral)
 		return;
-	e = s->excess - s->deferred; /* up to one miss has no effect; beyond it up to 7 count */
+	e = s->excess - s->deferred; /* an excess of one miss has no effect; beyond it up to 7 count */
 	if (e > TL(level_of)(1, 1))
 		e = e - TL(level_of)(1, 1) < TL(level_of)(7, 1) ? e - TL(level_of)(1, 1) : TL(level_of)(7, 1);
 	else if (e < TL(level_of)(-1, 1))

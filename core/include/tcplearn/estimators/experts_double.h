@@ -11,7 +11,7 @@
 typedef double tl_tick_f64; /* a duration in units of the grid of experts */
 typedef double tl_weight_dot_f64;
 
-/* Returns us / unit_us, at most 2048, as in fixed point. */
+/* Returns us / unit_us, limited to 2048 units as in fixed point. */
 TL_FN tl_tick_f64 tl_tick_from_us_f64(int64_t us, int64_t unit_us)
 {
 	double x = (double)us / (double)unit_us;

@@ -9,7 +9,8 @@ TL_FN uint32_t TL(experts_linear)(const struct TL(experts_params) *p)
 	       p->loss == TL_EXPERTS_LOSS_PINBALL;
 }
 
-/* The next two functions return the cost of one unit too high, and too low, for the linear losses. */
+/* The next two functions return the cost of one unit of error of an expert that is too high, and of one that
+ * is too low, for the linear losses. */
 TL_FN ratio_t TL(experts_over)(const struct TL(experts_params) *p)
 {
 	return p->loss == TL_EXPERTS_LOSS_LINEAR    ? p->over

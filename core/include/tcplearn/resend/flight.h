@@ -102,7 +102,7 @@ TL_FN int64_t tl_resend_fired(struct tl_resend_flight *f, int64_t time_us)
 	return tl_resend_since(f->armed_us, time_us);
 }
 
-/* Writes the rest of the running wait to `out`. */
+/* Writes the remaining part of the running wait to `out`. */
 TL_FN void tl_resend_left(const struct tl_resend_flight *f, int64_t time_us, uint32_t probe,
 			  struct tl_resend_wait *out)
 {

@@ -28,7 +28,7 @@
 #ifndef TCPLEARN_RESEND_SPACING
 #define TCPLEARN_RESEND_SPACING
 enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND_QUARTER = 2 };
-/* A first wait is at least this much above SRTT: the granularity of a timer. */
+/* A first wait is at least SRTT plus this time, the granularity of a timer. */
 #define TL_RESEND_GRAIN_US 1000
 /* `recent`, the share of flights with a loss, is an average over about this many flights. */
 #define TL_RESEND_RECENT 64
@@ -232,7 +232,7 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)
 		TL(resend_priced_refill)(s, ratio_from_whole(1));
-	/* Longer waits, because waits below the RTT never give a sample without timestamps. */
+	/* Makes later waits longer, because without timestamps waits below the RTT never give a sample. */
 	if (!in->clear)
 		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
 }

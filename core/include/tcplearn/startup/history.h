@@ -61,7 +61,7 @@ TL_FN void TL(startup_history_report)(struct TL(startup_history) *h, const struc
 		const uint64_t least = (uint64_t)tl_clamp_us(in->rtt_min_us, 1, TL_RTT_MAX_US);
 		const uint64_t rtt = (uint64_t)tl_clamp_us(in->rtt_us, 1, TL_RTT_MAX_US);
 
-		/* an RTT of 0.1 s adds 25,000, so 40 million of them fit below 2^40 */
+		/* an RTT of 0.1 s adds 25,000 to the sum, so the sum of 40 million RTTs stays below 2^40 */
 		h->rtt = TL(startup_grown)(h->rtt, (rtt < least ? least : rtt) >> 2);
 		h->rtt_min = TL(startup_grown)(h->rtt_min, least >> 2);
 	}

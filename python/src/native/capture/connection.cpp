@@ -10,8 +10,8 @@
 namespace tcplearn {
 namespace {
 
-// Of two times, one shows which side is nearer to the capture point only if the other is more than this
-// many times as long. Otherwise the next kind of evidence decides.
+// One of two times shows which side is nearer to the capture point only if the other time is more than this
+// factor longer. Otherwise the next kind of evidence decides.
 constexpr std::int64_t kClearly = 2;
 // The largest time between the copies of a packet on two interfaces of a host.
 constexpr std::int64_t kCopyUs = 1000;

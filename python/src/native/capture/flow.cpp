@@ -44,7 +44,7 @@ void SendSide::start_at(std::uint32_t sequence) {
   sacked_.clear();
   losses_ = {};
   fin_end_ = -1;
-  // Begin 2^32 higher, so that slightly lower numbers stay positive.
+  // Sequence numbers begin 2^32 higher, so that numbers slightly below the first stay positive.
   una_ = nxt_ = (std::int64_t{1} << 32) + sequence;
   sequenced_ = true;
 }
@@ -109,7 +109,7 @@ void SendSide::on_send(const Packet& packet, std::int64_t now_us, bool peer_wind
     const bool probe = peer_window_closed && packet.payload_bytes == 1 && length == 1;
     append(std::max(start, nxt_), end, sent, probe);
   }
-  // More than the largest window cannot be in flight, so the capture lacks ACKs.
+  // More than the largest window cannot be in flight, so the capture must lack ACKs.
   if (nxt_ - una_ > kLargestStep) {
     una_ = nxt_ - kLargestStep;
     sacked_.drop_below(una_);
@@ -175,7 +175,7 @@ void SendSide::resend(std::int64_t start, std::int64_t end, const Transmission& 
     if (segments_[index].end > end) split(index, end);
     Segment& segment = segments_[index];
     if (repair && !segment.resent() && !segment.fills_hole) begin_repair(segment, sent.sent_us);
-    // Keep the first copy, which shows a spurious retransmission, and the newest ones.
+    // Keep the first copy of a segment, which can show a spurious retransmission, and the newest copies.
     if (segment.again.size() == kMaxResends) segment.again.erase(segment.again.begin());
     segment.again.push_back(sent);
     if (segment.end == end) segment.cut_end = false;

@@ -7,7 +7,7 @@
 namespace tcplearn {
 namespace {
 
-// The rest of a frame. `wire` includes the bytes that a snap length cut off.
+// The bytes of a frame that are not decoded yet. `wire` includes the bytes that a snap length cut off.
 struct View {
   const std::uint8_t* data;
   std::size_t captured;
@@ -159,7 +159,7 @@ Decoded decode_ipv4(View v, Packet& out, int tunnels) {
   if ((be16(v.data + 6) & 0x1fff) != 0) return Decoded::kFragment;
   if (v.captured < header) return Decoded::kShort;
   std::size_t total = be16(v.data + 2);
-  // 0: segmentation offload made a datagram above 65,535 bytes; some drivers always write 0.
+  // 0: segmentation offload made a datagram above 65,535 bytes, or the driver always writes 0.
   if (total == 0) total = v.wire;
   if (total < header) return Decoded::kMalformed;
   out.ip_id = be16(v.data + 4);

@@ -97,7 +97,7 @@ struct CaptureReader::State {
   Table::value_type* last_entry = nullptr;  // consecutive packets often belong to the same connection
   Window window;
   std::int64_t first_us = 0, newest_us = 0, farthest_back_us = 0;  // times of packets read
-  std::int64_t now_us = 0, next_sweep_us = 0;                      // time of the packets processed, in order
+  std::int64_t now_us = 0, next_sweep_us = 0;                      // of the latest processed packet
   std::uint32_t connections = 0;
   std::uint64_t acked_captured = 0;
   std::uint64_t below_clock = 0, first_back = 0, clock_steps = 0;

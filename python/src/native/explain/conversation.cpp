@@ -198,14 +198,14 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
   if (advance_us < 0) return;
   const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
-  // unheard: the last ACK had not arrived, because an older timestamp is echoed (RFC 7323, 4.3)
+  // unheard: the last ACK had not reached `end`, because the packet echoes an older timestamp (RFC 7323, 4.3)
   const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
   const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
   // the server is in the middle of an answer, or the client in the middle of a request
   const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
   if (goes_on && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
-    // `end` had nothing to acknowledge meanwhile, so the lost packet was data
+    // `end` had received nothing to acknowledge meanwhile, so the lost packet was data
     lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
     return;
   }
@@ -221,7 +221,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
     return;
   }
-  // held: by Nagle's algorithm (RFC 9293, 3.7.4), until a delayed ACK (RFC 1122, 4.2.3.2)
+  // held: Nagle's algorithm (RFC 9293, 3.7.4) held the data back until a delayed ACK came (RFC 1122, 4.2.3.2)
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
   const bool held =
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;

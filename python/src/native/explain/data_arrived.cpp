@@ -27,7 +27,8 @@ int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
   if (peer_.unseen == 0 || (peer_.unseen < 0 && peer_.ahead)) return last - 1;
   for (int k = -1; k < last - 1; ++k) {
     const std::int64_t sent_us = k < 0 ? piece.first_us : copies[static_cast<std::size_t>(k)].us;
-    // what the other end has sent since this copy arrived: one ACK, and the retransmissions by its timer
+    // the packets that the other end has sent since this copy arrived: one ACK, and the retransmissions by
+    // its timer
     const std::int64_t since_us = peer_.ahead ? seen_us - sent_us - leg.known_us() : 0;
     if (peer_.unseen < 0 || 1 + peer_.resends(since_us) <= peer_.unseen) return k;
   }
@@ -37,8 +38,9 @@ int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
 bool DataSide::had_been_acked(const Piece& piece, std::int64_t seen_us) const {
   const std::vector<Copy>& copies = piece.again->copies;
   if (copies.size() > 1 || piece.out > 1 || piece.filled || peer_.ahead) return false;
-  // `others`: packets of the other end that the capture lacks and that were not ACKs, such as its timer's
-  // retransmissions before this copy arrived. If its timer may have fired since, nothing is known.
+  // `others`: packets of the other end that are not in the capture and were no ACKs of this data, such as
+  // retransmissions by its timer before this copy arrived. If its timer may have fired since, nothing is
+  // known.
   if (seen_us - copies.back().us - leg.known_us() >= peer_.rto_us) return false;
   const std::int32_t others =
       peer_.resends(seen_us - piece.first_us + leg.known_us()) + (peer_.follows ? 1 : 0);
@@ -150,7 +152,8 @@ void DataSide::acked_again(std::int64_t start, std::int64_t end, const Packet& p
   std::int64_t again_us = packet.has_timestamp ? due_us(packet.ts_value, now_us) : now_us;
   if (std::abs(again_us - first_us) < kLeastLateUs) return;  // the path duplicated the packet
   if (again_us < first_us) std::swap(first_us, again_us);    // a copy overtook the first transmission
-  // untold: the ACK should have reached the sender before it retransmitted, so the ACK was late or lost
+  // untold: the ACK should have reached the sender before the sender retransmitted, so the ACK was late or
+  // lost
   const std::int64_t way_us =
       clock_.known() ? back.min_us + kAckUs : std::max(back.min_us, timer_.srtt_us()) + kLeastLateUs;
   const bool untold = back.min_us >= 0 && again_us - run.acked_us > way_us;

@@ -6,7 +6,8 @@
 namespace tcplearn {
 namespace {
 
-// The most pieces (ranges of bytes) in flight that are stored, and the most before the first ACK.
+// The largest number of pieces (ranges of bytes) in flight that are stored, and the largest number before the
+// first ACK.
 constexpr std::size_t kMostSentPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
 // RFC 9293, 3.7.1: a full-sized segment has at least this size, unless a smaller one was negotiated.
@@ -85,8 +86,8 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     last_bytes_ = packet.payload_bytes;
     out.from = std::max(start, nxt_);
     out.to = end;
-    // a retransmission of a packet that was lost before the capture point, and not a reordered packet:
-    // its IP identification is new, or it is too late
+    // this is a retransmission of a packet that was lost before the capture point, and not a reordered
+    // packet, because its IP identification is new, or it comes too late for reordering
     const bool again =
         (unseen_ > 0 && !older) || !overtaken(packet, announced_ts_, announced_us_, now_us, back);
     if (announced_ > nxt_ && start == nxt_ && again) {
@@ -248,7 +249,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
   const std::int64_t sacked_before = sacked_to_;
   if (packet.sack_count > 0) read_sack(packet, ack, now_us, acked);
   peer_ = peer;
-  // to Linux a probe is outstanding until more data is acknowledged, or a DSACK reports it
+  // Linux considers a probe outstanding until more data is acknowledged, or a DSACK reports the probe
   if (ack > probe_to_ || acked.twice_to == probe_to_) probe_to_ = -1;
   if (ack > una_) {
     const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);

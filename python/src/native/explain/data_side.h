@@ -81,10 +81,11 @@ class DataSide {
   struct Peer {
     bool ahead = false;    // it had sent data that never reached the capture point
     bool follows = false;  // the ACK carries data, and all earlier data reached the capture point
-    // its packets that the capture point missed since the last one, by IP identification; -1: not known
+    // packets of this end that the capture point missed since this end's last packet, by IP identification;
+    // -1: not known
     std::int32_t unseen = -1;
     std::int64_t rto_us = -1;  // its RTO
-    // Returns how many times its timer retransmits within `since_us`.
+    // Returns how many times this end's timer retransmits within `since_us`.
     std::int32_t resends(std::int64_t since_us) const;
   };
 

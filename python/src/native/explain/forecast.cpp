@@ -120,7 +120,7 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
 
 void Forecast::on_unseen(std::int64_t due_us, Fates& fates) {
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
-    // on a copy of the state: the state itself continues as if the segment was sent now
+    // run on a copy of the policy's state: the state itself continues as if the segment was sent now
     std::vector<std::uint64_t> kept(
         states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
         k + 1 < candidates_.size() ? states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k + 1].at)

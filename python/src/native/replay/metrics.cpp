@@ -71,7 +71,7 @@ Detection Metrics::detect(const Loss& loss, double srtt_us, double timeout_us, b
   const auto armed = static_cast<double>(loss.armed_us);
   const double start = from_head ? static_cast<double>(loss.head_sent_us) : armed;
   double expiry = std::max(armed, start + timeout_us);
-  // the timer fired before this segment was sent, for an older segment, and runs again
+  // the timer fired before this segment was sent, for an older segment, and was started again
   if (expiry < sent) expiry = sent + timeout_us;
 
   double known = expiry;
@@ -80,7 +80,8 @@ Detection Metrics::detect(const Loss& loss, double srtt_us, double timeout_us, b
   const double pto = static_cast<double>(loss.probe_from_us) + probe_timeout_us(srtt_us, loss.alone);
   const double probe = std::min(pto, expiry);
   if (loss.delivered_us < 0 || static_cast<double>(loss.delivered_us) > probe) {
-    // the probe is the last segment: either the lost one itself, or its ACK shows the loss one RTT later
+    // the probe repeats the last segment: this is the lost one, or the probe's ACK shows the loss one RTT
+    // later
     const double answer =
         loss.rtt_us >= 0 ? std::min(static_cast<double>(loss.rtt_us), timeout_us) : timeout_us;
     known = loss.tail ? probe : probe + answer;

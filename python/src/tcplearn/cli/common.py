@@ -231,7 +231,8 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Where a verb's jobs run (this machine, Dask or Slurm), and whether stored results are used."""
+    """The options that say where a verb's jobs run (this machine, Dask or Slurm), and whether stored results
+    are used."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Let verbs share groups of options: a parameter whose type is a dataclass stands for an option per field.
-`replay`, `watch` and `suite` share the group `Compared`."""
+"""Let verbs of the command line share groups of options. A parameter whose type is a dataclass stands for one
+option for each field of the dataclass. `replay`, `watch` and `suite` share the group `Compared`."""
 
 import dataclasses
 import functools
@@ -77,7 +77,8 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return all estimators (`everything`), those `named`, or the defaults and the user's installed ones."""
+    """Return all estimators if `everything`; else those `named` by the user, by default the default
+    estimators; and the estimators that the user has installed."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

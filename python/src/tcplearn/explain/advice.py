@@ -49,8 +49,9 @@ _UNSEEN = (
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Return a forecast and its advice: the first forecast in which a setting shortens the slowest requests
-    enough; else the first with enough stalls to judge; else the first; else None."""
+    """Return the forecast on which the advice is based, and the advice. This is the first forecast in which a
+    setting shortens the slowest requests enough; else the first with enough stalls (waits in which no data
+    moved) to judge; else the first; else None."""
     others = []
     for forecast in forecasts:
         said = of(found, forecast)
@@ -63,7 +64,8 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
-    """Return the advice on the RTO of data from `forecast`, which is None if no timer held a request up."""
+    """Return the advice on the RTO of data that follows from `forecast`, which is None if no timer held a
+    request up."""
     why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
@@ -140,8 +142,9 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _score(one: Outlook, now: Outlook) -> float:
-    """Return the score of forecast `one`, smaller for a larger gain: the average of two ratios to the
-    measured times `now`, each at most 1: of the mean of the slowest 2 %, and of the 99th percentile."""
+    """Return the score of the forecast `one` for a setting, which is smaller for a larger gain. The score is
+    the average of two ratios of forecast times to the measured times `now`, each at most 1: one for the mean
+    of the slowest 2 %, one for the 99th percentile."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 
@@ -164,8 +167,8 @@ def _shorter(one: Outlook, now: Outlook) -> str:
 
 
 def _cost(more: float, forecast: Forecast) -> str:
-    """Return a sentence with a setting's cost: `more` spurious retransmissions in 1,000 segments, or
-    spurious SYNs in 1,000 handshakes."""
+    """Return a sentence that states the cost of a setting: `more` spurious retransmissions in 1,000 segments,
+    or spurious SYNs in 1,000 handshakes."""
     thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:

@@ -46,7 +46,8 @@ SIDES = ("client", "server")
 
 @dataclass(slots=True)
 class Forecast:
-    """The forecasts of all candidates for the data that the ends `by` send, or for handshakes."""
+    """The forecasts of response times for all candidate settings of the timer, at the ends of connections
+    that `by` names (client, server); or the forecasts for handshakes."""
 
     hosts: dict[str, list[str]]  # addresses of the hosts at each end
     by: Sequence[str]  # the ends that have the setting, of SIDES
@@ -67,7 +68,8 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The advice to make the setting `chosen`. If it is None, no setting helps, for the reason `why`."""
+    """The advice to make the setting `chosen` of the timer. If `chosen` is None, no setting helps, for the
+    reason `why`."""
 
     chosen: Outlook | None
     line: str = ""  # commands to type; one line for each end if they differ

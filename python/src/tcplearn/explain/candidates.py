@@ -54,7 +54,7 @@ ALL = (
 )
 SPECS = tuple(candidate.spec for candidate in ALL)
 #: The row of the measured times, which is no candidate.
-SEEN = Candidate("as it was", "")
+SEEN = Candidate("as captured", "")
 #: The first RTO, for SYNs, from the shipped model `rfc6298`.
 FIRST_RTO = Candidate(
     "learned first RTO",
@@ -72,7 +72,11 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
     if to:
         six = "-6 " if ":" in to else ""
         via = f"$(ip {six}-o route get {to} | grep -oE '(via [^ ]+ )?dev [^ ]+')"
-        words = {"set": f"replace {to} {via}", "undo": f"replace {to} {via} {own}" if own else f"del {to}"}
+        # "add" refuses to touch a route to that host that is there already, which "del" would then remove
+        if own:
+            words = {"set": f"replace {to} {via}", "undo": f"replace {to} {via} {own}"}
+        else:
+            words = {"set": f"add {to} {via}", "undo": f"del {to}"}
     else:
         default = "ip -o route show default | head -1"
         bare = f"{default} | sed 's/ rto_min .*ms//'"  # ip cannot parse the rto_min that it prints

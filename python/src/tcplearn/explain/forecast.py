@@ -95,8 +95,9 @@ def _address(names: pl.Series) -> list[str]:
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Store in `out` the median ratio of the modelled first wait to the sender's, and its spread: for
-    stock Linux, or if that does not match the sender, for the candidate that does (`in_force`)."""
+    """Store in `out` the median ratio of the modelled first wait to the sender's, and the spread of this
+    ratio. The model is that of stock Linux or, if this does not match the sender, of the candidate setting
+    that does (`in_force`)."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -123,8 +124,9 @@ def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> flo
 def _saved(
     pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return by how many ms candidate `k` would have shortened each request (negative: lengthened), in one
-    random draw. `alone` is the probability from `independent`."""
+    """Return by how many ms candidate setting `k` would have shortened each request (negative: lengthened),
+    in one random draw. `alone` is the probability, from `independent`, that a lost retransmission was lost by
+    chance."""
     out = np.zeros(requests)
     if not pairs.height:
         return out
@@ -149,10 +151,10 @@ def outlook(
     rng: np.random.Generator,
     what: str = "response",
 ) -> Outlook:
-    """Return the forecast for `candidate`. `drawn` has a row of times for each random draw; `spurious`
-    counts spurious retransmissions in `segments` segments (or SYNs in as many handshakes). The intervals
-    are those of a new measurement of as many requests. Nothing is resampled: the rank of the k-th of n
-    resampled times follows a beta distribution."""
+    """Return the forecast for the setting `candidate`. `drawn` has a row of response times for each random
+    draw; `spurious` counts spurious retransmissions in `segments` segments (or SYNs in as many handshakes).
+    The intervals are those of a new measurement of as many requests. Nothing is resampled for them, because
+    the rank of the k-th of n resampled times follows a beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
@@ -164,7 +166,8 @@ def outlook(
 
 
 def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
-    """Return the quantile `q` over all draws, with its interval. Rows are draws, in ascending order."""
+    """Return the quantile `q` of response times over all draws, with its interval. Each row has one draw's
+    times in ascending order."""
     n = ordered.shape[1]
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)

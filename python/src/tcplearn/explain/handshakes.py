@@ -110,8 +110,9 @@ def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray
 def _learned_us(
     starts_us: list[int], rtts_us: list[int], lost: list[bool], answers: list[bool], stamped: list[bool]
 ) -> list[int]:
-    """Return the first RTO in µs of each handshake of two hosts. For each, `lost` says whether a packet of
-    it was lost, `answers` whether that was the SYN-ACK, `stamped` whether it has TCP timestamps."""
+    """Return the first RTO, in µs, of each handshake between two hosts. For each handshake, `lost` says
+    whether a packet of it was lost, `answers` whether that packet was the SYN-ACK, and `stamped` whether the
+    connection has TCP timestamps."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
     # (end of the handshake, RTT as the kernel knows it, wait, resent)
     ended: list[tuple[int, int, int, bool]] = []
@@ -135,7 +136,8 @@ def _learned_us(
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return `times_ms` as a row for each draw in `less`, with the draw subtracted from indices `rows`."""
+    """Return a row of handshake times for each draw in `less`: `times_ms`, in which the values at the indices
+    `rows` are reduced by the draw."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one
@@ -171,9 +173,10 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
 
 
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
-    """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`.
-    Each wait is twice the last, except for equal first waits if the sender had them: it sent `resends` in
-    `waits` times its first wait. With `answers`, return only those that a Linux server answers."""
+    """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`. Each
+    wait is twice the wait before. If the sender's first waits were equal, so are these; this is known from
+    the sender's `resends` retransmissions, which took `waits` times its first wait. With `answers`, return
+    only the retransmissions that a Linux server answers."""
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []
     at = wait = wait_ms

@@ -30,7 +30,8 @@ PERCENTILES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The share of one cause of delay in the time of requests: of a destination, of a capture, or of all."""
+    """The share of one cause of delay in the time of requests: those to a destination, those of a capture, or
+    all."""
 
     cause: str
     stalls: int

@@ -35,7 +35,7 @@ def summaries(found: Explained) -> list[Record]:
 
 
 def measured(summary: Summary) -> Record:
-    """Return the metrics of `summary` by name."""
+    """Return the metrics of the requests in `summary`, by name."""
     out: Record = {"requests": summary.requests, **summary.response_ms}
     for part in summary.parts:
         out[f"slow_share_{part.cause}"] = part.slow_share
@@ -45,7 +45,7 @@ def measured(summary: Summary) -> Record:
 
 
 def foretold(one: Outlook) -> Record:
-    """Return the metrics of the forecast `one` by name."""
+    """Return the metrics of the forecast `one`, by name."""
     out: Record = {}
     for key, figure in one.figures.items():
         stem = key.removesuffix("_ms")

@@ -62,7 +62,8 @@ def run(
 
 
 def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
-    """Return each source once, folders replaced by their files; these files; and problems, a line each."""
+    """Return the sources, each once and with folders replaced by the files in them; the files found in
+    folders; and a line for each problem."""
     named: list[Path | Interface] = []
     lenient: set[Path] = set()
     problems: list[str] = []

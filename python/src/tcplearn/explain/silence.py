@@ -31,7 +31,8 @@ def name_silence(found: Explained) -> None:
 
 
 def _overlapping(silent: pl.DataFrame) -> list[int]:
-    """Return the row numbers of stalls that overlap with another connection's, between the same hosts."""
+    """Return the row numbers of stalls (waits in which no data moved) that overlap in time with a stall of
+    another connection between the same hosts."""
     rows: list[int] = []
     for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
         names = ("start_s", "end_s", "connection", "row")

@@ -29,8 +29,8 @@ def causes(summary: Summary) -> Table:
     out = Table(
         [
             Column("where the time went", words=True),
-            Column("slowest\n1 %", label="of the slowest 1 %"),
-            Column("all", label="of all"),
+            Column("share of\nslowest 1 %", label="of the slowest 1 %"),
+            Column("share\nof all", label="of all"),
             Column("stalls", keep=2),
             Column("mean\nstall, ms", label="mean stall, ms", keep=1),
             Column("longest\nstall, ms", label="longest stall, ms", keep=3),
@@ -117,7 +117,7 @@ def forecasts(forecast: Forecast) -> Table:
 
 
 def _how_well(forecast: Forecast) -> str:
-    parts = []
+    parts = [f"The first row is measured, the others are forecasts; {STOCK} is an unchanged Linux kernel."]
     if forecast.fit == forecast.fit:  # it is not NaN
         parts.append(
             f"The model of {forecast.in_force} waits {forecast.fit:.2f} times what the sender did, within "
@@ -129,7 +129,7 @@ def _how_well(forecast: Forecast) -> str:
         one = forecast.untold == 1
         kept = "has no forecast and counts as it was" if one else "have no forecast and count as they were"
         parts.append(f"{counted(forecast.untold, 'stall')} {kept}.")
-    end = "this end sends (as it was: both ends)" if len(forecast.by) == 1 else "both ends send"
+    end = "this end sends (as captured: both ends)" if len(forecast.by) == 1 else "both ends send"
     parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
     parts.append(f"A setting that adds more than {MOST_SPURIOUS:.0f} of them in 1,000 is not advised.")
     module = [one.candidate.name for one in forecast.outlooks if one.candidate.needs]

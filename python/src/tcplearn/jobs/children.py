@@ -19,7 +19,7 @@ _stopping = False
 
 
 class Stopped(Exception):
-    """`stop` ended the child together with all others."""
+    """Raised by `run` if `stop` ended the child process together with all others."""
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

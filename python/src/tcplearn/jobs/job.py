@@ -44,7 +44,8 @@ class Failure:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return the result, or Failure for UserError, because a cluster retries errors. Raise FullDiskError."""
+    """Return the job's result, or a Failure if it raised UserError, because a cluster would retry a job that
+    raises. Raise FullDiskError."""
     try:
         with naming_full_disk(Path(tempfile.gettempdir())):
             return function(*arguments)

@@ -99,7 +99,8 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Return a `get` for files of now, because opening thousands of missing files takes a minute."""
+        """Return a function like `get` that knows which results are stored now, because trying to open
+        thousands of missing files takes a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Adds fades to a lab run: random periods in which a hop loses all packets. The overrun of a fade is the
-time from its end to the answer to the request that was lost in it."""
+"""Adds fades to a lab run: random periods in which a hop loses all packets. The overrun of a fade is the time
+from its end to the answer to the request that was lost in the fade."""
 
 import math
 import random
@@ -60,7 +60,8 @@ def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
 
 
 def overruns(folder: Path) -> Floats:
-    """Return (number, ms long, ms until the answer after it) of each fade (outage) that lost a request."""
+    """Return, for each fade that lost a request: its number, its length in ms, and the ms from its end until
+    the answer."""
     times_us = np.loadtxt(folder / TIMES, dtype=np.int64, ndmin=1)
     took_us, started_us = np.loadtxt(folder / "requests", dtype=np.int64, ndmin=2).T
     answered_us = started_us + took_us

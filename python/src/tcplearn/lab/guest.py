@@ -46,7 +46,8 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
 
 
 def script(scenario: Scenario, run: int, *, pcap: bool = False, shell: bool = False) -> str:
-    """Return the script of run number `run`. `pcap`: capture at each hop; `shell`: a shell, no transfers."""
+    """Return the shell script that the virtual machine executes in run number `run`. With `pcap`, it captures
+    packets at each hop; with `shell`, it starts a shell and makes no transfers."""
     work: Iterable[str] = _SHELL if shell else _transfers(scenario, run)
     head = f"# {scenario.name}, run {run}"
     return "\n".join((head, *_network(scenario), *_captures(scenario, pcap), *work, "exit 0")) + "\n"

@@ -70,7 +70,8 @@ class Connection:
 
     @property
     def spurious_syns(self) -> int:
-        """Return the number of SYNs sent while a SYN-ACK, or a SYN that gets one, is on its way."""
+        """Return the number of SYNs sent while a SYN-ACK, or an earlier SYN that gets a SYN-ACK, is still on
+        its way."""
         return sum(self._is_spurious(sent.sent_us, k) for k, sent in enumerate(self.syns) if k)
 
     def _is_spurious(self, at_us: int, k: int) -> bool:
@@ -88,7 +89,8 @@ class Connection:
 
     @property
     def unanswered_syns(self) -> int:
-        """Return the number of SYNs that arrived but got no SYN-ACK at once (Linux: one in half a second)."""
+        """Return the number of SYNs that arrived but got no SYN-ACK at once, because Linux answers a repeated
+        SYN only once in half a second."""
         arrived = [one.arrived_us for one in self.syns if one.arrived_us >= 0]
         return sum(not any(0 <= a.sent_us - at < AT_ONCE_US for a in self.answers) for at in arrived)
 

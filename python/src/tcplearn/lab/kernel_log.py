@@ -63,7 +63,8 @@ def opened(path: Path) -> Opened:
 
 
 def figures(path: Path, tick_ms: float | None) -> Figures:
-    """Yield (metric, value) of the module's log at `path`; errors also in ticks of `tick_ms`, unless None."""
+    """Yield (metric, value) for each metric of the kernel module's log at `path`. Prediction errors are also
+    given in ticks of `tick_ms`, unless it is None."""
     log = opened(path)
     c = log.connection
     yield "log_records_lost", float(c.lost)
@@ -122,7 +123,9 @@ def _before(answers: Floats, first: float) -> Floats:
 
 
 def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
-    """Return the estimator's RTO in us at each ACK; some log it less the age of the oldest segment."""
+    """Return the RTO in force in us at each ACK. If the estimator's timer counts from the oldest segment in
+    flight, the log has the RTO less the age of this segment; the whole RTO then follows from the estimator's
+    answer."""
     if c.open is None or not c.open["flags"] & tlog_records.FROM_HEAD:
         return np.asarray(acks["rto_us"], np.float64)
     jiffy_us = 1e6 / float(c.open["hz"])

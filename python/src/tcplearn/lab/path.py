@@ -17,8 +17,8 @@ _SAME_S = 1e-6  # two times that differ by less than this, in seconds, count as 
 
 
 def gateway(hop: int) -> int:
-    """Return the node where hop `hop` begins. The sender is a node before it, because TCP learns at once
-    of a drop in its own device's queue and does not count it as a loss."""
+    """Return the network namespace where hop `hop` begins. The sender is a namespace before it, because TCP
+    learns at once of a drop in its own device's queue and does not count it as a loss."""
     return 2 * hop + 1
 
 

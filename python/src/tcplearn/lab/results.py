@@ -130,7 +130,8 @@ def _of_module(counts: dict[str, float]) -> Figures:
 
 
 def _of_losses(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
-    """Yield (metric, value) of the classifier `loss`; `module` has increments of the module's counters."""
+    """Yield (metric, value) for the decisions of the loss classifier `loss`; `module` has the increments of
+    the kernel module's counters."""
     found = folder.parent / truth.FILE
     drops = truth.drops(folder.parent) if found.exists() else None
     if not loss:

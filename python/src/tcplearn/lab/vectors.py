@@ -24,7 +24,8 @@ def kernel_lines(folder: Path) -> Iterator[str]:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Yield each kind of algorithm with its files of expected answers; "loss/features" counts as a kind."""
+    """Yield each kind of algorithm with the files of its expected answers; "loss/features" counts as a kind
+    of its own."""
     for kind in sorted(path.parent.name for path in folder.glob("*/series")):
         yield kind, sorted((folder / kind / "expected").glob("*.csv"))
         if features := sorted((folder / kind / FEATURES).glob("*.csv")):

@@ -12,8 +12,9 @@ NAMES = ("wide", "hwang2018")  # the core's parameter `model` is an index into t
 
 _TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Made by python -m tcplearn.learn.export of core/models/. Weights have 24 fractional bits, a unit's bias is
- * first; means and gains have 30. In functions: a table is in the object once, and only where it is used. */
+/* Made by python -m tcplearn.learn.export from core/models/: the weights of the trained perceptrons that
+ * classify losses. Weights have 24 fractional bits, and a unit's bias comes first; means and gains of inputs
+ * have 30. Each table is in a function, so that an object file contains it once, and only if it is used. */
 #ifndef TCPLEARN_LOSS_MLP_MODELS_H
 #define TCPLEARN_LOSS_MLP_MODELS_H
 

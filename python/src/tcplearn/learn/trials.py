@@ -24,9 +24,9 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A loss classifier's scores of all losses, each by a model that was trained without the loss's fold.
-    `called` are the decisions, by thresholds chosen on other folds. `calibrated`: scores are
-    probabilities."""
+    """A loss classifier's scores of all losses, each by a model that was trained without the cross-validation
+    fold of the loss. `called` are the decisions, by thresholds chosen on the other folds. `calibrated` says
+    whether the scores are probabilities."""
 
     name: str
     data: Dataset
@@ -51,7 +51,8 @@ class Outcome:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return the recalls of congestion and random losses if scores >= `threshold` mean congestion."""
+        """Return the recalls of congestion and random losses if a score of at least `threshold` means
+        congestion."""
         called = (self.score >= threshold).astype(np.int64)
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
@@ -60,7 +61,7 @@ class Outcome:
         return self.of(np.isin(self.data.group, self.data.both_causes().group))
 
     def of(self, keep: NDArray[np.bool_]) -> Outcome:
-        """Return the outcome on the rows selected by `keep`."""
+        """Return the outcome on the losses that `keep` selects."""
         return Outcome(self.name, self.data.rows(keep), self.score[keep], self.called[keep], self.calibrated)
 
 
@@ -141,7 +142,7 @@ def ours(choices: Choices) -> Learner:
 
 
 def of_some(choices: Choices, share: float) -> Learner:
-    """Return a learner that trains the perceptron on the share `share` of the scenarios."""
+    """Return a function that trains the perceptron on the share `share` of the scenarios."""
 
     def learn(data: Dataset) -> Scorer:
         there = np.unique(data.group)
@@ -152,7 +153,8 @@ def of_some(choices: Choices, share: float) -> Learner:
 
 
 def ceiling(seed: int) -> Learner:
-    """Return a learner that trains gradient boosting on all features."""
+    """Return a function that trains gradient boosting on all features, as the upper limit for loss
+    classifiers."""
 
     def learn(data: Dataset) -> Scorer:
         trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
@@ -170,7 +172,8 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """Return a learner that uses one feature as the score and learns only its sign."""
+    """Return a function that trains a loss classifier with a single feature as the score. It learns only
+    whether larger or smaller values mean congestion."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0

@@ -58,7 +58,8 @@ def with_ratio() -> Iterator[Metric]:
 
 
 def of_replay() -> tuple[str, ...]:
-    """Return the keys in a replay's row in order; the ratios follow the last metric that has one."""
+    """Return the keys of the metrics in a replay's row, in order. A ratio to `jacobson` follows the last
+    metric that has such a ratio."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]

@@ -43,7 +43,7 @@ def fine_ratio(value: float) -> str:
 
 
 def two_digits(value: float) -> str:
-    """Return `value` with two significant digits, or as a whole number from 99.5 on."""
+    """Return the number `value` as text with two significant digits, or as a whole number from 99.5 on."""
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
 
 
@@ -66,7 +66,7 @@ def percent(share: float) -> str:
 
 
 def exact(value: float) -> str:
-    """Return `value` with nine significant digits, by which the report's tables sort."""
+    """Return `value` as text with nine significant digits, by which the report's tables sort."""
     return f"{value:.9g}"
 
 

@@ -46,7 +46,8 @@ _NO_PARAMETERS = frozenset({*STAMP, "command"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The columns of tidy rows other than the metric and its value. An empty column does not apply."""
+    """The columns of a tidy row other than the metric and its value. A column that does not apply is
+    empty."""
 
     host: str  # replay, ns3, lab or explain
     algorithm: str
@@ -68,7 +69,8 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the common columns of rows of program `host`, from `made_by` and, for the others, `fields`."""
+    """Return the columns that all rows of the program `host` have in common: some come from `made_by`, the
+    others from `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}

@@ -43,7 +43,8 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield each head in one line; an empty first line means that of the column before."""
+        """Yield each column's head in one line. If the first of two lines is empty, the first line of the
+        column before is used."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")

@@ -47,7 +47,7 @@ def titled(table: Table, console: Console) -> RenderableType:
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Return `tables`, which have the same columns, each under its title, and the last one's legend."""
+    """Return tables that have the same columns, each under its title, and the legend of the last one."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
@@ -67,8 +67,9 @@ def left_out(names: Sequence[str]) -> str:
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
-    """Return two lists of indices: of the columns that fit the terminal in all `tables` (which have the
-    same columns), and of those that may show details, as indices into the first list."""
+    """Return two lists of column indices for `tables`, which all have the same columns. The first has the
+    columns that fit the terminal in all tables; the second has those that may show details, as indices into
+    the first list."""
     columns: Sequence[Column] = tables[0].columns if tables else ()
     endless = console.options.update(max_width=ENDLESS)
     kept = list(range(len(columns)))

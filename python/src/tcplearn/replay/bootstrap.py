@@ -116,7 +116,7 @@ class Total:
         self._independent += blocks / run_length(blocks)
 
     def pool(self, sums: Floats) -> None:
-        """Add a flow with too few samples to be judged alone. The flow is resampled as a whole."""
+        """Add a flow with too few samples to be judged alone, which the bootstrap resamples as a whole."""
         if self._in_last < self._each:
             self._pooled[-1] = self._pooled[-1] + sums.sum(axis=0)
             self._in_last += 1

@@ -32,7 +32,8 @@ class Seen:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """Return file number and name of the first series with `key` if it is in another file, or None."""
+        """Return file number and name of the first series with the key `key` if this series is in another
+        file, otherwise None."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 

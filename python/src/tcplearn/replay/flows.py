@@ -101,6 +101,6 @@ def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
 
 
 def middle_of(rows: Columns) -> int:
-    """Return the row index at which the second half of the scored samples (all but the first) begins."""
+    """Return the row index at which the second half of a flow's scored samples (all but the first) begins."""
     scored = np.flatnonzero(rows["rtt_us"] >= 0)[1:]
     return int(scored[len(scored) // 2]) if len(scored) else len(rows["rtt_us"])

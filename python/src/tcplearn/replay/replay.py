@@ -273,7 +273,7 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """Return the result as if the trace ended now. The trace continues."""
+        """Return the result of the replay as if the trace ended now. The trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
@@ -292,7 +292,8 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return estimators' bounded intervals of mean RTO over that of the base to which `bounds` refer."""
+        """Return, for each estimator, the interval of its mean RTO divided by that of the base estimator to
+        which `bounds` refer, if the interval is bounded."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}

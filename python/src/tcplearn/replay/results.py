@@ -48,7 +48,8 @@ class Distribution:
 
 @dataclass(slots=True)
 class Unlisted:
-    """A summary of the flows with too few samples to be judged whose rows are not kept."""
+    """A summary of the flows that have too few samples to be judged and whose rows of results are not
+    stored."""
 
     flows: int = 0
     samples: int = 0

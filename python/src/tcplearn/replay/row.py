@@ -46,7 +46,8 @@ class Row:
 
 
 def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
-    """Yield a row for each metric of `rows`. `everything` is the `source` of rows over all flows."""
+    """Yield a row for each metric of each of `rows`. Rows over all flows have `everything` in the column
+    `source`."""
     for row in rows:
         made = {**made_by, "arithmetic": row.arithmetic}
         source = everything if row.flow == TOTAL else row.source

@@ -45,7 +45,7 @@ class Shown:
 
     @property
     def rates(self) -> bool:
-        """Whether the column is a ratio to another estimator, which may have an interval."""
+        """Whether the column is a ratio to another estimator's value, which may have an interval."""
         return self.ratio or self.key == LINUX_RATIO
 
     @property
@@ -164,9 +164,9 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """Return the columns that are shown by default. Without Linux's timer, ratios of mean RTOs are to
-    `jacobson` (RFC 6298 without its minimum). If the user requested a miss rate (`requested`), misses are
-    counted with the RTO just before each sample."""
+    """Return the columns of the table that are shown by default. If Linux's timer is not compared, ratios of
+    mean RTOs are to `jacobson` (RFC 6298 without its minimum). If the user requested a miss rate
+    (`requested`), misses are counted with the RTO just before each sample."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:
@@ -251,7 +251,7 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
 
 
 def pooled(replay: Replay) -> bool:
-    """Return whether all flows together have enough samples to be judged, but no single flow has."""
+    """Return whether all flows together have enough samples to be judged while no single flow has."""
     return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
 
 

@@ -37,7 +37,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The verdict on a single flow that has enough samples."""
+    """The verdict on which timer suits a single flow that has enough samples."""
 
     flow: str
     samples: int
@@ -86,8 +86,8 @@ class Verdict:
 
     @property
     def lead(self) -> Row | None:
-        """The timer reported as best: Linux's if it is among the best timers, otherwise the one of them
-        with the fewest spurious timeouts."""
+        """The timer that is reported as best: Linux's timer if it is among the best ones, otherwise the one
+        of them with the fewest spurious timeouts."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 

@@ -47,7 +47,8 @@ def _numbers(values: Floats) -> list[float | None]:
 
 
 def points_for(replay: Replay) -> int:
-    """Return the largest number of points of a flow with which the page stays small."""
+    """Return the largest number of points for each flow's time series with which the report's page stays
+    small."""
     columns = sum(3 + len(s.prediction_ms) + len(s.rto_ms) for s in replay.series)
     return max(POINTS_LEAST, min(POINTS_MOST, PAGE_BYTES // max(1, columns * VALUE_BYTES)))
 
@@ -73,7 +74,8 @@ def thinned(series: Series, most: int) -> Series:
 
 
 def series_columns(series: Series, most: int) -> dict[str, Any]:
-    """Return `series` as columns of at most `most` points: times in steps of 0.1 ms, None for values of 0."""
+    """Return the time series `series` as columns of at most `most` points. Times are in steps of 0.1 ms, and
+    values of 0 become None."""
     s = thinned(series, most)
     return {
         "t": [round(float(t), 4) for t in s.time_s],
@@ -148,14 +150,14 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
-    """Return the range from the smallest of `lows` divided by `times` to the largest of `highs` multiplied
-    by `times`; without samples, from 0 to 1e12."""
+    """Return the range of an axis, from the smallest of `lows` divided by `times` to the largest of `highs`
+    multiplied by `times`; without samples, from 0 to 1e12."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return `points` with names. A mean RTO of more than `times` the median is drawn at that multiple,
-    and the name has an arrow and the value."""
+    """Return the points of timers with their names. A timer whose mean RTO is more than `times` the median is
+    drawn at that multiple, and its name has an arrow and the value."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:

@@ -126,7 +126,7 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
     """Return the chart of the share of requests that took longer than each time, measured and forecast."""
-    names = ["as it was", name]
+    names = [seen.candidate.name, name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):
         rows += [{"s": of, "slower": s, "ms": ms, "low": low, "high": high} for s, ms, low, high in one.curve]

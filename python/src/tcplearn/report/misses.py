@@ -102,8 +102,9 @@ def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> 
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow: the shares of samples above the RTO (just before them, and at
-    sending) and of spurious timeouts (without and with tail loss probes). 0 is drawn at a lower limit."""
+    """Return four marks for each flow: the share of samples above the RTO just before them, the share above
+    the RTO when they were sent, and the shares of spurious timeouts without and with tail loss probes. A
+    share of 0 is drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {

@@ -71,7 +71,8 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add to the page the sentences `spoken`, and the pairs `facts`, which are folded."""
+        """Add to the page the sentences `spoken`, and the pairs `facts`, which are hidden until the reader
+        unfolds them."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
@@ -84,7 +85,7 @@ class Page:
             self.body.append(f'<div class="warnings"><b>{text(heading)}</b>{listed(lines)}</div>')
 
     def notes(self, lines: Sequence[str], about: str) -> None:
-        """Add notes, which are folded if there are many."""
+        """Add notes to the page, which are hidden until unfolded if there are many."""
         items = listed(lines)
         if len(lines) > NOTES_SHOWN:
             summary = f"{counted(len(lines), 'note')} {text(about)}"
@@ -97,7 +98,8 @@ class Page:
         self._links_at = len(self.body)
 
     def end_of_print(self) -> None:
-        """End the printed part: what was added before fits on one sheet; what follows is not printed."""
+        """End the printed part of the page: what was added before fits on one sheet, and what follows is not
+        printed."""
         self._printed = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -139,7 +141,8 @@ class Page:
             self.paragraph(table.legend, soft=True)
 
     def glossary(self, terms: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
-        """Add the glossary: the `terms` of this page, and `others`, which are folded."""
+        """Add the glossary to the page: the `terms` that it uses, and `others`, which are hidden until
+        unfolded."""
         self.section("Glossary", place="glossary")
         shown, folded = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
         self.body.append(shown)

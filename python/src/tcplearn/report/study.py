@@ -89,8 +89,8 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
-    """Return the colour scale, and a Vega condition: is a cell so dark that its figure is white? With
-    `rate`, `values` are miss rates in %, otherwise error ratios."""
+    """Return the colour scale of a heat map, and a Vega condition that is true if a cell is so dark that its
+    figure is white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
     low, high = min(values), max(values)
     if rate:
         scale = alt.Scale(type="linear", scheme="purples", domain=[0, max(high, 0.1)])

@@ -44,7 +44,8 @@ def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[flo
 
 
 def mean_row(label: str, look: str, row: Record, key: str) -> Rows:
-    """Return the mark of the mean `key` of the result `row`, with its interval; none if it is unknown."""
+    """Return the mark that shows the mean `key` of an estimator's result `row`, with its interval; no mark if
+    the mean is unknown."""
     mean, low, high = row[key], row[f"{key}_low"], row[f"{key}_high"]
     if mean is None:
         return []

@@ -97,7 +97,8 @@ def _fades_alike(path: NetworkPath) -> bool:
 
 
 def _step(path: NetworkPath) -> tuple[float, float] | None:
-    """Return (additional forward delay in ms in every other period, period in s), None for other changes."""
+    """Return (additional forward delay in ms in every other period, length of a period in s) if the only
+    change of `path` over time has this form, otherwise None."""
     if not path.change:
         return 0.0, 1.0
     if len(path.change) > 1:

@@ -26,7 +26,8 @@ class FirstRto(Table):
     cap_us: Micros = 1_000_000
 
     def settings(self) -> dict[str, Any]:
-        """Return the model as the C library takes it: weights have 16 fractional bits."""
+        """Return the model's numbers in the form that the C library takes, in which weights have 16
+        fractional bits."""
         place = [0, round(self.last * 2**16), round(self.high * 2**16)]
         return {
             "place": place if any(place) else None,

@@ -62,7 +62,7 @@ class Score:
     excess_us: float = 0.0
 
     def add(self, halves: Sequence[float]) -> None:
-        """Add the sums of one flow."""
+        """Add the sums of errors and RTOs over one flow."""
         for field_, value in zip(fields(self), halves, strict=True):
             setattr(self, field_.name, getattr(self, field_.name) + value)
 
@@ -237,7 +237,8 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return remarks on cells (N, eta, alpha), such as "best in hindsight", by the cell's index."""
+    """Return remarks on cells (combinations of N, eta and alpha), such as "best in hindsight", by the index
+    of the cell."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:

@@ -171,7 +171,8 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return how close the miss rates (RTTs above the RTO) of `label` came to the requested rate."""
+    """Return how close the achieved miss rates (shares of RTTs above the RTO) of the timer `label` came to
+    the requested rate."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -209,7 +210,8 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return the misses of `label`, set to the miss rate of `reference`, divided by those of `reference`."""
+    """Return the misses (RTTs above the RTO) of the timer `label`, set to the miss rate of `reference`,
+    divided by those of `reference`."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None

@@ -30,8 +30,8 @@ def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
-    """Return for each estimator the 95 % interval of its mean RTO divided by that of the estimator `base`,
-    from a bootstrap over series; {} for fewer than two series."""
+    """Return, for each estimator, the 95 % interval of its mean RTO divided by that of the estimator `base`.
+    The interval comes from a bootstrap over series; for fewer than two series, return {}."""
     if len(series) < 2:
         return {}
     rto_us: Floats = np.array([[s.figures[label].send.rto_us for label in (base, *labels)] for s in series])

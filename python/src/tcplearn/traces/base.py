@@ -114,7 +114,8 @@ class TraceFile:
 
 @dataclass(frozen=True)
 class Interface:
-    """A network interface. Its traffic is read from now on until the trace is stopped."""
+    """A network interface. The trace of an interface has the traffic from the start of reading until the
+    trace is stopped."""
 
     name: str
 

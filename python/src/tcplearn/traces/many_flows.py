@@ -119,7 +119,8 @@ class ManyFlows:
         self._arrivals[number] = self._waiting[number] = b""
 
     def steps(self, ids: Int64s, given_us: Int64s) -> Int64s:
-        """Return each time's difference to the previous time in its flow. Rows are sorted by flow."""
+        """Return, for each row, the difference of its time to the previous time in the row's flow. Rows are
+        sorted by flow."""
         runs = _Runs.of(ids)
         state = self._state[runs.flows]
         before = np.roll(given_us, 1)
@@ -219,7 +220,8 @@ class ManyFlows:
         return self._in_time(ids[ready], rows[ready])
 
     def rest(self, flows: Int64s) -> Columns | None:
-        """Return the rows of `flows` that were held back, or None."""
+        """Return the rows of the flows `flows` that were held back until no later row can overtake them, or
+        None."""
         return self._in_time(*self._held(flows))
 
     def _held(self, flows: Int64s) -> tuple[Int64s, npt.NDArray[np.void]]:

@@ -177,7 +177,8 @@ class PingTrace(SampleTrace):
             self._without += 1
 
     def _all_of(self, target: _Target, rtts_ms: list[str]) -> None:
-        """Take fping's summary line, unless the same round trips had lines of their own (no option -q)."""
+        """Take the line in which fping prints all round trips to a host, unless these round trips had lines
+        of their own (fping without -q)."""
         if not target.itemized:
             for rtt_ms in rtts_ms:
                 self._reply(target, None, None, None if rtt_ms == "-" else float(rtt_ms) * 1000, 0)

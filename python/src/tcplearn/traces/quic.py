@@ -26,7 +26,8 @@ Row: TypeAlias = dict[str, int]  # values by column; columns that QUIC does not 
 
 
 class _Packet:
-    """A packet that was sent. `out`: it elicits an ACK, and is neither acknowledged nor lost."""
+    """A packet that was sent. `out` is true while the packet is in flight: it elicits an ACK, and is neither
+    acknowledged nor lost."""
 
     __slots__ = ("eliciting", "lost", "order", "out", "sent_us", "size")
 
@@ -178,7 +179,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Declare packets lost after 2 RTT and three acknowledged later packets: logs may lack losses."""
+        """Declare packets lost that are older than 2 RTT if three packets sent later were acknowledged,
+        because a log may lack losses."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -232,7 +234,8 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Release rows once it is known whether their oldest packet in flight was lost; with `final`, all."""
+        """Release the finished rows for which it is known whether their oldest packet in flight was lost;
+        with `final`, release all rows."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

@@ -37,7 +37,8 @@ class _Connection:
 
 
 class ReadingsTrace(SampleTrace):
-    """The base of traces of readings. A connection is a flow; a reading unlike the last one is a sample."""
+    """The base class of traces of repeated readings of a connection's state. A connection is a flow, and a
+    reading that differs from the previous one is a sample."""
 
     def __init__(self, file: TraceFile) -> None:
         super().__init__(file)

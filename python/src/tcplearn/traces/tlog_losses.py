@@ -63,9 +63,9 @@ def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
 
 
 def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
-    """Pass a logged change of state to the classifier. Only `decided`, the decision that began the
-    recovery, has the segments in flight. After a recovery without one (ECN), `history` may differ from the
-    kernel."""
+    """Pass a logged change of the sender's state (such as the end of a recovery) to the loss classifier. Only
+    `decided`, the decision that began the recovery, has the number of segments in flight. If a recovery began
+    without a decision (ECN), the classifier `history` may differ from the kernel."""
     at = (record["time_us"], record["cwnd"], record["change"], record["cause"])
     if record["change"] == _BEGUN and decided.get("record") == record["record"] - 1:
         core.change(*at, decided["flight_segments"], decided["ssthresh"])

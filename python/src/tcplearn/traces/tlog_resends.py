@@ -8,8 +8,8 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Return in how many events of connection `c` the logged wait, or whether a tail loss probe ends it,
-    differs from the core's policy `spec` in fixed point."""
+    """Return the number of events of connection `c` in which the logged wait, or whether a tail loss probe
+    ends this wait, differs from the answer of the core's resend policy `spec` in fixed point."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

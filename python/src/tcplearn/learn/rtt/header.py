@@ -11,7 +11,7 @@ NAMES = ("rfc6298", "emulated")  # in the order of enum tl_first_rto_choice
 
 _TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Made by python -m tcplearn.learn.export of core/models/. */
+/* Made by python -m tcplearn.learn.export from core/models/: the trained models of the first RTO. */
 #ifndef TCPLEARN_FIRST_RTO_MODELS_H
 #define TCPLEARN_FIRST_RTO_MODELS_H
 

@@ -87,14 +87,16 @@ def _terms(number: int, weights: Floats) -> Mapping[str, float]:
 
 
 def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x: Floats, group: Ints) -> bool:
-    """Return whether the mean RTO by the linear function `line` is at most that of unknown destinations."""
+    """Return whether the mean RTO by the linear function `line` is at most the mean RTO for destinations of
+    which nothing is known."""
     weight = 1 / np.bincount(group)[group]
     mean_us = np.average(x @ np.array(list(line.values())), weights=weight)
     return nothing is None or bool(mean_us <= nothing["constant_us"])
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """Return the weights of linear function `number`. With few rows, fit a lower quantile and raise it."""
+    """Return the weights of linear function number `number` of the model. With few rows of training data, fit
+    a lower quantile and raise the result."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)

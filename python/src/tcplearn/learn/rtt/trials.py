@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Predict RTTs and first RTOs of destinations held out in training: by this project's model (`ladder`), a
-large model as the upper limit (`boosting`), and predictors that do not learn."""
+"""Predict RTTs and first RTOs of destinations that were held out in training. The predictors are tcplearn's
+model (`ladder`), a large model as the upper limit (`boosting`), and predictors that do not learn."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the interval of the mean of `what`, a value per handshake, by resampling destinations."""
+        """Return the bootstrap interval of the mean of `what`, which has a value for each handshake. Whole
+        destinations are resampled."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
