@@ -127,15 +127,14 @@ class Sample(list[Run]):
 
 def _derived(run: Run) -> dict[str, float]:
     """Returns metrics that are computed from stored ones: queue drops per 1000 delivered packets (of both
-    transfers where two share the queue; "_1": with one drop more, so that ratios exist without drops), the
-    number of random losses at fast retransmits, and the mean cwnd in bytes."""
+    transfers where two share the queue), the number of random losses at fast retransmits, and the mean cwnd
+    in bytes."""
     of, out = run.metrics, {}
     if "queue_dropped_packets" in of and run.parameters:
         mbps = of["goodput_mbps"] + of.get("beside_goodput_mbps", 0.0)  # at most one transfer beside
         segment_bits = 8 * run.parameters["tcp"]["segment_bytes"]
         per_1000 = 1000 * segment_bits / (mbps * 1e6 * run.parameters["duration_s"]) if mbps else math.nan
         out["drops_per_1000"] = of["queue_dropped_packets"] * per_1000
-        out["drops_per_1000_1"] = (of["queue_dropped_packets"] + 1) * per_1000
     if all(name in of for name in CALLS[:2]):
         out["random_losses"] = of[CALLS[0]] + of[CALLS[1]]
     if "cwnd_bytes" in run.series:

@@ -51,7 +51,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "profile": runs[0].profile,
         "confidence": f"{100 * CONFIDENCE:.0f} %",
-        "criteria": list(criteria.rows(found)),
+        "criteria": [row for row in criteria.rows(found) if row[-1] != "not run"],
         "criteria_head": criteria.HEAD,
         "missed": criteria.missed_by_others(found),
         "networks": {name: len({run.run for run in found.at(scenario=name)}) for name in FILES},
