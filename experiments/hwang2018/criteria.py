@@ -109,7 +109,7 @@ def drops(found: Sample) -> Iterator[list[str]]:
             base = "cubic" if here.at("cubic") else "newreno"
             oracle, ours = ("cubic-oracle", "cubic-history") if base == "cubic" else ("oracle", "ml-history")
             own = here.at(ours)
-            means = [str(here.at(of).mean(DROPS)) for of in (base, "westwood", oracle, ours)]
+            means = [f"{here.at(of).mean(DROPS).value:.2f}" for of in (base, "westwood", oracle, ours)]
             ratios = [
                 str(own.over(here.at(of), DROPS, plus=DROPS_ADDED)) for of in (base, oracle, "westwood")
             ]

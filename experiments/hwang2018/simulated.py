@@ -74,6 +74,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "tolerance": f"{100 * published.TOLERANCE:.0f} %",
         "equations": equations(found.at(scenario="5"), found.at(scenario="baselines")),
         "acks": list(acks(found.at(scenario="acks"))),
+        "acks_runs": found.at(scenario="acks", duration_s=100.0),
         "drops": list(criteria.drops(found.at(scenario="harm"))),
         "harm": found.at(scenario="harm"),
         "name_of": name_of,
