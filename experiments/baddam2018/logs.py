@@ -69,7 +69,9 @@ def main(folder: Path) -> None:
     for number, of in enumerate(np.split(rows, 2), 1):
         found = fit(of)
         print(f"pass {number}:", *(f"{value:.8f}" for value in found.coefficients))
-        print(f"  MAPE {found.mape:.5f} % of {found.held_out} held-out sites as the authors count it;", end=" ")
+        print(
+            f"  MAPE {found.mape:.5f} % of {found.held_out} held-out sites as the authors count it;", end=" "
+        )
         print(f"{found.mape_answered:.2f} % of the {found.answered} that answered;", end=" ")
         print(f"(min + max) / 2: {found.mape_middle:.2f} %")
 

@@ -23,7 +23,12 @@ TIME, RESENT, TIMEOUTS, SPURIOUS = "download_s", "retransmitted_packets", "timeo
 COEFFICIENTS = ("b0", "hops", "min", "max", "ttl")
 #: The metric of ours that stands beside a chart's quantity, and the chart's title in the paper.
 CHARTS = {"time": (TIME, "Time Taken Analysis"), "resent": (RESENT, "No. of Retransmitted packets")}
-TRAFFIC = {"none": "without traffic", "high": "high traffic", "low": "low traffic", "predicted": "RTT as predicted"}
+TRAFFIC = {
+    "none": "without traffic",
+    "high": "high traffic",
+    "low": "low traffic",
+    "predicted": "RTT as predicted",
+}
 STOCK, AS_WRITTEN, AS_RUN = "stock", "as written", "as the kernels ran"
 NAMES = {**VERSIONS, "kernel": AS_RUN, "linux": STOCK}
 HEAD = (
@@ -62,14 +67,15 @@ def cells(runs: Sequence[Run]) -> Cells:
 def ratio(of: Cells, kernel: str, traffic: str, version: str, metric: str, base: str = STOCK) -> Estimate:
     """Returns the geometric mean of the ratios of `metric` to that of version `base`, seed by seed."""
     above, below = (
-        {seed: m[metric] for seed, m in of.get((kernel, traffic, name), {}).items()} for name in (version, base)
+        {seed: m[metric] for seed, m in of.get((kernel, traffic, name), {}).items()}
+        for name in (version, base)
     )
     return student_ratio(above, below, CONFIDENCE) if above else Estimate()
 
 
 def unpaired_ratio(above: Sequence[float], below: Sequence[float]) -> Estimate:
-    """Returns the ratio of geometric means with an interval by Student's t. Its degrees of freedom are one less
-    than the smaller number of values, which is at most as many as Welch's."""
+    """Returns the ratio of geometric means with an interval by Student's t. Its degrees of freedom are one
+    less than the smaller number of values, which is at most as many as Welch's."""
     tops, bottoms = ([math.log(value) for value in values] for values in (above, below))
     middle = statistics.fmean(tops) - statistics.fmean(bottoms)
     error = math.sqrt(sum(statistics.variance(logs) / len(logs) for logs in (tops, bottoms)))
@@ -89,8 +95,8 @@ def _side(of: Estimate) -> int:
 
 
 def verdict(paper: Estimate, ours: Estimate) -> str:
-    """Returns whether two ratios agree: reproduced if both intervals lie on the same side of 1 or both contain
-    1, not reproduced if they lie on different sides or do not overlap, otherwise that it cannot be told."""
+    """Returns whether two ratios agree: reproduced if both intervals lie on the same side of 1 or both
+    contain 1, not reproduced if they lie on different sides or do not overlap, else cannot be told."""
     if any(math.isnan(one.low) for one in (paper, ours)):
         return "not measured"
     if _side(paper) == _side(ours):
@@ -104,7 +110,10 @@ def _rows(of: Cells) -> list[list[str]]:
     for (kernel, traffic, version), runs in of.items():
         values = {name: [m[name] for m in runs.values()] for name in next(iter(runs.values()))}
         means = {name: student_mean(value, CONFIDENCE) for name, value in values.items()}
-        ratios = [str(ratio(of, kernel, traffic, version, name)) if version != STOCK else "" for name in (TIME, RESENT)]
+        ratios = [
+            str(ratio(of, kernel, traffic, version, name)) if version != STOCK else ""
+            for name in (TIME, RESENT)
+        ]
         finished = f"{sum(values['finished']):.0f} of {len(runs)}"
         counts = [f"{means[name].value:,.1f}" for name in (TIMEOUTS, SPURIOUS)]
         row = [kernel, TRAFFIC[traffic], version, means[TIME].shown(1), ratios[0], finished]
@@ -121,7 +130,9 @@ def _chart(chart: Chart, of: Cells) -> dict[str, Any]:
     return {
         "title": f"TCP {chart.kernel.capitalize()} - {title} {TRAFFIC[chart.traffic]}",
         "quantity": chart.quantity,
-        "values": {name: ", ".join(f"{value:g}" for value in values) for name, values in chart.values.items()},
+        "values": {
+            name: ", ".join(f"{value:g}" for value in values) for name, values in chart.values.items()
+        },
         "paper": paper,
         "stock": stock.shown(1),
         "ours": ours,
@@ -131,7 +142,7 @@ def _chart(chart: Chart, of: Cells) -> dict[str, Any]:
 
 
 def _sanity(folder: Path) -> dict[str, Any]:
-    """Returns for each kernel the largest difference between the two mean RTTs of a site in ms, and the site."""
+    """Returns for each kernel the largest difference of the mean RTTs of a site in ms, and the site."""
     means = {(b.kernel, b.site, b.version): b.mean for b in bursts(folder)}
     out: dict[str, Any] = {}
     for kernel, site, version in means:
@@ -165,8 +176,9 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     with_error = pooled([ratio(of, *one, AS_WRITTEN, RESENT, VERSIONS["no-error"]) for one in at])
     found = fits(folder)
     of_cubic = [[found[where]["cubic"][name] for name in COEFFICIENTS] for where in ("Solution", "Logs")]
-    every = {name: [v for one in charts(folder) if one.quantity == name for vs in one.values.values() for v in vs]
-             for name in CHARTS}  # fmt: skip
+    every: dict[str, list[float]] = {name: [] for name in CHARTS}
+    for one in charts(folder):
+        every[one.quantity] += [*one.values[ORIGINAL], *one.values[CHANGED]]
     scenario = runs[0].parameters
     return {
         "cells": table_of(HEAD, _rows(of), [True, True, True, *[False] * 7]),
@@ -183,5 +195,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "seeds": len({run.seed for run in runs}),
         "sanity": _sanity(folder),
         "rto": [_first_rtos(1), _first_rtos(100)],
-        "verdicts": {name: sum(one["verdict"] == name for one in drawn) for name in sorted({c["verdict"] for c in drawn})},
+        "verdicts": {
+            name: sum(one["verdict"] == name for one in drawn)
+            for name in sorted({c["verdict"] for c in drawn})
+        },
     }

@@ -45,7 +45,9 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "rows": len(table),
         "destinations": len(table.destinations),
         "hosts": str(HOSTS.relative_to(ROOT)),
-        "fits": table_of(["fit", "b0", "hops", "min", "max", "ttl", "held-out MAPE, %"], rows, [True, *[False] * 6]),
+        "fits": table_of(
+            ["fit", "b0", "hops", "min", "max", "ttl", "held-out MAPE, %"], rows, [True, *[False] * 6]
+        ),
         "tried": table_of(head, tried, [True, False]),
         "bursts": len(found),
         "hops": HOPS,

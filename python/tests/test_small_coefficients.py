@@ -42,7 +42,9 @@ def test_published_presets_in_both_arithmetics(preset: str, rtt_us: int) -> None
 
 
 @pytest.mark.parametrize("arithmetic", ["double", "fixed"])
-@pytest.mark.parametrize(("preset", "ms", "times"), [("kernel", 9, 2), ("reno-kernel", 93, 1), ("vegas-kernel", 93, 2)])
+@pytest.mark.parametrize(
+    ("preset", "ms", "times"), [("kernel", 9, 2), ("reno-kernel", 93, 1), ("vegas-kernel", 93, 2)]
+)
 def test_the_authors_kernels_predict_a_constant(arithmetic: str, preset: str, ms: int, times: int) -> None:
     estimator = _native.Estimator(f"linreg/{preset}", arithmetic)
     error_us = 0.0
