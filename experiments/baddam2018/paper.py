@@ -162,6 +162,15 @@ def _first_rtos(samples: int) -> float:
     return float(estimator.rto_us / 100_000)
 
 
+def _megabytes(runs: Sequence[Run]) -> str:
+    """Returns the sizes of the downloads in MB by kernel, as text."""
+    sizes = {}
+    for run in runs:
+        load, tcp = run.parameters["load"], run.parameters["tcp"]
+        sizes[run.labels["variant"].partition("-")[0]] = load["packets"][0] * tcp["segment_bytes"]
+    return ", ".join(f"{1e-6 * size:.0f} MB ({kernel})" for kernel, size in sizes.items())
+
+
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     of = cells(runs)
     if not of:
@@ -179,7 +188,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     every: dict[str, list[float]] = {name: [] for name in CHARTS}
     for one in charts(folder):
         every[one.quantity] += [*one.values[ORIGINAL], *one.values[CHANGED]]
-    scenario = runs[0].parameters
     return {
         "cells": table_of(HEAD, _rows(of), [True, True, True, *[False] * 7]),
         "charts": drawn,
@@ -190,8 +198,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "same": of_cubic[0] == of_cubic[1],
         "least": {name: f"{min(values):g}" for name, values in every.items()},
         "most": {name: f"{max(values):g}" for name, values in every.items()},
-        "megabytes": f"{1e-6 * scenario['load']['packets'][0] * scenario['tcp']['segment_bytes']:.0f}",
-        "limit": f"{scenario['duration_s']:g}",
+        "megabytes": _megabytes(runs),
+        "limit": f"{runs[0].parameters['duration_s']:g}",
         "seeds": len({run.seed for run in runs}),
         "sanity": _sanity(folder),
         "rto": [_first_rtos(1), _first_rtos(100)],
