@@ -141,15 +141,15 @@ def _chart(chart: Chart, of: Cells) -> dict[str, Any]:
     }
 
 
-def _sanity(folder: Path) -> dict[str, Any]:
-    """Returns for each kernel the largest difference of the mean RTTs of a site in ms, and the site."""
+def _sanity(folder: Path) -> dict[str, list[tuple[float, str]]]:
+    """Returns for each kernel the difference of a site's mean RTTs in ms and the site, largest first."""
     means = {(b.kernel, b.site, b.version): b.mean for b in bursts(folder)}
-    out: dict[str, Any] = {}
+    out: dict[str, list[tuple[float, str]]] = {}
     for kernel, site, version in means:
         if version == CHANGED:
             by = means[kernel, site, CHANGED] - means[kernel, site, ORIGINAL]
-            out[kernel] = max(out.get(kernel, (0.0, "")), (by, site), key=lambda one: abs(one[0]))
-    return out
+            out.setdefault(kernel, []).append((abs(by), site))
+    return {kernel: sorted(found, reverse=True) for kernel, found in out.items()}
 
 
 def _first_rtos(samples: int) -> float:
