@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.baddam2018.grid import VERSIONS
 from experiments.baddam2018.published import CHANGED, ORIGINAL, Chart, bursts, charts, fits
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
-from experiments.lib.runs import Run, grouped
+from experiments.lib.runs import Run
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
 from tcplearn.output.markdown import table_of
 from tcplearn.simulate.interval import t_quantile
@@ -60,16 +60,20 @@ def version_of(algorithm: str) -> str:
 
 def cells(runs: Sequence[Run]) -> Cells:
     """Returns the metrics of each run by seed, by kernel, traffic and version of the estimator."""
-    found = grouped(runs, lambda run: (*str(run.labels["variant"]).split("-"), version_of(run.algorithm)))
-    return {key: {run.seed: run.metrics for run in of} for key, of in found.items()}
+    found: Cells = {}
+    for run in runs:
+        kernel, traffic = str(run.labels["variant"]).split("-")
+        found.setdefault((kernel, traffic, version_of(run.algorithm)), {})[run.seed] = run.metrics
+    return found
 
 
 def ratio(of: Cells, kernel: str, traffic: str, version: str, metric: str, base: str = STOCK) -> Estimate:
     """Returns the geometric mean of the ratios of `metric` to that of version `base`, seed by seed."""
-    above, below = (
+    sides: list[dict[Hashable, float]] = [
         {seed: m[metric] for seed, m in of.get((kernel, traffic, name), {}).items()}
         for name in (version, base)
-    )
+    ]
+    above, below = sides
     return student_ratio(above, below, CONFIDENCE) if above else Estimate()
 
 

@@ -28,7 +28,9 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     ours = regression.fit(table)
     folds = trials.folds_of(len(table.destinations), FOLDS, SEED)
     guesses = regression.tried(table, folds)
-    fits = {f"published, {name}": of for name, of in PUBLISHED.items()}
+    fits: dict[str, tuple[tuple[float, ...], float]] = {
+        f"published, {name}": of for name, of in PUBLISHED.items()
+    }
     fits["ours"] = ours.values(), guesses[0].mape
     rows = [[name, *(f"{v:.5f}" for v in values), f"{of:.2f}"] for name, (values, of) in fits.items()]
     tried = [[one.name, f"{one.mape:.2f}"] for one in guesses]
