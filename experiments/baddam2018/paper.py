@@ -99,29 +99,43 @@ def _side(of: Estimate) -> int:
 
 
 def verdict(paper: Estimate, ours: Estimate) -> str:
-    """Returns whether two ratios agree: reproduced if both intervals lie on the same side of 1 or both
-    contain 1, not reproduced if they lie on different sides or do not overlap, else cannot be told."""
+    """Returns whether two ratios agree: not reproduced if their intervals do not overlap; reproduced if each
+    interval contains the other's ratio and none is wider than a factor of two; else cannot be told."""
     if any(math.isnan(one.low) for one in (paper, ours)):
         return "not measured"
-    if _side(paper) == _side(ours):
-        return "reproduced"
-    apart = paper.high < ours.low or ours.high < paper.low
-    return "not reproduced" if apart or _side(paper) * _side(ours) < 0 else "cannot be told"
+    if paper.high < ours.low or ours.high < paper.low:
+        return "not reproduced"
+    inside = all(one.low <= other.value <= one.high for one, other in ((paper, ours), (ours, paper)))
+    narrow = all(one.high <= 2 * one.low for one in (paper, ours))
+    return "reproduced" if inside and narrow else "cannot be told"
+
+
+def claimed(ours: Estimate, side: int) -> str:
+    """Returns whether our ratio is on the side of 1 (1: above, -1: below) that the paper claims."""
+    found = _side(ours)
+    return "reproduced" if found == side else "not reproduced" if found == -side else "cannot be told"
+
+
+def _range(values: Sequence[float]) -> str:
+    """Returns the mean of the values, and in brackets the least and the largest, as text."""
+    if not values:
+        return "–"
+    mean, least, most = (f"{value:,.1f}" for value in (statistics.fmean(values), min(values), max(values)))
+    return f"{mean} ({least} to {most})"
 
 
 def _rows(of: Cells) -> list[list[str]]:
     rows = []
     for (kernel, traffic, version), runs in of.items():
         values = {name: [m[name] for m in runs.values()] for name in next(iter(runs.values()))}
-        means = {name: student_mean(value, CONFIDENCE) for name, value in values.items()}
         ratios = [
             str(ratio(of, kernel, traffic, version, name)) if version != STOCK else ""
             for name in (TIME, RESENT)
         ]
         finished = f"{sum(values['finished']):.0f} of {len(runs)}"
-        counts = [f"{means[name].value:,.1f}" for name in (TIMEOUTS, SPURIOUS)]
-        row = [kernel, TRAFFIC[traffic], version, means[TIME].shown(1), ratios[0], finished]
-        rows.append([*row, means[RESENT].shown(1), ratios[1], *counts])
+        counts = [f"{statistics.fmean(values[name]):,.1f}" for name in (TIMEOUTS, SPURIOUS)]
+        row = [kernel, TRAFFIC[traffic], version, _range(values[TIME]), ratios[0], finished]
+        rows.append([*row, _range(values[RESENT]), ratios[1], *counts])
     return rows
 
 
@@ -130,7 +144,7 @@ def _chart(chart: Chart, of: Cells) -> dict[str, Any]:
     paper = unpaired_ratio(chart.values[CHANGED], chart.values[ORIGINAL])
     at = chart.kernel, chart.traffic
     ours = ratio(of, *at, AS_WRITTEN, metric)
-    stock = student_mean([m[metric] for m in of.get((*at, STOCK), {}).values()], CONFIDENCE)
+    stock = [m[metric] for m in of.get((*at, STOCK), {}).values()]
     return {
         "title": f"TCP {chart.kernel.capitalize()} - {title} {TRAFFIC[chart.traffic]}",
         "quantity": chart.quantity,
@@ -138,7 +152,7 @@ def _chart(chart: Chart, of: Cells) -> dict[str, Any]:
             name: ", ".join(f"{value:g}" for value in values) for name, values in chart.values.items()
         },
         "paper": paper,
-        "stock": stock.shown(1),
+        "stock": _range(stock),
         "ours": ours,
         "as_run": ratio(of, *at, AS_RUN, metric),
         "verdict": verdict(paper, ours),
@@ -185,7 +199,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     for quantity, (metric, _) in CHARTS.items():
         paper = pooled([one["paper"] for one in drawn if one["quantity"] == quantity])
         ours = pooled([ratio(of, *one, AS_WRITTEN, metric) for one in at])
-        both[quantity] = {"paper": paper, "ours": ours, "verdict": verdict(paper, ours)}
+        both[quantity] = {"paper": paper, "ours": ours}
     with_error = pooled([ratio(of, *one, AS_WRITTEN, RESENT, VERSIONS["no-error"]) for one in at])
     found = fits(folder)
     of_cubic = [[found[where]["cubic"][name] for name in COEFFICIENTS] for where in ("Solution", "Logs")]
@@ -195,9 +209,12 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "cells": table_of(HEAD, _rows(of), [True, True, True, *[False] * 7]),
         "charts": drawn,
+        "longest": max(drawn, key=lambda one: (one["quantity"] == "time", one["paper"].value)),
         "all": both,
         "with_error": with_error,
-        "error_verdict": "reproduced" if _side(with_error) < 0 else "not reproduced",
+        "error_verdict": claimed(with_error, -1),
+        "more": claimed(both["resent"]["ours"], 1),
+        "better": claimed(both["time"]["ours"], -1),
         "fits": found,
         "same": of_cubic[0] == of_cubic[1],
         "least": {name: f"{min(values):g}" for name, values in every.items()},

@@ -100,16 +100,24 @@ def test_the_authors_logs_are_fitted_as_their_script_does(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("theirs", "ours", "said"),
     [
-        ((1.2, 1.1, 1.3), (1.5, 1.4, 1.6), "reproduced"),
-        ((1.0, 0.9, 1.1), (1.2, 0.8, 1.7), "reproduced"),
+        ((1.2, 1.1, 1.3), (1.25, 1.15, 1.4), "reproduced"),
+        ((1.2, 1.1, 1.3), (1.2, 0.8, 1.7), "cannot be told"),
+        ((1.2, 1.1, 1.3), (1.35, 1.25, 1.5), "cannot be told"),
         ((1.2, 1.1, 1.3), (0.9, 0.8, 0.95), "not reproduced"),
         ((1.5, 1.4, 1.6), (1.0, 0.9, 1.1), "not reproduced"),
-        ((1.2, 1.05, 1.3), (1.0, 0.9, 1.1), "cannot be told"),
         ((1.2, 1.05, 1.3), (1.1,), "not measured"),
     ],
 )
 def test_a_ratio_is_reproduced_by_the_stated_rule(theirs: tuple, ours: tuple, said: str) -> None:
     assert paper.verdict(Estimate(*theirs), Estimate(*ours)) == said
+
+
+def test_a_claim_of_more_or_less_needs_the_whole_interval() -> None:
+    above, below, open_ = Estimate(1.2, 1.1, 1.3), Estimate(0.8, 0.7, 0.9), Estimate(1.1, 0.9, 1.3)
+    assert [paper.claimed(one, 1) for one in (above, below, open_)] == [
+        "reproduced", "not reproduced", "cannot be told",
+    ]  # fmt: skip
+    assert [paper.claimed(one, -1) for one in (above, below)] == ["not reproduced", "reproduced"]
 
 
 def test_all_that_the_paper_prints_stands_beside_ours(tmp_path: Path) -> None:
@@ -130,7 +138,7 @@ def test_all_that_the_paper_prints_stands_beside_ours(tmp_path: Path) -> None:
     text = (tmp_path / "paper.md").read_text()
     assert text.count('| chart "TCP ') == 18
     assert (
-        "| cubic | without traffic | as written | 46.0 (43.5 to 48.5) | 1.10 (1.09 to 1.10) | 3 of 3 | 44.0"
+        "| cubic | without traffic | as written | 46.0 (45.0 to 47.0) | 1.10 (1.09 to 1.10) | 3 of 3 | 44.0"
         in text
     )
     line = next(

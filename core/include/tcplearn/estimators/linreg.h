@@ -6,12 +6,7 @@
 
 #ifndef TCPLEARN_LINREG_H
 #define TCPLEARN_LINREG_H
-enum tl_error {
-	TL_ERROR_SIGNED = 0,
-	TL_ERROR_MAGNITUDE = 1,
-	TL_ERROR_NONE = 2,
-	TL_ERROR_KERNEL = 3
-};
+enum tl_error { TL_ERROR_SIGNED = 0, TL_ERROR_MAGNITUDE = 1, TL_ERROR_NONE = 2, TL_ERROR_KERNEL = 3 };
 #endif
 
 #define TL_LINREG_PARAMS(X) \
@@ -168,7 +163,6 @@ TL_FN void TL(linreg_query)(const struct TL(linreg) *s, struct TL(prediction) *o
 	num_t error = num_mul_count(s->error, s->params.error_times);
 
 	out->rtt = s->rtt;
-	out->rto = s->samples == 0 ? num_from_us(s->params.rto_initial_us)
-				   : TL(max)(s->rtt + error, least);
+	out->rto = s->samples == 0 ? num_from_us(s->params.rto_initial_us) : TL(max)(s->rtt + error, least);
 	out->rto = TL(min)(out->rto, most);
 }
