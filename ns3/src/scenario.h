@@ -94,7 +94,7 @@ struct Web {     // web_load.h
 struct Load {
   std::string kind;  // ftp, bursts, long, requests
   std::uint32_t flows;
-  Range packets;
+  Range packets;  // [0, 0] of `long`: endless
   Range start_s;
   double every_s;
   // requests: their number on each flow, their size and timing: request_flow.h

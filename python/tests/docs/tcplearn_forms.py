@@ -130,7 +130,7 @@ SIMULATIONS = (
         ("python -m experiments.stalls.captures | cat",),
     ),
     Form(
-        r"tcplearn experiments baddam2018(?: --page \S+)?",
+        r"tcplearn experiments baddam2018(?: --page \S+)?(?: --run)?",
         "the page that needs no runs; in full that of the simulation too, small",
         ("tcplearn experiments baddam2018 --page regression -o TMP/page",),
         (

@@ -17,7 +17,7 @@ import pytest
 
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
-from experiments.nunes2014 import PAGES, clock, live, rounded
+from experiments.nunes2014 import PAGES, clock, live, paper, published, rounded
 from experiments.nunes2014.figures import AXES, PLOTS
 from experiments.nunes2014.runs import SCORED, keep
 
@@ -102,6 +102,44 @@ def test_each_reading_is_in_every_table(tmp_path: Path) -> None:
     assert "| live-2 | 9% less (67.64 against 74.11) | 32% less (250.8 against 367.7) |" in text
     assert "| III | an example | experts | 0.63 |" in text
     check_figures(text, tmp_path, "figures", ("I", "II", "III", "IV", "V"))
+
+
+def test_one_table_has_all_that_the_paper_prints(tmp_path: Path) -> None:
+    def measured(algorithm: str, _: Any, timing: str, seed: int) -> Mapping[str, float]:
+        errors = JACOBSON if algorithm == clock.BASE else dict.fromkeys(SCORED.values(), EXPERTS[timing])
+        return {"mean_rtt_ms": 350.0, **errors}
+
+    algorithms = [(clock.BASE, clock.CLOCK), *(("experts", timing) for timing in clock.GIVEN)]
+    text = written("paper", list(runs(NETWORKS[:9], algorithms, measured)), tmp_path)
+    assert all(f"| Figure {number}" in text for number in range(1, 27))
+    assert all(text.count(f"| Table {number}, live") == 3 for number in (2, 3, 4)) and "| Table 1," in text
+    ours = "1Mbps 30: 2.00 ± 0.00 / 1.00 ± 0.00; 1Mbps 100: 2.00 ± 0.00 / 1.00 ± 0.00"
+    assert f"almost four times as large | {ours} | reproduced (2 of 2 agree, 0 contradict) | A |" in text
+    assert "0.25 ± 0.00 / 1.00 ± 0.00 | not reproduced (0 of 2 agree, 2 contradict) | A |" in text
+    assert (
+        "paper 34: 10.0 ± 0.0 / 5.00 ± 0.00; paper 100:" in text
+    )  # the share of retransmitted packets, in %
+    assert "paper 34: 100 ± 0 in I, 100 ± 0 in III" in text
+
+
+@pytest.mark.parametrize(
+    ("experts", "said"),
+    [
+        ((3.0, 3.0, 1.0), "reproduced (2 of 3 agree, 0 contradict)"),
+        ((3.0, 1.0, 1.0), "cannot be told (1 of 3 agree, 0 contradict)"),
+        ((3.0, 3.0, 0.1), "reproduced in some networks, not in others (2 of 3 agree, 1 contradict)"),
+        ((0.1, 0.1, 1.0), "not reproduced (0 of 3 agree, 2 contradict)"),
+    ],
+)
+def test_a_figure_is_reproduced_by_the_stated_rule(experts: Sequence[float], said: str) -> None:
+    networks = [((1.0, 0.5), (one, 0.1)) for one in experts]
+    assert paper.agree(networks, more=True) == said
+    assert paper.agree([(theirs, ours) for ours, theirs in networks], more=False) == said
+
+
+def test_every_figure_of_the_simulations_has_a_statement() -> None:
+    said = {int(one["figure"]) for one in published.figures(FOLDER)}
+    assert said | {14, 21} == {*range(2, 26)}  # 14 compares two networks, 21 is a drawing
 
 
 def test_the_papers_figures_are_all_there() -> None:

@@ -211,8 +211,9 @@ class Requests(_BesideUdp):
 
 
 class Long(_BesideUdp):
-    kind: Literal["long"]  # endless transfers
+    kind: Literal["long"]  # long transfers
     flows: Annotated[int, Strict(), Field(ge=1, le=1000)]  # the ones that are measured
+    packets: Packets | None = None  # of a measured transfer; None: endless, as the other transfers are
     start_s: Span
     beside: Annotated[int, Strict(), Field(ge=0, le=1000)] = 0  # other transfers
     beside_congestion_control: CongestionControl = "TcpNewReno"
