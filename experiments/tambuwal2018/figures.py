@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,8 @@ def _of_connections(cells: Sequence[Cell], paper: Iterator[Json]) -> Iterator[tu
     )
     yield (
         "figure-04-06-ccdf.svg",
-        "Figures 4 and 6, right: share of response times above, objects of 1 to 50 KB; crosses: the paper's",
+        "Figures 4 and 6, right: share of response times above, 1 to 50 KB; "
+        "the paper's: cross (standard), diamond (TSL)",
         _ccdf(_ccdf_rows(cells, lambda c: c.rtts if is_short(c) else None), "RTTs", paper=list(paper)),
     )
     yield (
@@ -245,9 +247,9 @@ def _ccdf(rows: Sequence[Json], title: str, *, log: bool = True, paper: Sequence
 
 
 def _mix_rows(found: Comparison) -> Iterator[Json]:
-    for share in sorted(found.mixed.cells):
+    for share in found.shares:
         for kind in (MIXED, STANDARD):
-            ours = estimate(lambda load, share=share, kind=kind: mix_lost(load, share, kind), found.mixed)
+            ours = estimate(functools.partial(mix_lost, share=share, kind=kind), found.mixed)
             if ours:
                 row = {"level": f"mixed with {MIXED}", "e": kind, "x": 100 * share, "y": ours.value}
                 yield row | {"low": ours.low, "high": ours.high}

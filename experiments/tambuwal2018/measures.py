@@ -196,7 +196,10 @@ def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
     value = MEASURES[measure]
     needed = {STANDARD, *STUDIED} if startup in ("", MEAN, MOST) else {STANDARD, startup}
     needed |= set(STUDIED) if measure == "behind_best_rtts" else set()
-    if not needed <= set(load.cells) or not load.seeds:
+    if not needed <= set(load.cells):
+        return Estimate(), startup
+    load = Load.of({key: load.cells[key] for key in needed})  # the seeds that these have in common
+    if not load.seeds:
         return Estimate(), startup
     if startup == MEAN:
         return estimate(lambda of: _mean(value(of, s) for s in STUDIED), load), startup

@@ -118,7 +118,7 @@ def _counts(cells: Sequence[Cell]) -> str:
     for cell in cells:
         by.setdefault(cell.level, []).append(cell)
     each = ", ".join(
-        f"{min(len(c.lost) for c in of):,} or more in {len(of[0].runs)} runs at {100 * level:.0f} %"
+        f"{min(len(c.lost) for c in of):,} or more in {len(of[0].runs)} runs (seeds) at {100 * level:.0f} %"
         for level, of in by.items()
     )
     open_ = sum(run.unresolved for cell in cells for run in cell.runs.values())
@@ -192,7 +192,7 @@ def _link(found: Comparison) -> str:
 def _mixes(found: Comparison) -> str:
     """Returns a table of mean response times by the share of connections with TSL."""
     rows = []
-    for share in sorted(found.mixed.cells):
+    for share in found.shares:
         row = [f"{100 * share:.0f} %", f"{len(found.mixed.lost(share)):,}"]
         for kind, least, most in ((MIXED, 0.0, 2.0), (STANDARD, -1.0, 1.0)):
             for of in (mix_lost, mix_all):

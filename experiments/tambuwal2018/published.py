@@ -71,10 +71,15 @@ def printed(folder: Path) -> tuple[Printed, ...]:
     def number(text: str) -> float:
         return float(text) if text else math.nan
 
+    def of(where: str, level: str, *texts: str) -> Printed:
+        *before, low, high, unit, note = texts
+        startup, quantity, measure, shown = before
+        return Printed(
+            where, number(level), startup, quantity, measure, shown, number(low), number(high), unit, note
+        )
+
     with (folder / "published.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    numbers = ("level", "low", "high")
-    return tuple(Printed(**{k: number(v) if k in numbers else v for k, v in row.items()}) for row in rows)
+        return tuple(of(*row) for row in list(csv.reader(file))[1:])
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,10 @@ class Comparison:
             if whole and share not in cells and startup in whole.cells:
                 cells[share] = whole.cells[startup]
         return Load.of(cells)
+
+    @property
+    def shares(self) -> list[float]:
+        return sorted(share for share in self.mixed.cells if isinstance(share, float))
 
     def ours(self, measure: str, level: float, startup: str) -> Estimate:
         return of_startup(measure, self.loads[level], startup)[0] if level in self.loads else Estimate()
@@ -188,7 +197,7 @@ def _shown(one: Compared) -> list[str]:
         if name == MOST
         else name,
         row.quantity,
-        f"{row.printed} {row.unit}".strip(),
+        f"{row.printed} {row.unit}" if any(map(str.isdigit, row.printed)) else row.printed,
         ours,
         one.verdict if row.measure else "no number to compare",
         f"`{one.runs}`" if one.runs else "–",

@@ -72,6 +72,10 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     gain, startup = of_startup("gain_rtts", found, "tsl/3-16")
     # 1, 2 and 3: their standard error is 1/sqrt(3), and Student's quantile 4.303
     assert startup == "tsl/3-16" and gain.value == 2
+    fewer = Cell(0.4, "tsl-feedback", 1.0, {1: run(1, [connection(4)])})  # others keep their seeds
+    with_fewer = Load.of({**found.cells, "tsl-feedback": fewer})
+    assert of_startup("gain_rtts", with_fewer, "tsl/3-16")[0] == gain
+    assert of_startup("gain_rtts", with_fewer, "tsl-feedback")[0].value == 1
     assert gain.high - gain.value == pytest.approx(4.3027 / math.sqrt(3), rel=1e-4)
 
 
