@@ -134,7 +134,9 @@ def feedback(cells: Sequence[Cell]) -> str:
 def _verdict(level: float, of_bold: Sequence[float], gain: Sequence[float], change: Difference | None) -> str:
     if level < 0.95:
         mean, half = mean_interval(of_bold, BAR_CONFIDENCE)
-        if half is None or mean <= half:
+        if half is None:
+            return "one seed tells nothing"
+        if mean <= half:
             return f"{100 * BAR_GAIN:.0f} % of the gain: these seeds show none"
         reached = statistics.fmean(gain) >= BAR_GAIN * mean
         return f"{100 * BAR_GAIN:.0f} % of the gain: " + ("reached" if reached else "not reached")

@@ -21,7 +21,8 @@ from tcplearn.output.markdown import table_of
 RELATIVE, POINTS = 0.25, 0.25
 #: How many connections test_ns3_web draws for drawn-shares.csv, and the 97.5 % quantile of the normal.
 DRAWN, NORMAL = 400_000, 1.96
-REPRODUCED, NOT, OPEN, ALIKE, OTHERWISE = "reproduced", "not", "cannot be told", "set alike", "set otherwise"
+REPRODUCED, NOT, OPEN, LACKING = "reproduced", "not", "cannot be told", "not yet run"
+ALIKE, OTHERWISE = "set alike", "set otherwise"
 DIGITS = {"share": 3, "ms": 0}
 
 
@@ -57,9 +58,11 @@ class Printed:
     def verdict(self, ours: Estimate) -> str:
         """Says whether all, none or a part of the interval of `ours` lies in the band."""
         low, high = self.band
+        if not ours:
+            return LACKING
         if self.is_setting:
-            return ALIKE if ours.value == self.low else OTHERWISE if ours else OPEN
-        if not ours or math.isnan(ours.low):
+            return ALIKE if ours.value == self.low else OTHERWISE
+        if math.isnan(ours.low):
             return OPEN
         if low <= ours.low and ours.high <= high:
             return REPRODUCED

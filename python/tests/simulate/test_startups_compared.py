@@ -64,7 +64,7 @@ def test_a_setting() -> None:
     row = replace(ROW, measure="setting:tcp.segment_bytes", low=1460, high=1460)
     assert row.verdict(Estimate(1460)) == "set alike"
     assert row.verdict(Estimate(1000)) == "set otherwise"
-    assert row.verdict(Estimate()) == "cannot be told"
+    assert row.verdict(Estimate()) == ROW.verdict(Estimate()) == "not yet run"
 
 
 def test_the_jackknife_of_a_mean_is_students_interval() -> None:
@@ -138,7 +138,7 @@ def test_everything_that_the_paper_prints_is_compared() -> None:
         one.row.startup for one in found.rows if one.verdict in ("reproduced", "not") and one.runs != "drawn"
     }
     assert told == {"standard"} and found.judged == len(rows) - 9 - 3
-    assert found.headline.verdict == "cannot be told" and found.headline.row.low == 15
+    assert found.headline.verdict == "not yet run" and found.headline.row.low == 15
     drawn = {one.row.where: one.verdict for one in found.rows if one.runs == "drawn"}
     assert drawn == {"Figure 2": "reproduced", "Figure 3": "not"}
 
@@ -155,6 +155,9 @@ def test_the_criterion_of_the_feedback() -> None:
     assert "not reached |" in less
     assert "upper end +0.0 %, reached |" in bar(0.98, base, (8, 9, 10), base)
     assert "not reached |" in bar(0.98, base, (8, 9, 10), (10.5, 11.6, 12.9))
+    rtts = {"standard": 2, "tsl/3-16": 1, "tsl-feedback": 1}
+    one = [Cell(0.4, name, 1.0, {1: run(1, [connection(of)])}) for name, of in rtts.items()]
+    assert "one seed tells nothing" in pairs.feedback(one)
 
 
 def test_pairs_at_the_highest_load() -> None:
