@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from experiments.hwang2018 import choice, criteria, figures, training
+from experiments.hwang2018 import choice, criteria, figures, tables, training
 from experiments.hwang2018.sample import CALLS, CONFIDENCE, SENDERS, Sample, name_of
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run
 
 FILES = (
     "figure-5", "figure-7", "figure-9", "harm", "training", "calibration", "calibration-past",
-    "calibration-cubic",
+    "calibration-cubic", tables.SCENARIO,
 )  # fmt: skip
 METRICS = (
     "goodput_mbps", "mean_rtt_ms", "queue_dropped_packets", "beside_goodput_mbps", "jain_index", *CALLS,
@@ -43,6 +43,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     found = Sample.of(runs)
     printed = [row for row in _csv(folder / "published.csv") if row["where"] != "training"]
+    paper = tables.published(_csv(folder / "published-tables.csv"))
     shares = {
         row["sender"]: (_at(row)["loss_rate"], float(row["value"]))
         for row in printed
@@ -64,10 +65,10 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "rates": [f"{rate:g}" for rate in (0.0, *training.TABLES)],
         "five": found.at(scenario="5"),
         "decided": DECIDED,
-        "published": {
-            (row["sender"], float(row["loss_rate"])): " / ".join(row[name] for name in CALLS)
-            for row in _csv(folder / "published-tables.csv")
-        },
+        "published": {at: " / ".join(map(str, counts)) for at, counts in paper.items()},
+        "packets_needed": tables.packets_needed(paper),
+        "tables": tables.ours(found.at(scenario=tables.SCENARIO)),
+        "to_veno": tables.ratio_to_veno(found.at(scenario=tables.SCENARIO), 60.0, 1e-2),
         "printed": [[*_shown(row), *_ours(found, row)] for row in printed],
         "harm": found.at(scenario="harm"),
         "name_of": name_of,
