@@ -17,14 +17,17 @@ Json = dict[str, Any]
 COLOURS = {
     "newreno": "#882255", "veno-5": "#ddaa33", "veno+none": "#ddaa33", "ml-hwang2018": "#0077bb",
     "ml-wide": "#009988", "ml-adaptive": "#66ccee", "ml-history": "#ee7733", "oracle": "#111111",
-    "westwood": "#999933", "vegas": "#aa4499", "bbr": "#332288", "cubic": "#cc6677", "cubic-wide": "#117733",
+    "westwood": "#999933", "vegas": "#aa4499", "vegas+none": "#aa4499", "vegas-linux": "#ee99aa",
+    "bbr": "#332288", "cubic": "#cc6677", "cubic-history": "#117733",
     "cubic-oracle": "#888888", "cubic+mlp/hwang2018": "#88ccee", "cubic+mlp": "#117733",
     "cubic+adaptive": "#44aa99",
 }  # fmt: skip
 NAMED = {name_of(sender): colour for sender, colour in COLOURS.items()}
 PAPERS = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "ml-history", "oracle")
-OTHERS = ("newreno", "westwood", "vegas", "cubic", "cubic-wide", "cubic-oracle", "bbr", "oracle")
-THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-wide", "oracle")
+OTHERS = (
+    "newreno", "westwood", "vegas", "vegas-linux", "cubic", "cubic-history", "cubic-oracle", "bbr", "oracle",
+)  # fmt: skip
+THREE = ("newreno", "veno-5", "ml-hwang2018", "ml-history", "oracle")
 #: Figure 6 of the paper, cwnd over time: the senders, the loss rate, and the drawn seconds of the first run.
 OVER_TIME, OVER_TIME_AT, WINDOW_S = ("newreno", "veno-5", "ml-hwang2018"), 1e-2, (40, 100)
 MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"}
@@ -50,7 +53,7 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
     title = "Figure 8: goodput over that of 30 ms at a loss rate of 0.01"
     yield from _lines("figure-08", title, seven, "rtt_ms", THREE, "RTT, ms", over=30.0)
     title = "Figure 9: goodput beside UDP at a loss rate of 0.01"
-    yield from _lines("figure-09", title, nine, "udp_share", (*THREE, "bbr"), "UDP's share of 5 Mbit/s")
+    yield from _lines("figure-09", title, nine, "udp_share", THREE, "UDP's share of 5 Mbit/s")
 
 
 def lab(found: Sample) -> Iterator[Figure]:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
@@ -18,7 +21,7 @@ CALLS = tuple(
 #: The senders in ns-3 (variants of the scenario files), and their titles, in the order of the page.
 SENDERS = {
     "newreno": "NewReno",
-    **{f"veno-{beta}": f"Veno, β {beta}" for beta in (5, 10, 15, 20, 25)},
+    **{f"veno-{beta}": f"Veno, β {beta}" for beta in (3, 5, 10, 15, 20, 25)},
     "ml-hwang2018": "ML-TCP, the paper's",
     "ml-wide": "ML-TCP, wide",
     "ml-adaptive": "ML-TCP, adaptive",
@@ -27,19 +30,17 @@ SENDERS = {
     "ml-past": "ML-TCP, history by the path",
     "oracle": "NewReno with oracle",
     "westwood": "Westwood+",
-    "vegas": "Vegas",
+    "vegas": "Vegas, cut to 3/4",
+    "vegas-linux": "Vegas, cut to 1/2",
     "cubic": "CUBIC",
-    "cubic-wide": "CUBIC, wide",
-    "cubic-adaptive": "CUBIC, adaptive",
     "cubic-history": "CUBIC, history",
-    "cubic-history-45": "CUBIC, history at 0.45",
     "cubic-past": "CUBIC, history by the path",
     "cubic-oracle": "CUBIC with oracle",
     "bbr": "BBR",
 }
 #: Titles of BASE and CLASSIFIER: a lab sender is "BASE+CLASSIFIER", or "BASE+none" without the module.
-PLAIN = {"reno": "NewReno", "veno": "Veno"} | {
-    name: SENDERS[name] for name in ("cubic", "westwood", "vegas", "bbr")
+PLAIN = {"reno": "NewReno", "veno": "Veno", "vegas": "Vegas"} | {
+    name: SENDERS[name] for name in ("cubic", "westwood", "bbr")
 }
 CLASSIFIERS = {"mlp/hwang2018": "the paper's", "mlp": "wide", "history:threshold=0.45": "history at 0.45"}
 #: The labels that differ between network conditions, and the page's words for them, in the page's order.
@@ -81,7 +82,7 @@ class Sample(list[Run]):
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Sample:
-        return cls(replace(run, labels=_short(run)) for run in runs)
+        return cls(replace(run, labels=_short(run), metrics={**run.metrics, **_derived(run)}) for run in runs)
 
     def at(self, sender: str = "", /, **columns: Any) -> Sample:
         """Returns the runs of `sender` (default: all) whose named columns or labels have the given values."""
@@ -121,6 +122,24 @@ class Sample(list[Run]):
         """Returns the mean share of fast retransmits whose cause the classifier decided correctly."""
         calls = [Sample([run]).calls() for run in self]
         return student_mean([(c[0] + c[3]) / sum(c) for c in calls if sum(c)], CONFIDENCE)
+
+
+def _derived(run: Run) -> dict[str, float]:
+    """Returns metrics that are computed from stored ones: queue drops per 1000 delivered packets (of both
+    transfers where two share the queue; "_1": with one drop more, so that ratios exist without drops), the
+    number of random losses at fast retransmits, and the mean cwnd in bytes."""
+    of, out = run.metrics, {}
+    if "queue_dropped_packets" in of and run.parameters:
+        mbps = of["goodput_mbps"] + of.get("beside_goodput_mbps", 0.0)  # at most one transfer beside
+        segment_bits = 8 * run.parameters["tcp"]["segment_bytes"]
+        per_1000 = 1000 * segment_bits / (mbps * 1e6 * run.parameters["duration_s"]) if mbps else math.nan
+        out["drops_per_1000"] = of["queue_dropped_packets"] * per_1000
+        out["drops_per_1000_1"] = (of["queue_dropped_packets"] + 1) * per_1000
+    if all(name in of for name in CALLS[:2]):
+        out["random_losses"] = of[CALLS[0]] + of[CALLS[1]]
+    if "cwnd_bytes" in run.series:
+        out["mean_cwnd_bytes"] = float(np.nanmean(run.series["cwnd_bytes"]))
+    return out
 
 
 def _short(run: Run) -> dict[str, Any]:

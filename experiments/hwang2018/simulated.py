@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.hwang2018 import choice, criteria, figures, tables, training
+from experiments.hwang2018 import choice, criteria, figures, published, tables, training
 from experiments.hwang2018.sample import CALLS, CONFIDENCE, SENDERS, Sample, name_of
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run
 
 FILES = (
-    "figure-5", "figure-7", "figure-9", "harm", "training", "calibration", "calibration-past",
-    "calibration-cubic", tables.SCENARIO,
+    "figure-5", "figure-7", "figure-9", "baselines", "acks", "harm", "training", "calibration",
+    "calibration-past", "calibration-cubic", tables.SCENARIO,
 )  # fmt: skip
 METRICS = (
     "goodput_mbps", "mean_rtt_ms", "queue_dropped_packets", "beside_goodput_mbps", "jain_index", *CALLS,
@@ -42,12 +41,13 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     found = Sample.of(runs)
-    printed = [row for row in _csv(folder / "published.csv") if row["where"] != "training"]
-    paper = tables.published(_csv(folder / "published-tables.csv"))
+    trained = training.tables(found)
+    judged = list(published.rows(found, trained.get("trained", ()), folder))
+    paper = tables.published(published.read(folder / "published-tables.csv"))
     shares = {
-        row["sender"]: (_at(row)["loss_rate"], float(row["value"]))
-        for row in printed
-        if row["metric"] == "goodput_to_lossless"
+        row["sender"]: (published.at(row["at"])["loss_rate"], float(row["printed"]))
+        for row in published.read(folder / "published.csv")
+        if row["where"] == "figure 5" and row["base"] == row["sender"]
     }
     return {
         "profile": runs[0].profile,
@@ -60,7 +60,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "past": choice.table(found.at(scenario="calibration-past"), "past-"),
         "lossy": choice.LOSSY,
         "cubic": choice.cubic(found.at(scenario="calibration-cubic")),
-        "training": training.tables(found),
+        "training": trained,
         "protocol": training,
         "rates": [f"{rate:g}" for rate in (0.0, *training.TABLES)],
         "five": found.at(scenario="5"),
@@ -69,48 +69,53 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "packets_needed": tables.packets_needed(paper),
         "tables": tables.ours(found.at(scenario=tables.SCENARIO)),
         "to_veno": tables.ratio_to_veno(found.at(scenario=tables.SCENARIO), 60.0, 1e-2),
-        "printed": [[*_shown(row), *_ours(found, row)] for row in printed],
+        "printed": judged,
+        "printed_head": published.HEAD,
+        "verdicts": published.counted(judged),
+        "tolerance": f"{100 * published.TOLERANCE:.0f} %",
+        "equations": equations(found.at(scenario="5"), found.at(scenario="baselines")),
+        "acks": list(acks(found.at(scenario="acks"))),
+        "drops": list(criteria.drops(found.at(scenario="harm"))),
         "harm": found.at(scenario="harm"),
         "name_of": name_of,
         "figures": list(figures.simulated(found, shares)),
     }
 
 
-def _csv(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as opened:
-        return list(csv.DictReader(opened))
+def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
+    """Returns rows of two tables that compare `ours`, senders whose NewReno, Veno and Vegas follow their
+    equations, with `theirs`, ns-3's own: goodput by sender, and goodput of a classifier over a baseline."""
+    ours = Sample(run for run in ours if run.run in {other.run for other in theirs})
+    vegas = {"vegas-linux": "vegas"}  # ns-3's Vegas has one cut
+
+    def goodput(runs: Sample, sender: str, rate: float) -> Sample:
+        name = vegas.get(sender, sender) if runs is theirs else sender
+        return runs.at(name, loss_rate=rate)
+
+    def over(runs: Sample, above: tuple[str, float], below: tuple[str, float]) -> str:
+        return str(goodput(runs, *above).over(goodput(runs, *below), "goodput_mbps"))
+
+    both = (ours, theirs)
+    senders = []
+    for name in ("newreno", "veno-5", "vegas", "vegas-linux", "ml-hwang2018", "ml-history"):
+        means = [str(goodput(runs, name, 1e-2).mean("goodput_mbps")) for runs in both]
+        ratio = goodput(ours, name, 1e-2).over(goodput(theirs, name, 1e-2), "goodput_mbps")
+        kept = [over(runs, (name, 1e-2), (name, 0.0)) for runs in both]
+        senders.append([name_of(name), *means, str(ratio), *kept])
+    ratios = [
+        [f"{name_of(own)} over {name_of(base)}", *(over(runs, (own, 1e-2), (base, 1e-2)) for runs in both)]
+        for own in ("ml-hwang2018", "ml-history")
+        for base in ("newreno", "veno-5", "vegas", "vegas-linux")
+    ]
+    return {"senders": senders, "ratios": ratios}
 
 
-def _at(row: Mapping[str, str]) -> dict[str, float]:
-    """Returns the network condition for which the paper prints a number, as labels of our runs."""
-    return {key: float(value) for key, _, value in (word.partition("=") for word in row["condition"].split())}
-
-
-def _shown(row: Mapping[str, str]) -> list[str]:
-    condition, value = row["condition"].replace("_", " "), f"{float(row['value']):g}"
-    return [row["where"], row["metric"], condition, SENDERS.get(row["sender"], row["sender"]), value]
-
-
-def _ours(found: Sample, row: Mapping[str, str]) -> list[str]:
-    """Returns our result for a number in the paper and, if that is ML-TCP's, our classifier `wide`'s."""
-    at, sender = _at(row), row["sender"]
-    five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
-
-    def over(own: Sample, base: Sample) -> str:
-        return str(own.over(base, "goodput_mbps"))
-
-    out = []
-    for one in [sender, "ml-wide"] if sender == "ml-hwang2018" else [sender]:
-        match row["metric"]:
-            case "goodput_to_lossless":
-                out.append(over(five.at(one, **at), five.at(one, loss_rate=0.0)))
-            case "goodput_to_30ms":
-                out.append(over(seven.at(one, **at), seven.at(one, **{**at, "rtt_ms": 30.0})))
-            case "goodput_to_veno":
-                here = {share: nine.at(udp_share=share, **at) for share in (0.0, 0.2, 0.6)}
-                ratios = (f"{share:g}: {over(of.at(one), of.at('veno-5'))}" for share, of in here.items())
-                out.append(", ".join(ratios))
-            case _:
-                means = [of.mean("goodput_mbps").value for of in nine.at(**at).senders().values()]
-                out.append(f"{min(means):.2f} to {max(means):.2f}" if means else "–")
-    return out if len(out) == 2 else [*out, ""]
+def acks(found: Sample) -> Iterator[list[str]]:
+    """Yields a table row for each sender: goodput, and `history`'s over it, if the receiver acknowledges
+    every second segment and every segment, and goodput of the first 15 s with an ACK for each segment."""
+    cases = (("100", 2), ("100", 1), ("15", 1))
+    runs = [found.at(duration_s=float(of), delayed_ack_segments=every) for of, every in cases]
+    for name in found.senders():
+        means = [str(here.at(name).mean("goodput_mbps")) for here in runs]
+        ratios = [str(here.at("ml-history").over(here.at(name), "goodput_mbps")) for here in runs]
+        yield [name_of(name), *means, *ratios]

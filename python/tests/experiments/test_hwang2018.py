@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from experiments.hwang2018 import PAGES, choice, criteria, training
+from experiments.hwang2018 import PAGES, choice, criteria, published, simulated, training
 from experiments.hwang2018.sample import CALLS, Sample, name_of
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Floats, Run
@@ -28,11 +29,9 @@ def made_up(scenario: str, sender: str, seed: int, labels: dict[str, Any], **met
 
 
 def harm(sender: str, loss_rate: float, jain: float, neighbour: float) -> Iterator[Run]:
-    for seed in (1, 101, 102):  # 1 was used for a choice
-        known = seed > 100
+    for seed in (401, 402):
         labels = {"loss_rate": loss_rate, "beside": 1}
-        values = {"jain_index": jain if known else 0.1, "beside_goodput_mbps": neighbour if known else 9.0}
-        yield made_up("harm", sender, seed, labels, **values)
+        yield made_up("harm", sender, seed, labels, jain_index=jain, beside_goodput_mbps=neighbour)
 
 
 def test_who_misses_what() -> None:
@@ -69,6 +68,89 @@ def test_a_criterion_shows_its_worst_condition() -> None:
     )
     assert criteria.judged("x", "bbr", Estimate(1.2, 1.1, 1.3), most=1.05)[5] == "missed"
     assert criteria.judged("x", "bbr", Estimate(), 0.9)[3:] == ["–", "", "not run"]
+
+
+def test_drops_with_random_loss_are_counted_per_delivered_packet() -> None:
+    """Packets of 1250 bytes for 10 s: at 1 Mbit/s a thousand are delivered."""
+
+    def lossy(sender: str, dropped: float, mbps: float, beside: int) -> Run:
+        labels = {"loss_rate": 0.01, "beside": beside}
+        metrics = {"queue_dropped_packets": dropped, "goodput_mbps": mbps, "mean_rtt_ms": 1.0}
+        if beside:
+            metrics |= {"beside_goodput_mbps": 1.0, "jain_index": 1.0}
+        run = made_up("harm", sender, 401, labels, **metrics)
+        return replace(run, parameters={"duration_s": 10.0, "tcp": {"segment_bytes": 1250}})
+
+    found = Sample.of([
+        *(lossy("newreno", 9, 1.0, beside) for beside in (0, 1)),
+        *(lossy("westwood", 19, 4.0, beside) for beside in (0, 1)),
+        *(lossy("oracle", 39, 2.0, beside) for beside in (0, 1)),
+        *(lossy("ml-history", 119, 3.0, beside) for beside in (0, 1)),
+    ])  # fmt: skip
+    assert found.at("oracle", beside=0)[0].metrics["drops_per_1000"] == pytest.approx(19.5)
+    assert found.at("oracle", beside=1)[0].metrics["drops_per_1000"] == pytest.approx(13.0)
+    alone, shared = criteria.drops(found)
+    assert alone == ["alone, loss 0.01", "9.00", "4.75", "19.50", "39.67", "4.00", "2.00", "8.00"]
+    assert shared == ["shared, loss 0.01", "4.50", "3.80", "13.00", "29.75", "6.00", "2.25", "7.50"]
+    judged = {row[0]: row[2:] for row in criteria.rows(found) if row[1] == "ML-TCP, history"}
+    assert judged["random loss, alone: drops per delivered packet over the oracle's"] == [
+        "≤ 1.05", "2.00", "loss 0.01", "missed",
+    ]  # fmt: skip
+    assert judged["random loss, shared: drops per delivered packet over Westwood+'s"][1] == "7.50"
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "said"),
+    [
+        ("0.42", Estimate(0.47, 0.45, 0.49), "not reproduced"),  # 12 % more
+        ("0.42", Estimate(0.46, 0.45, 0.47), "reproduced"),  # within a tenth
+        ("0.42", Estimate(0.47, 0.41, 0.53), "reproduced"),  # in the interval
+        ("1.18 to 1.50", Estimate(1.30, 1.29, 1.31), "reproduced"),
+        ("1.18 to 1.50", Estimate(1.70, 1.69, 1.71), "not reproduced"),
+        (">1", Estimate(1.2, 1.1, 1.3), "reproduced"),
+        (">1", Estimate(1.2, 0.9, 1.5), "cannot be told"),
+        (">1", Estimate(0.8, 0.7, 0.9), "not reproduced"),
+        ("4.7", Estimate(), "cannot be told"),
+    ],
+)
+def test_the_verdict_on_a_printed_number(printed: str, ours: Estimate, said: str) -> None:
+    assert published.verdict(printed, ours) == said
+
+
+def test_every_printed_number_has_a_row_with_ours() -> None:
+    def run(sender: str, rate: float, mbps: float) -> Iterator[Run]:
+        for seed in (401, 402):
+            made = made_up(
+                "5", sender, seed, {"loss_rate": rate}, goodput_mbps=mbps, **dict.fromkeys(CALLS, 1.0)
+            )
+            yield replace(made, series={"cwnd_bytes": np.array([mbps, np.nan, mbps])})
+
+    senders = (("newreno", 1.0), ("veno-5", 2.1), ("ml-hwang2018", 4.0))
+    found = [*itertools.chain.from_iterable(run(name, 0.01, mbps) for name, mbps in senders)]
+    found += [*itertools.chain.from_iterable(run(name, 0.0, 5.0) for name, _ in senders)]
+    trained = [["", "", "", "0.970 (0.960 to 0.980)", "0.900 (0.890 to 0.910)", ""]]
+    rows = list(published.rows(Sample.of(found), trained, FOLDER))
+    by = {row[1]: row[3:5] for row in rows}
+    assert by["accuracy on the 100 training events"] == ["0.97 (0.96 to 0.98)", "reproduced"]
+    assert by["goodput at 0.01 over that without loss, NewReno"] == ["0.20 (0.20 to 0.20)", "not reproduced"]
+    assert by["the same, Veno"] == ["–", "cannot be told"]  # of figure 8, which has no runs here
+    assert by['mean cwnd at 0.01, Veno over NewReno ("higher")'] == ["2.10 (2.10 to 2.10)", "reproduced"]
+    assert by["share of correct decisions at 0.01, Veno, β 5"] == ["0.50 (0.50 to 0.50)", "not reproduced"]
+    assert len(rows) == sum(
+        len((FOLDER / name).read_text().splitlines()) - 1
+        for name in ("published.csv", "published-tables.csv")
+    )
+    assert sum(published.counted(rows).values()) == len(rows)
+
+
+def test_ns3s_own_baselines_are_compared_on_the_same_seeds() -> None:
+    ours = [made_up("5", "veno-5", seed, {"loss_rate": 0.01}, goodput_mbps=2.0 + seed) for seed in (401, 402)]
+    ours += [made_up("5", "ml-history", 401, {"loss_rate": 0.01}, goodput_mbps=806.0)]
+    theirs = [made_up("baselines", "veno-5", 401, {"loss_rate": 0.01}, goodput_mbps=201.5)]
+    theirs += [made_up("baselines", "ml-history", 401, {"loss_rate": 0.01}, goodput_mbps=806.0)]
+    parts = simulated.equations(Sample.of(ours), Sample.of(theirs))
+    assert ["Veno, β 5", "403.00", "201.50", "2.00", "–", "–"] in parts["senders"]
+    assert ["ML-TCP, history over Veno, β 5", "2.00", "4.00"] in parts["ratios"]
 
 
 def calibrated(

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Sets each number and each comparison that hwang2018 prints beside ours (published.csv), and judges it."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from experiments.hwang2018.sample import CALLS, Sample, name_of
+from experiments.lib.statistics import Estimate
+
+HEAD = ("where", "what", "the paper", "ours", "verdict", "runs")
+#: A number is also reproduced if it differs from ours by at most this share of it.
+TOLERANCE = 0.1
+#: The scenarios of the files that the column `runs` names.
+SCENARIOS = {"figure-5": "5", "figure-7": "7", "figure-9": "9"}
+
+
+def verdict(printed: str, ours: Estimate) -> str:
+    """Returns "reproduced", "not reproduced" or "cannot be told". `printed` is a number, a range ("1 to 2")
+    or a comparison (">1"). A number or a range is reproduced if our interval contains or touches it, or if
+    ours differs by at most `TOLERANCE`; a comparison if our whole interval is above the limit."""
+    numbers = [float(number) for number in re.findall(r"\d+\.?\d*", printed)]
+    if not ours:
+        return "cannot be told"
+    low, high = (ours.value if math.isnan(end) else end for end in (ours.low, ours.high))
+    if printed.startswith(">"):
+        limit = numbers[0]
+        return "reproduced" if low > limit else "not reproduced" if high <= limit else "cannot be told"
+    target = min(max(ours.value, min(numbers)), max(numbers))
+    near = low <= target <= high or abs(ours.value - target) <= TOLERANCE * target
+    return "reproduced" if near else "not reproduced"
+
+
+def rows(found: Sample, trained: Sequence[Sequence[str]], folder: Path) -> Iterator[list[str]]:
+    """Yields a table row for each number or comparison in the paper. `trained` are the rows of the table of
+    the classifier's accuracy in training and in the test."""
+    for row in read(folder / "published.csv"):
+        ours, paper = _ours(found, trained, row), row["printed"]
+        shown = [paper.replace(">", "more than "), str(ours), verdict(paper, ours)]
+        yield [row["where"], row["what"], *shown, f"`{row['runs']}/quick`"]
+    for row in read(folder / "published-tables.csv"):
+        calls = [int(row[name]) for name in CALLS]
+        right = (calls[0] + calls[3]) / sum(calls)
+        ours = found.at(row["sender"], scenario="5", loss_rate=float(row["loss_rate"])).accuracy()
+        what = f"share of correct decisions at {float(row['loss_rate']):g}, {name_of(row['sender'])}"
+        judged = verdict(f"{right:.6f}", ours)
+        yield [f"table {row['table']}", what, f"{right:.2f}", str(ours), judged, "`figure-5/quick`"]
+
+
+def counted(judged: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Returns the number of rows with each verdict."""
+    names = [row[HEAD.index("verdict")] for row in judged]
+    return {name: names.count(name) for name in ("reproduced", "not reproduced", "cannot be told")}
+
+
+def read(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def at(words: str) -> dict[str, float]:
+    """Returns a network condition, as "loss_rate=0.01 rtt_ms=30", as labels of our runs."""
+    return {key: float(value) for key, _, value in (word.partition("=") for word in words.split())}
+
+
+def _ours(found: Sample, trained: Sequence[Sequence[str]], row: Mapping[str, str]) -> Estimate:
+    if row["runs"] == "training":
+        column = 3 if row["metric"] == "training" else 4
+        return Estimate(*map(float, re.findall(r"\d\.\d+", trained[-1][column]))) if trained else Estimate()
+    runs = found.at(scenario=SCENARIOS[row["runs"]])
+    own = runs.at(row["sender"], **at(row["at"]))
+    if not row["base"]:
+        return own.mean(row["metric"])
+    return own.over(runs.at(row["base"], **at(row["base_at"])), row["metric"])
