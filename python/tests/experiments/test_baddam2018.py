@@ -65,3 +65,8 @@ def test_waits_are_shown_beside_stocks(lost: int, tmp_path: Path) -> None:
     assert f"| {first_rto.KNOWN_AT_BOTH} | 100 | {lost} | {shown} | 1.00 | 1.00 | 1.00 | 80 |" in text
     if lost:
         assert f"| {first_rto.BEST_AT_BOTH} | 0.50 [0.50, 0.50] | 0.50 [0.50, 0.50] |" in text
+
+
+def test_the_emulated_paths_have_the_rtts_that_the_page_names() -> None:
+    rtts_ms = sorted(place.rtt_ms for place in first_rto.network().places)
+    assert 2 <= rtts_ms[0] < 3 and 290 < rtts_ms[-1] <= 300
