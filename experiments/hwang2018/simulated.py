@@ -68,7 +68,10 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "published": {at: " / ".join(map(str, counts)) for at, counts in paper.items()},
         "packets_needed": tables.packets_needed(paper),
         "tables": tables.ours(found.at(scenario=tables.SCENARIO)),
-        "to_veno": tables.ratio_to_veno(found.at(scenario=tables.SCENARIO), 60.0, 1e-2),
+        "to_veno": [
+            tables.ratio_to_veno(of.at(loss_rate=1e-2))
+            for of in (found.at(scenario="5"), found.at(scenario=tables.SCENARIO, rtt_ms=60.0))
+        ],
         "printed": judged,
         "printed_head": published.HEAD,
         "verdicts": published.counted(judged),

@@ -44,14 +44,11 @@ def ours(found: Sample) -> list[list[str]]:
     return rows
 
 
-def ratio_to_veno(found: Sample, rtt_ms: float, loss_rate: float) -> dict[str, str]:
-    """Returns ML-TCP's goodput and number of random losses relative to those of Veno with β = 5."""
-    at = {"rtt_ms": rtt_ms, "loss_rate": loss_rate}
-    own, veno = (found.at(sender, **at) for sender in ("ml-hwang2018", "veno-5"))
-    if not own or not veno:
+def ratio_to_veno(found: Sample) -> dict[str, str]:
+    """Returns ML-TCP's goodput and number of fast retransmits relative to those of Veno with β = 5, in runs
+    `found` under one condition; {} if a sender has no run."""
+    own, veno = found.at("ml-hwang2018"), found.at("veno-5")
+    if not own or not veno or not sum(veno.calls()):
         return {}
-    losses = [sum(sample.calls()[:2]) for sample in (own, veno)]
-    return {
-        "goodput": str(own.over(veno, "goodput_mbps")),
-        "losses": f"{losses[0] / losses[1]:.2f}" if losses[1] else "–",
-    }
+    ratio = sum(own.calls()) / len(own) / (sum(veno.calls()) / len(veno))
+    return {"goodput": f"{own.over(veno, 'goodput_mbps').value:.2f}", "retransmits": f"{ratio:.2f}"}

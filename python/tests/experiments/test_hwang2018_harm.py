@@ -47,8 +47,9 @@ def test_counts_are_in_the_papers_order() -> None:
     found = Sample.of([*runs, table("veno-5", 1e-3, 1, 2, 3, 4)])
     (veno, ml) = tables.ours(found)
     assert veno == ["60", "Veno, β 5", "1 / 2 / 3 / 4", "5 / 3 / 1 / 4"] and ml[3] == "9 / 1 / 0 / 0"
-    assert tables.ratio_to_veno(found, 60.0, 1e-2)["losses"] == "1.25"
-    assert tables.ratio_to_veno(found, 10.0, 1e-2) == {}
+    ratios = tables.ratio_to_veno(found.at(loss_rate=1e-2))
+    assert ratios == {"goodput": "1.00", "retransmits": "0.77"}  # 10 of 13
+    assert tables.ratio_to_veno(found.at(loss_rate=1e-3)) == {}
 
 
 def test_packets_that_the_papers_random_losses_need() -> None:
