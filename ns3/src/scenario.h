@@ -64,6 +64,7 @@ struct Path {
   std::string trace;  // replaces the rate; "": none
   double loss_rate, loss_burst_packets;
   std::string loss_place;  // one of first-hop, bottleneck, last-hop
+  double last_hop_mbps;    // rate of the last hop, which then has a queue as the bottleneck's; 0: no limit
   double reorder_rate, reorder_ms;
   std::optional<Moving> moving;
   std::optional<Described> described;  // replaces delays, losses and `moving`

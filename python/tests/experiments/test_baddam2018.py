@@ -147,3 +147,8 @@ def test_all_that_the_paper_prints_stands_beside_ours(tmp_path: Path) -> None:
     assert "original 48, 41, 40, 39, 43; changed 47, 48, 48, 43, 46 s: ratio 1.10 (0.98 to 1.24)" in line
     assert "take 28 to 58 s, and resend 8 to 637 packets" in text
     assert "Two of them did not answer" in text and "60 MB (cubic)" in text
+
+
+def test_the_emulated_paths_have_the_rtts_that_the_page_names() -> None:
+    rtts_ms = sorted(place.rtt_ms for place in first_rto.network().places)
+    assert 2 <= rtts_ms[0] < 3 and 290 < rtts_ms[-1] <= 300

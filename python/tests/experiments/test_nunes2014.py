@@ -19,7 +19,7 @@ from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
 from experiments.nunes2014 import PAGES, clock, live, paper, published, rounded
 from experiments.nunes2014.figures import AXES, PLOTS
-from experiments.nunes2014.runs import SCORED, keep
+from experiments.nunes2014.runs import SCORED, keep, sized
 
 FOLDER = ROOT / "experiments" / "nunes2014"
 BOUNDS = ":rto_min_us=1000000,rto_max_us=32000000"
@@ -65,6 +65,16 @@ def runs(
         metrics, series = keep(SimpleNamespace(document=SimpleNamespace(name=scenario)), result)
         of = {**labels, "timing": timing}
         yield Run("ns3", scenario, "t", algorithm, seed, seed, of, metrics=metrics, series=series)
+
+
+def test_flows_are_grouped_by_rtt_in_ticks() -> None:
+    (metric, *_) = SCORED.values()
+    rtts_ms = {49.9: 1.0, 50.0: 2.0, 55.0: 4.0, 499.0: 6.0, 500.0: 8.0, 5000.0: 10.0}
+    flows = [{"metrics": {"mean_rtt_ms": rtt, metric: error}} for rtt, error in rtts_ms.items()]
+    chosen = SimpleNamespace(document=SimpleNamespace(name="II"))
+    metrics, _ = keep(chosen, {"run": {"metrics": {}}, "flows": flows})
+    means = {"under 0.1": 1.0, "0.1 to 1": 4.0, "above 1": 9.0}
+    assert metrics == {sized(metric, size): mean for size, mean in means.items()}
 
 
 def written(page: str, found: Sequence[Run], out: Path) -> str:
@@ -205,6 +215,7 @@ def live_runs() -> list[Run]:
                 live.ERROR: ticks,
                 "mean_abs_error_count_ticks": ticks + 0.5,
                 "retransmitted_packets": 7.0,
+                "mean_rto_ms": 250.4,
             }
             measured |= {} if number else {"nstat.TcpExtTCPTimeouts": 3.0}  # one that did not move has no row
             chosen = SimpleNamespace(algorithms=None)
@@ -234,6 +245,6 @@ def test_the_papers_live_figures_are_beside_ours(tmp_path: Path, monkeypatch: py
     middle, half = sum(logs) / 2, 6.3138 * abs(logs[0] - logs[1]) / 2
     low, high = math.exp(middle - half), math.exp(middle + half)
     assert f"| {math.exp(middle):.2f} ({low:.2f} to {high:.2f}) | 5.10 ± 0.61 | 0.62 |" in text
-    assert "| 7.0 ± 0.0; paper 31.1 ± 17.7 | 1.5 ± " in text
+    assert "| 7.0 ± 0.0; paper 31.1 ± 17.7 | 1.5 ± " in text and "| 250 ± 0 |" in text
     words = " ".join(ElementTree.parse(tmp_path / "live-figure-26.svg").getroot().itertext())
     assert "live-1" in words and all(side in words for side in live.SIDES)

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import ROOT, Simulate
+from experiments.lib import runs as kept
 from tcplearn import algorithms, metrics
 from tcplearn.__main__ import main
 from tcplearn.output.rows import TIDY
@@ -80,6 +81,11 @@ def test_the_page(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for picture in pictures:
         ElementTree.parse(picture)
         assert f"(figures/{picture.name})" in text
+    shown = [
+        " | ".join(f"{sorted(rtts)[int(p * len(rtts))]:.1f}" for p in (0.5, 0.9, 0.99))
+        for rtts in (run.series["lost_rtts"] for run in kept.read(tmp_path / "runs.parquet"))
+    ]
+    assert sum(f" | {quantiles} |" in text for quantiles in shown) >= 4  # the fifth run mixes two startups
 
 
 BAD = [
