@@ -12,7 +12,7 @@ from experiments.hwang2018.sample import Sample
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
 
-METRICS = ("queue_dropped_packets", "mean_rtt_ms", "jain_index", "beside_goodput_mbps", "drops_per_1000_1")
+METRICS = ("queue_dropped_packets", "mean_rtt_ms", "jain_index", "beside_goodput_mbps", "drops_per_1000")
 
 
 def harm(sender: str, clean: float, lossy: float) -> Iterator[Run]:
