@@ -230,6 +230,10 @@ static void check_numbers(void)
 		CHECK(fabs((double)tl_mlp_probability_fix((int64_t)(y * 0x1p48)) / 1073741824.0 -
 			   1 / (1 + exp(-y))) <= 0x1p-27,
 		      "logistic in fixed point, %g", y);
+		CHECK(fabs(tl_mlp_odds_of_f64(y) - fmin(fmax(y, -32), 32)) <= 1e-15, "log odds %g", y);
+		CHECK(fabs((double)tl_mlp_odds_of_fix((int64_t)(y * 0x1p48)) / 1073741824.0 -
+			   fmin(fmax(y, -32), 32)) <= 0x1p-30,
+		      "log odds in fixed point, %g", y);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Checks properties of every registered startup policy. */
 #include "check.h"
+#include "tcplearn/startup.h"
 
 #define WORDS 64
 
@@ -40,6 +41,21 @@ static void properties(const struct tl_startup_policy *of)
 	      "%s: a query changes the state", of->algorithm.name);
 }
 
+/* The counts of a destination stop at 2^32 segments, with 8 fractional bits. */
+static void largest_counts(void)
+{
+	struct tl_startup_history_fix h;
+	struct tl_startup_report in = { 0 };
+	int k;
+
+	in.sent_segments = in.resent_segments = UINT32_MAX;
+	tl_startup_history_init_fix(&h);
+	for (k = 0; k < 3; k++)
+		tl_startup_history_report_fix(&h, &in);
+	CHECK(h.sent == (uint64_t)1 << 40 && h.resent == h.sent, "counts of %llu and %llu",
+	      (unsigned long long)h.sent, (unsigned long long)h.resent);
+}
+
 int main(void)
 {
 	const struct tl_startup_policy *p;
@@ -49,6 +65,7 @@ int main(void)
 		properties(p);
 		CHECK(tl_startup_find(p->algorithm.name, TL_F64) == p, "a name twice");
 	}
+	largest_counts();
 	CHECK(i > 3 && tl_startup_find("none", TL_FIX) == NULL, "past the end");
 	return finish();
 }

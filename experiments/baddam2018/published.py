@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads from published.csv the RTTs that baddam2018 prints for its sanity check, bursts of pings to sites."""
+"""Reads what baddam2018 prints: from published.csv its fits, and the RTTs of its sanity check (bursts of
+pings to sites); from published-charts.csv the values of its charts."""
 
 from __future__ import annotations
 
@@ -22,11 +23,43 @@ class Burst:
     most: float
 
 
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart: five values for each version of the kernel, in s ("time") or packets ("resent")."""
+
+    kernel: str
+    traffic: str
+    quantity: str
+    values: dict[str, list[float]]
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(line for line in file.read_text().splitlines() if not line.startswith("#")))
+
+
+def charts(folder: Path) -> list[Chart]:
+    """Returns the charts in `folder`/published-charts.csv, in the order of the file, which is the paper's."""
+    found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for row in _rows(folder / "published-charts.csv"):
+        of = found.setdefault((row["kernel"], row["traffic"], row["quantity"]), {})
+        of[row["version"]] = [float(row[str(number)]) for number in range(1, 6)]
+    return [Chart(*of, values) for of, values in found.items()]
+
+
+def fits(folder: Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Returns the printed figures of each kernel's fit (section Solution), and those that its authors' logs
+    give (section Logs), as they are written in `folder`/published.csv."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for row in _rows(folder / "published.csv"):
+        if row["of"] == "regression":
+            found.setdefault(row["where"], {}).setdefault(row["kernel"], {})[row["quantity"]] = row["value"]
+    return found
+
+
 def bursts(folder: Path) -> list[Burst]:
     """Returns the bursts of pings in `folder`/published.csv, in the order of the file."""
-    lines = [line for line in (folder / "published.csv").read_text().splitlines() if not line.startswith("#")]
     found: dict[tuple[str, str, str], dict[str, float]] = {}
-    for row in csv.DictReader(lines):
+    for row in _rows(folder / "published.csv"):
         if row["where"] == "Sanity check":
             of = found.setdefault((row["kernel"], row["version"], row["of"]), {})
             of[row["quantity"]] = float(row["value"])

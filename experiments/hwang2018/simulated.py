@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from experiments.hwang2018 import choice, criteria, figures, published, training
+from experiments.hwang2018 import choice, criteria, figures, published, tables, training
 from experiments.hwang2018.sample import CALLS, CONFIDENCE, SENDERS, Sample, name_of
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run
 
 FILES = (
     "figure-5", "figure-7", "figure-9", "baselines", "acks", "harm", "training", "calibration",
-    "calibration-past", "calibration-cubic",
+    "calibration-past", "calibration-cubic", tables.SCENARIO,
 )  # fmt: skip
 METRICS = (
     "goodput_mbps", "mean_rtt_ms", "queue_dropped_packets", "beside_goodput_mbps", "jain_index", *CALLS,
@@ -43,6 +43,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     found = Sample.of(runs)
     trained = training.tables(found)
     judged = list(published.rows(found, trained.get("trained", ()), folder))
+    paper = tables.published(published.read(folder / "published-tables.csv"))
     shares = {
         row["sender"]: (published.at(row["at"])["loss_rate"], float(row["printed"]))
         for row in published.read(folder / "published.csv")
@@ -64,10 +65,13 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "rates": [f"{rate:g}" for rate in (0.0, *training.TABLES)],
         "five": found.at(scenario="5"),
         "decided": DECIDED,
-        "published": {
-            (row["sender"], float(row["loss_rate"])): " / ".join(row[name] for name in CALLS)
-            for row in published.read(folder / "published-tables.csv")
-        },
+        "published": {at: " / ".join(map(str, counts)) for at, counts in paper.items()},
+        "packets_needed": tables.packets_needed(paper),
+        "tables": tables.ours(found.at(scenario=tables.SCENARIO)),
+        "to_veno": [
+            tables.ratio_to_veno(of.at(loss_rate=1e-2))
+            for of in (found.at(scenario="5"), found.at(scenario=tables.SCENARIO, rtt_ms=60.0))
+        ],
         "printed": judged,
         "printed_head": published.HEAD,
         "verdicts": published.counted(judged),

@@ -22,6 +22,11 @@ def simulated(folder: Path) -> list[dict[str, str]]:
     return _rows(folder / "published.csv")
 
 
+def figures(folder: Path) -> list[dict[str, str]]:
+    """Returns what the paper says of each figure of its simulations."""
+    return _rows(folder / "published-figures.csv")
+
+
 def live(folder: Path) -> Live:
     out: Live = {}
     for row in _rows(folder / "published-live.csv"):

@@ -3,74 +3,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from experiments.tambuwal2018.cells import (
-    CONFIDENCE,
-    STANDARD,
-    Cell,
-    Run,
-    base_of,
-    level_of,
-    mean_rtts,
-    relative,
-    shared,
-)
+from experiments.tambuwal2018.cells import STANDARD, Cell, level_of
 from experiments.tambuwal2018.colours import COLOURS
-from tcplearn.simulate.interval import mean_interval
+from experiments.tambuwal2018.published import Comparison
 
 Json = dict[str, Any]
 
 #: The startups in figure 9 (loss over time): the standard, and IW 3 with ssthresh 16 after a lost SYN-ACK.
 OVER_TIME = (STANDARD, "tsl/3-16")
+BARS = "bars are intervals of 95 %"
+PAPER = "a grey line or band is the paper's number"
+#: The file of a figure, its title, the title of its axis, the measure, and where the paper prints it.
+BY_LOAD = (
+    ("figure-07.svg", "Figure 7: average response times", "RTTs", "mean_rtts", ""),
+    ("figure-07-gain.svg", "Figure 7: gain over the standard", "RTTs", "gain_rtts", "Figure 7"),
+    (
+        "figure-08.svg",
+        "Figure 8: average loss share of the link",
+        "packets lost, %",
+        "loss_percent",
+        "Abstract",
+    ),
+    (
+        "figure-08-change.svg",
+        "Table 2: loss share over the standard's",
+        "over the standard's, %",
+        "loss_change_percent",
+        "Table 2",
+    ),
+    ("figure-11.svg", "Figure 11: average throughput of the link", "Mbit/s", "throughput_mbps", ""),
+    (
+        "figure-11-change.svg",
+        "Table 3: throughput below the standard's",
+        "below the standard's, %",
+        "throughput_drop_percent",
+        "Table 3",
+    ),
+)
+#: The measures that are 0 for the standard by definition.
+OVER_STANDARD = ("gain_rtts", "loss_change_percent", "throughput_drop_percent")
 
 
-def charts(cells: Sequence[Cell]) -> Iterator[tuple[str, str, Any]]:
+def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
     """Yields the file name, the title and the chart of each figure."""
-    for file, title, axis, value in (
-        ("figure-07.svg", "Figure 7: average response times", "RTTs", mean_rtts),
-        ("figure-08.svg", "Figure 8: average loss share of the link", "packets lost, %", _loss),
-        ("figure-11.svg", "Figure 11: average throughput of the link", "Mbit/s", _throughput),
-    ):
-        bars = "bars are intervals of 95 % over the seeds"
-        yield file, f"{title}; {bars}", _by_load(_means(cells, value), axis)
-        changes = list(_changes(cells, value))
-        if changes:
-            over = f"{title}: change over the standard's in pairs of runs of one seed; {bars}"
-            yield file.replace(".svg", "-change.svg"), over, _by_load(changes, "over the standard's, %")
-    over_time = list(_over_time(cells))
+    for file, title, axis, measure, where in BY_LOAD:
+        rows = list(_rows(found, measure, where))
+        if rows:
+            text = f"{title}; {BARS}" + (f"; {PAPER}" if any("from" in row for row in rows) else "")
+            yield file, text, _by_load(rows, axis)
+    over_time = list(_over_time(found.levels))
     if over_time:
-        yield "figure-09.svg", "Figure 9: loss share of each second, of the first seed", _seconds(over_time)
+        peaks = [
+            {"level": level_of(cell), "e": one.row.startup, "y": one.row.low}
+            for one in found.rows
+            for cell in found.levels
+            if one.row.measure == "peak_loss_percent"
+            and (one.row.level, one.row.startup) == (cell.level, cell.startup)
+        ]
+        title = "Figure 9: loss share of each second, of the first seed; dashed: the paper's largest"
+        yield "figure-09.svg", title, _seconds(over_time, peaks)
 
 
-def _loss(run: Run) -> float:
-    return 100 * run.metrics["link_loss_share"]
-
-
-def _throughput(run: Run) -> float:
-    return run.metrics["link_throughput_mbps"]
-
-
-def _means(cells: Sequence[Cell], value: Callable[[Run], float]) -> Iterator[Json]:
-    for cell in cells:
-        mean, half = mean_interval([value(run) for run in cell.runs.values()], CONFIDENCE)
-        yield _row(cell, mean, max(mean - (half or 0), 0), mean + (half or 0))
-
-
-def _row(cell: Cell, mean: float, low: float, high: float) -> Json:
-    return {"level": level_of(cell), "e": cell.startup, "y": mean, "low": low, "high": high}
-
-
-def _changes(cells: Sequence[Cell], value: Callable[[Run], float]) -> Iterator[Json]:
-    """Yields the mean change of `value` from the standard in %, in pairs of runs with the same seed."""
-    for cell in cells:
-        base = base_of(cell, cells)
-        if base is None or base is cell or any(value(base.runs[s]) <= 0 for s in shared(cell, base)):
+def _rows(found: Comparison, measure: str, where: str) -> Iterator[Json]:
+    """Yields a startup's estimate by load with the paper's number, where it prints one."""
+    printed = {
+        (one.row.level, one.row.startup): one.row
+        for one in found.rows
+        if (one.row.where, one.row.measure) == (where, measure)
+    }
+    for cell in found.levels:
+        if cell.startup == STANDARD and measure in OVER_STANDARD:
             continue
-        change = relative(cell, base, value, CONFIDENCE)
-        if change is not None and change[1] is not None:
-            yield _row(cell, change[0], change[0] - change[1], change[0] + change[1])
+        ours = found.ours(measure, cell.level, cell.startup)
+        if not ours:
+            continue
+        low, high = (ours.value if math.isnan(end) else end for end in (ours.low, ours.high))
+        row = {"level": level_of(cell), "e": cell.startup, "y": ours.value, "low": low, "high": high}
+        theirs = printed.get((cell.level, cell.startup))
+        yield row if theirs is None else {**row, "from": theirs.low, "to": theirs.high}
 
 
 def _by_load(given: Iterable[Json], axis: str) -> Any:
@@ -86,6 +100,9 @@ def _by_load(given: Iterable[Json], axis: str) -> Any:
     bars = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q"), y2="high:Q")
     zero = alt.Chart().mark_rule(color="#888", strokeDash=[4, 3]).encode(y=alt.YDatum(0))
     layers = [zero, bars, points] if min(row["low"] for row in rows) < 0 else [bars, points]
+    if any("from" in row for row in rows):
+        paper = alt.Chart().mark_bar(color="#bbb", stroke="#888", width=16)
+        layers.insert(0, paper.encode(x=alt.X("e:N", sort=known), y=alt.Y("from:Q"), y2="to:Q"))
     header = alt.Header(title=None, labelFontSize=11, labelFontWeight="bold")
     return (
         alt.layer(*layers, data=alt.InlineData(values=rows))
@@ -104,20 +121,24 @@ def _over_time(cells: Sequence[Cell]) -> Iterator[Json]:
             yield {"level": level_of(cell), "e": cell.startup, "x": second, "y": 100 * share}
 
 
-def _seconds(rows: Sequence[Json]) -> Any:
+def _seconds(rows: Sequence[Json], peaks: Sequence[Json]) -> Any:
     import altair as alt
 
     header = alt.Header(title=None, labelFontSize=11, labelFontWeight="bold")
     known = [name for name in OVER_TIME if name in {row["e"] for row in rows}]
     legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300)
-    return (
-        alt.Chart(alt.InlineData(values=list(rows)))
+    colour = alt.Color("e:N", legend=legend).scale(domain=known, range=[COLOURS[n] for n in known])
+    lines = (
+        alt.Chart()
         .mark_line(strokeWidth=1, opacity=0.8)
         .encode(
-            x=alt.X("x:Q", title="s after the warm-up"),
-            y=alt.Y("y:Q", title="packets lost, %"),
-            color=alt.Color("e:N", legend=legend).scale(domain=known, range=[COLOURS[n] for n in known]),
+            x=alt.X("x:Q", title="s after the warm-up"), y=alt.Y("y:Q", title="packets lost, %"), color=colour
         )
+    )
+    paper = alt.Chart().mark_rule(strokeDash=[5, 4]).encode(y="peak:Q", color=colour)
+    every = [*rows, *({"level": p["level"], "e": p["e"], "peak": p["y"]} for p in peaks)]
+    return (
+        alt.layer(lines, paper, data=alt.InlineData(values=every))
         .properties(width=230, height=170)
         .facet(column=alt.Column("level:N", header=header))
         .resolve_scale(x="independent")

@@ -4,6 +4,7 @@ lost SYN-ACK), and computes gains over the standard startup, IW 1 and ssthresh 2
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +26,9 @@ COLUMNS = {
     "bytes": "response_bytes",
 }
 BETWEEN = "between.csv"  # written by packmime.py
-#: The largest response in the paper's scatter plot of short flows (section 3.1).
-SHORT_BYTES = 50_000
+#: The smallest and the largest response in the paper's figure 4 (section 3.1).
+SHORT_BYTES = 1000, 50_000
+SEGMENT_BYTES = 1460  # Table 1
 CONFIDENCE = 0.95
 
 
@@ -39,7 +41,6 @@ class Connection:
     path_rtt_ms: float
     size_bytes: float
     startup: str
-    is_forced: bool
 
     @property
     def data_s(self) -> float:
@@ -64,7 +65,6 @@ class Cell:
 
     level: float
     startup: str
-    variant: str
     share: float = 1.0
     runs: dict[int, Run] = field(default_factory=dict)
 
@@ -77,9 +77,15 @@ def level_of(cell: Cell) -> str:
     return f"{100 * cell.level:.0f} % load"
 
 
+def is_short(of: Connection) -> bool:
+    """Returns whether the paper's figure 4 plots a response of this size: 1 to 50 KB (section 3.1)."""
+    return SHORT_BYTES[0] <= of.size_bytes <= SHORT_BYTES[1]
+
+
 def keep(run: Any, result: Json) -> Figures:
     """Returns what is stored of a run: metrics, the share of lost packets in each second, and data on the
-    connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late")."""
+    connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late"). The numbers of
+    connections have 24 significant bits, which halves the file."""
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
@@ -88,34 +94,28 @@ def keep(run: Any, result: Json) -> Figures:
     series = {"loss_share": np.array(result["run"]["seconds"]["loss_share"], float)}
     for name, of in (("lost", finished), ("late", late)):
         for column, key in COLUMNS.items():
-            series[f"{name}_{column}"] = np.array([f["metrics"][key] for f in of], float)
+            series[f"{name}_{column}"] = np.array([f["metrics"][key] for f in of], np.float32).astype(float)
         series[f"{name}_studied"] = np.array([f["startup"] != STANDARD for f in of], float)
-        series[f"{name}_forced"] = np.array([f["forced"] for f in of], float)
     cost = {name: result["run"]["cost"][name] for name in ("cpu_s", "peak_mib")}
     return {**result["run"]["metrics"], **cost, "unresolved": float(len(lost) - len(finished))}, series
 
 
 def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
-    columns = [run.series[f"{name}_{column}"].tolist() for column in (*COLUMNS, "studied", "forced")]
+    columns = [run.series[f"{name}_{column}"].tolist() for column in (*COLUMNS, "studied")]
     names = (STANDARD, startup.partition(":")[0])
     return [
-        Connection(rtts, whole_ms, path_rtt_ms, size, names[bool(studied)], bool(forced))
-        for rtts, whole_ms, path_rtt_ms, size, studied, forced in zip(*columns, strict=True)
+        Connection(rtts, whole_ms, path_rtt_ms, size, names[bool(studied)])
+        for rtts, whole_ms, path_rtt_ms, size, studied in zip(*columns, strict=True)
     ]
 
 
 def cells(runs: Iterable[KeptRun]) -> list[Cell]:
-    """Returns the runs grouped by load, startup (IW and ssthresh after a lost SYN-ACK), variant and share
-    of connections that use the startup, in the order of the file."""
-    out: dict[tuple[Any, ...], Cell] = {}
+    """Returns the runs grouped by load, startup (IW and ssthresh after a lost SYN-ACK) and share of
+    connections that use the startup, in the order of the file."""
+    out: dict[tuple[float, str, float], Cell] = {}
     for run in runs:
         load = run.parameters["load"]
-        key = (
-            load["level"],
-            load["startup"],
-            str(run.labels.get("variant", "")),
-            float(load["startup_share"]),
-        )
+        key = (load["level"], load["startup"], float(load["startup_share"]))
         lost, late = (_connections(run, name, load["startup"]) for name in ("lost", "late"))
         seconds = {"loss_share": run.series["loss_share"].tolist()}
         unresolved = int(run.metrics["unresolved"])
@@ -124,40 +124,22 @@ def cells(runs: Iterable[KeptRun]) -> list[Cell]:
     return list(out.values())
 
 
-@dataclass(frozen=True)
-class Cost:
-    connections: float
-    data_segments: float
-    cpu_s: float
-    peak_mib: float
-
-
-def costs(runs: Iterable[KeptRun]) -> list[Cost]:
-    names = ("connections", "data_segments", "cpu_s", "peak_mib")
-    return [Cost(*(run.metrics[name] for name in names)) for run in runs]
-
-
 Difference = tuple[float, float | None]  # the mean, and half the width of its interval
-
-
-def paired(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Returns the mean difference of `value` between `cell` and `base`, in pairs of runs with equal seeds."""
-    seeds = shared(cell, base)
-    if not seeds:
-        return None
-    return mean_interval([value(cell.runs[s]) - value(base.runs[s]) for s in seeds], CONFIDENCE)
-
-
-def percent(cell: Cell, base: Cell, key: str) -> Difference | None:
-    """Returns by how many % `key` exceeds the standard's, in pairs with equal seeds; None if that is 0."""
-    if any(base.runs[s].metrics[key] <= 0 for s in shared(cell, base)):
-        return None
-    return relative(cell, base, lambda run: run.metrics[key], CONFIDENCE)
 
 
 def shared(*cells: Cell) -> list[int]:
     """Returns the seeds that all `cells` have, in ascending order."""
     return sorted(set.intersection(*(set(c.runs) for c in cells)))
+
+
+def difference(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
+    """Returns the mean difference of `value` between `cell` and `base`, in pairs of runs with equal seeds."""
+    seeds = shared(cell, base)
+    return (
+        mean_interval([value(cell.runs[s]) - value(base.runs[s]) for s in seeds], CONFIDENCE)
+        if seeds
+        else None
+    )
 
 
 def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
@@ -169,11 +151,6 @@ def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: 
     return mean_interval(changes, confidence)
 
 
-def ranks(values: Mapping[str, float]) -> dict[str, int]:
-    """Returns the rank of each value: 1 is the smallest, and equal values have the same, lower rank."""
-    return {name: 1 + sum(other < value for other in values.values()) for name, value in values.items()}
-
-
 def mean_rtts(run: Run) -> float:
     return statistics.fmean(c.rtts for c in run.lost)
 
@@ -182,19 +159,13 @@ def mean_whole_ms(run: Run) -> float:
     return statistics.fmean(c.whole_ms for c in run.lost)
 
 
-def quantile(values: Iterable[float], p: float) -> float | None:
+def quantile(values: Iterable[float], p: float) -> float:
+    """Returns the value below which the share `p` of the `values` is; nan without values."""
     ordered = sorted(values)
-    return ordered[min(int(p * len(ordered)), len(ordered) - 1)] if ordered else None
+    return ordered[min(int(p * len(ordered)), len(ordered) - 1)] if ordered else math.nan
 
 
 def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
     """Returns the cell like `cell` but with the standard startup (IW 1, ssthresh 2 segments), or None."""
-    return next(
-        (
-            c
-            for c in among
-            if c.startup == STANDARD
-            and (c.level, c.variant, c.share) == (cell.level, cell.variant, cell.share)
-        ),
-        None,
-    )
+    wanted = (cell.level, STANDARD, cell.share)
+    return next((c for c in among if (c.level, c.startup, c.share) == wanted), None)

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import csv
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from experiments.lib.pages import Figure
 from experiments.tambuwal2018 import averages
-from experiments.tambuwal2018.cells import SHORT_BYTES, STANDARD, Cell, Connection, level_of
+from experiments.tambuwal2018.cells import STANDARD, Cell, Connection, is_short, level_of
 from experiments.tambuwal2018.colours import COLOURS, DASHED
+from experiments.tambuwal2018.measures import MEAN, MIXED, estimate, mix_lost
+from experiments.tambuwal2018.published import Comparison
 
 Json = dict[str, Any]
 
@@ -30,41 +33,53 @@ DRAWN = {
 }
 
 
-def draw(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[Figure]:
-    """Yields the figures. In `levels` all connections have one startup (IW and ssthresh), in `mixes` two."""
-    for name, title, chart in _charts(levels, mixes, folder):
+def draw(found: Comparison) -> Iterator[Figure]:
+    """Yields the figures of the runs and of the traffic generator."""
+    for name, title, chart in _charts(found):
         spec = chart.configure_view(stroke="#ddd").configure_axis(gridColor="#eee").to_dict()
         yield Figure(f"figures/{name}", title, spec)
 
 
-def _charts(levels: Sequence[Cell], mixes: Sequence[Cell], folder: Path) -> Iterator[tuple[str, str, Any]]:
-    rows = list(quantile_rows(folder))
+def _charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
+    rows = list(quantile_rows(found.folder))
     if rows:
         yield (
             "generator.svg",
             "Figures 2 and 3: the generator's quantiles, published and drawn",
             _generator(rows),
         )
-    cells = [c for c in levels if c.lost]
+    cells = [c for c in found.levels if c.lost]
     if cells:
-        charts = [*_of_connections(cells), *averages.charts(cells)]
+        charts = [*_of_connections(cells, _quantiles(found)), *averages.charts(found)]
         yield from sorted(charts, key=lambda chart: chart[0].removesuffix(".svg"))
-    mixed = list(_mix_rows(mixes))
+    mixed = list(_mix_rows(found))
     if mixed:
-        yield "figure-12.svg", "Figure 12: mixes at 40 % load", _mixes(mixed)
+        title = f"Figure 12: mean responses of connections that lost a SYN-ACK, at 40 % load; {averages.BARS}"
+        yield "figure-12.svg", title, _mixes(mixed)
 
 
-def _of_connections(cells: Sequence[Cell]) -> Iterator[tuple[str, str, Any]]:
+def _quantiles(found: Comparison) -> Iterator[Json]:
+    """Yields the percentiles of response times that the paper prints, under the standard and under TSL."""
+    levels = {cell.level: level_of(cell) for cell in found.levels}
+    for one in found.rows:
+        row, above = one.row, {"p90_rtts": 0.1, "p99_rtts": 0.01}
+        if row.measure in above and row.level in levels:
+            name = "TSL" if row.startup == MEAN else row.startup
+            yield {"level": levels[row.level], "x": row.low, "y": above[row.measure], "paper": name}
+
+
+def _of_connections(cells: Sequence[Cell], paper: Iterator[Json]) -> Iterator[tuple[str, str, Any]]:
     pair = [c for c in cells if c.startup in SCATTERED]
     yield (
         "figure-04-06-by-size.svg",
         "Figures 4 and 6, left: response times by size",
-        _scatter(_points(pair, lambda k: (k.size_bytes / 1000, k.rtts) if _is_short(k) else None), "kB"),
+        _scatter(_points(pair, lambda k: (k.size_bytes / 1000, k.rtts) if is_short(k) else None), "kB"),
     )
     yield (
         "figure-04-06-ccdf.svg",
-        "Figures 4 and 6, right: share of response times above",
-        _ccdf(_ccdf_rows(cells, lambda c: c.rtts), "RTTs"),
+        "Figures 4 and 6, right: share of response times above, 1 to 50 KB; "
+        "the paper's: cross (standard), diamond (TSL)",
+        _ccdf(_ccdf_rows(cells, lambda c: c.rtts if is_short(c) else None), "RTTs", paper=list(paper)),
     )
     yield (
         "figure-05-by-rtt.svg",
@@ -147,10 +162,6 @@ def _generator(rows: Sequence[Json]) -> Any:
     )
 
 
-def _is_short(of: Connection) -> bool:
-    return 1000 <= of.size_bytes <= SHORT_BYTES
-
-
 def _points(cells: Sequence[Cell], value: Callable[[Connection], tuple[float, float] | None]) -> list[Json]:
     rows = []
     for cell in cells:
@@ -210,12 +221,12 @@ def _second_rows(cells: Sequence[Cell]) -> Iterator[Json]:
         yield from _above(seconds, level_of(cell), cell.startup)
 
 
-def _ccdf(rows: Sequence[Json], title: str, *, log: bool = True) -> Any:
+def _ccdf(rows: Sequence[Json], title: str, *, log: bool = True, paper: Sequence[Json] = ()) -> Any:
     import altair as alt
 
     names = [row["e"] for row in rows]
     lines = (
-        alt.Chart(alt.InlineData(values=list(rows)))
+        alt.Chart()
         .mark_line(interpolate="step-after", strokeWidth=1.5)
         .encode(
             x=alt.X("x:Q", title=title, axis=SPACED).scale(type="log" if log else "linear"),
@@ -224,36 +235,32 @@ def _ccdf(rows: Sequence[Json], title: str, *, log: bool = True) -> Any:
             strokeDash=_dash(names),
         )
     )
-    return _facet(lines)
+    shapes = alt.Shape("paper:N", legend=None).scale(domain=[STANDARD, "TSL"], range=["cross", "diamond"])
+    points = (
+        alt.Chart().mark_point(size=50, filled=True, color="black").encode(x="x:Q", y="y:Q", shape=shapes)
+    )
+    kept = [
+        lines.transform_filter("datum.paper == null"),
+        *([points.transform_filter("datum.paper != null")] if paper else []),
+    ]
+    return _facet(alt.layer(*kept, data=alt.InlineData(values=[*rows, *paper])))
 
 
-def _mix_rows(mixes: Sequence[Cell]) -> Iterator[Json]:
-    for cell in mixes:
-        for kind in (cell.startup, STANDARD):
-            own = [k.rtts for k in cell.lost if k.startup == _base(kind)]
-            if own:
-                yield {
-                    "level": f"mixed with {cell.startup}",
-                    "e": kind,
-                    "x": 100 * cell.share,
-                    "y": sum(own) / len(own),
-                }
-
-
-def _base(startup: str) -> str:
-    return startup.partition(":")[0]
+def _mix_rows(found: Comparison) -> Iterator[Json]:
+    for share in found.shares:
+        for kind in (MIXED, STANDARD):
+            ours = estimate(functools.partial(mix_lost, share=share, kind=kind), found.mixed)
+            if ours:
+                row = {"level": f"mixed with {MIXED}", "e": kind, "x": 100 * share, "y": ours.value}
+                yield row | {"low": ours.low, "high": ours.high}
 
 
 def _mixes(rows: Sequence[Json]) -> Any:
     import altair as alt
 
-    lines = (
-        alt.Chart(alt.InlineData(values=list(rows)))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("x:Q", title="share of connections with it, %"),
-            y=alt.Y("y:Q", title="RTTs").scale(zero=False),
-            color=_colour([row["e"] for row in rows]),
-        )
+    base = alt.Chart().encode(
+        x=alt.X("x:Q", title="share of connections with TSL, %"), color=_colour([row["e"] for row in rows])
     )
-    return _facet(lines)
+    lines = base.mark_line(point=True).encode(y=alt.Y("y:Q", title="RTTs").scale(zero=False))
+    bars = base.mark_rule().encode(y="low:Q", y2="high:Q")
+    return _facet(alt.layer(lines, bars, data=alt.InlineData(values=list(rows))))

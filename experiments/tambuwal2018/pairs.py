@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss share) with the
-standard (IW 1, ssthresh 2) at the highest load, in pairs of runs with the same seed. A change is the
-geometric mean of the pairs' ratios; their arithmetic mean is above 1 even without a difference."""
+"""Judges the criteria for `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss
+share) beside the standard (IW 1, ssthresh 2) and TSL 3,16, in runs with the same seed. At the highest load a
+change is the geometric mean of the ratios; their arithmetic mean is above 1 even without a difference."""
 
 from __future__ import annotations
 
@@ -9,12 +9,25 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 
-from experiments.tambuwal2018.cells import STANDARD, Cell, Run, mean_rtts, mean_whole_ms, shared
-from experiments.tambuwal2018.compare import BAR_CONFIDENCE, BAR_WORSE, MANY
+from experiments.tambuwal2018.cells import (
+    STANDARD,
+    Cell,
+    Difference,
+    Run,
+    base_of,
+    mean_rtts,
+    mean_whole_ms,
+    relative,
+    shared,
+)
 from tcplearn.output.markdown import table_of
-from tcplearn.simulate.interval import ratio_interval, t_quantile
+from tcplearn.simulate.interval import mean_interval, ratio_interval, t_quantile
 
-PROFILE, OWN = "congested", "tsl-feedback"
+PROFILE, OWN, BOLD = "congested", "tsl-feedback", "tsl/3-16"
+#: The criterion for `tsl-feedback`: the confidence of intervals, the least share of the gain of `tsl/3-16`,
+#: and by how many % it may be worse than the standard at the highest load.
+BAR_CONFIDENCE, BAR_GAIN, BAR_WORSE = 0.9, 0.9, 5.0
+MANY = 100_000  # degrees of freedom at which Student's t is practically normal
 
 
 def _of_lost(mean: Callable[[list[float]], float]) -> Callable[[Run], float]:
@@ -46,35 +59,103 @@ def needed(above: Sequence[float], below: Sequence[float]) -> int:
 
 
 def section(cells: Sequence[Cell]) -> str:
-    """Returns a table that compares `tsl-feedback` with the standard startup by all `MEASURES`, and the
-    verdict on the first measure; "" for fewer than two pairs of runs with the same seed."""
+    """Returns a table that compares `tsl-feedback` and `tsl/3-16` with the standard startup by all
+    `MEASURES`, and the verdict on the first; "" for fewer than two runs of each with the same seeds."""
     by = {c.startup: c for c in cells}
-    own, base = by.get(OWN), by.get(STANDARD)
-    seeds = shared(own, base) if own and base else []
-    if own is None or base is None or len(seeds) < 2:
+    if not {OWN, BOLD, STANDARD} <= set(by):
+        return ""
+    others, base = (by[OWN], by[BOLD]), by[STANDARD]
+    seeds = shared(base, *others)
+    if len(seeds) < 2:
         return ""
     rows, most = [], []
     for name, digits, value in MEASURES:
-        above, below = ([value(cell.runs[s]) for s in seeds] for cell in (own, base))
-        interval = ratio_interval(above, below, BAR_CONFIDENCE)
-        if interval is None:
-            continue
-        change, low, high = (100 * (ratio - 1) for ratio in interval)
-        most.append(high)
-        means = (f"{statistics.fmean(of):.{digits}f}" for of in (below, above))
-        pairs = f"{needed(above, below):,}"
-        rows.append([name, *means, f"{change:+.1f}", f"{low:+.1f} to {high:+.1f}", pairs])
-    lost = [sum(len(cell.runs[s].lost) for s in seeds) for cell in (base, own)]
-    open_ = sum(cell.runs[s].unresolved for cell in (base, own) for s in seeds)
+        below = [value(base.runs[s]) for s in seeds]
+        row = [name, f"{statistics.fmean(below):.{digits}f}"]
+        for cell in others:
+            above = [value(cell.runs[s]) for s in seeds]
+            interval = ratio_interval(above, below, BAR_CONFIDENCE)
+            if interval is None:
+                break
+            change, low, high = (100 * (ratio - 1) for ratio in interval)
+            row += [f"{statistics.fmean(above):.{digits}f}", f"{change:+.1f} ({low:+.1f} to {high:+.1f})"]
+            if cell is by[OWN]:
+                most.append(high)
+                pairs = f"{needed(above, below):,}"
+        else:
+            rows.append([*row, pairs])
+    lost = [sum(len(cell.runs[s].lost) for s in seeds) for cell in (base, *others)]
+    open_ = sum(cell.runs[s].unresolved for cell in (base, *others) for s in seeds)
     about = (
-        f"{len(seeds)} pairs of runs at {100 * own.level:.0f} % load (profile `{PROFILE}`); {lost[0]:,} "
-        f"connections lost a SYN-ACK under the standard, {lost[1]:,} under `{OWN}`, {open_} more without an "
-        "end. The change is the "
-        "geometric mean of the seeds' ratios; the last column, with how many pairs the upper end would be at "
-        f"{BAR_WORSE:+.0f} % if both were alike."
+        f"{len(seeds)} seeds at {100 * base.level:.0f} % load (profile `{PROFILE}`); {lost[0]:,} "
+        f"connections lost a SYN-ACK under the standard, {lost[1]:,} under `{OWN}`, {lost[2]:,} under "
+        f"`{BOLD}`, {open_} more without an end. A change is the geometric mean of the seeds' ratios to the "
+        f"standard, with its {100 * BAR_CONFIDENCE:.0f} % interval; the last column, with how many pairs the "
+        f"upper end of `{OWN}` would be at {BAR_WORSE:+.0f} % if both were alike."
     )
-    head = ("of a run", "standard", "feedback", "change, %", f"{100 * BAR_CONFIDENCE:.0f} % interval")
+    head = ("of a run", "standard", f"`{OWN}`", "change, %", f"`{BOLD}`", "change, %", "pairs that tell")
     good = "reached" if most[0] <= BAR_WORSE else "not reached"
     bar = f"at most {BAR_WORSE:+.0f} %; upper end {most[0]:+.1f} %: {good}."
-    verdict = f"The bar, of the {MEASURES[0][0]}: {bar}"
-    return "\n\n".join((about, table_of((*head, "pairs that tell"), rows), verdict))
+    return "\n\n".join((about, table_of(head, rows), f"The criterion, of the {MEASURES[0][0]}: {bar}"))
+
+
+def feedback(cells: Sequence[Cell]) -> str:
+    """Returns a table of the gains of `tsl-feedback` and `tsl/3-16` by load, with the criteria' verdicts."""
+    rows = []
+    by = {(c.level, c.startup): c for c in cells}
+    for level in sorted({c.level for c in cells}):
+        cell, other = by.get((level, OWN)), by.get((level, BOLD))
+        base = base_of(cell, cells) if cell else None
+        if not (cell and other and base):
+            continue
+        seeds = shared(cell, other, base)
+        if not seeds:
+            continue
+        gain = [_gain(base.runs[s], cell.runs[s]) for s in seeds]
+        of_bold = [_gain(base.runs[s], other.runs[s]) for s in seeds]
+        alike = sum(_times(cell.runs[s]) == _times(other.runs[s]) for s in seeds)
+        change = relative(cell, base, mean_rtts, BAR_CONFIDENCE)
+        rows.append(
+            [
+                f"{100 * level:.0f} %",
+                str(len(seeds)),
+                _with(mean_interval(of_bold, BAR_CONFIDENCE)),
+                _with(mean_interval(gain, BAR_CONFIDENCE)),
+                f"{100 * statistics.fmean(gain) / statistics.fmean(of_bold):.0f} %",
+                str(alike),
+                _with(change),
+                _verdict(level, of_bold, gain, change),
+            ]
+        )
+    head = ("load", "seeds", f"gain of `{BOLD}`, RTTs", f"of `{OWN}`", "share", "runs alike")
+    return table_of((*head, "above the standard's, %", "bar"), rows) if rows else ""
+
+
+def _verdict(level: float, of_bold: Sequence[float], gain: Sequence[float], change: Difference | None) -> str:
+    if level < 0.95:
+        mean, half = mean_interval(of_bold, BAR_CONFIDENCE)
+        if half is None:
+            return "one seed tells nothing"
+        if mean <= half:
+            return f"{100 * BAR_GAIN:.0f} % of the gain: these seeds show none"
+        reached = statistics.fmean(gain) >= BAR_GAIN * mean
+        return f"{100 * BAR_GAIN:.0f} % of the gain: " + ("reached" if reached else "not reached")
+    if change is None or change[1] is None:
+        return "–"
+    most = change[0] + change[1]
+    good = "reached" if most <= BAR_WORSE else "not reached"
+    return f"at most {BAR_WORSE:+.0f} %: upper end {most:+.1f} %, {good}"
+
+
+def _times(run: Run) -> list[float]:
+    return [c.whole_ms for c in run.lost]
+
+
+def _gain(base: Run, run: Run) -> float:
+    return mean_rtts(base) - mean_rtts(run)
+
+
+def _with(of: Difference | None) -> str:
+    if of is None:
+        return "–"
+    return f"{of[0]:+.2f}" + ("" if of[1] is None else f" ± {of[1]:.2f}")

@@ -33,7 +33,9 @@ struct tl_startup_net {
 
 struct tl_resend_net {
 	spinlock_t lock; /* protects `places` and its entries */
-	struct tl_places *places; /* NULL: off; also tested without the lock */
+	/* what later connections to each destination prefix inherit; NULL if nothing is kept. Whether it is
+	 * NULL is also tested without taking `lock` */
+	struct tl_places *places;
 };
 
 /* The state of a network namespace. */

@@ -98,7 +98,8 @@ std::vector<FlowRecord> make_load(const Scenario& scenario, const Network& netwo
       transfer.beside = i >= load.flows;
       transfer.source = network.senders[transfer.beside];
       transfer.destination = network.receivers[transfer.beside];
-      transfer.packets = kEndless;
+      const bool ends = load.packets.second > 0 && !transfer.beside;
+      transfer.packets = ends ? draw.whole(load.packets) : kEndless;
       transfer.start = ns3::Seconds(draw.between(transfer.beside ? load.beside_start_s : load.start_s));
       out.push_back(transfer);
     }

@@ -72,6 +72,13 @@ void lose(const Ptr<NetDevice>& receiver, const Path& p, const std::shared_ptr<D
                        [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kChannel); }));
 }
 
+// Counts the drops of a device's queue whose node has no queue discipline and no flow control for it.
+void watch_device(const Ptr<NetDevice>& device, const std::shared_ptr<DropLog>& drops) {
+  device->TraceConnectWithoutContext(
+      "MacTxDrop", Callback<void, Ptr<const Packet>>(
+                       [drops](Ptr<const Packet> packet) { drops->add(packet, DroppedBy::kQueue); }));
+}
+
 // Counts the drops of the bottleneck's queue: in a traced channel, in a queue discipline or in the
 // device. The layer above drops packets in place of a full device.
 void watch_queue(const Ptr<Node>& router, const Ptr<QueueDisc>& discipline, const Ptr<TraceChannel>& traced,
@@ -153,8 +160,10 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
   const NetDeviceContainer first =
       first_hop ? link_through(first_hop, hosts.Get(0), routers.Get(0), access_mbps, edge_ms, kRoomy)
                 : link(hosts.Get(0), routers.Get(0), access_mbps, edge_ms, kRoomy);
+  const bool limits = p.last_hop_mbps > 0;
   const NetDeviceContainer last =
-      link_through(last_hop, routers.Get(1), hosts.Get(2), access_mbps, edge_ms, kRoomy);
+      link_through(last_hop, routers.Get(1), hosts.Get(2), limits ? p.last_hop_mbps : access_mbps, edge_ms,
+                   limits ? packets(limit) : kRoomy);
   const NetDeviceContainer beside[] = {link(hosts.Get(1), routers.Get(0), access_mbps, edge_ms, kRoomy),
                                        link(routers.Get(1), hosts.Get(3), access_mbps, edge_ms, kRoomy)};
 
@@ -182,6 +191,7 @@ Network make_path(const Path& p, const std::shared_ptr<Recorder>& recorder) {
 
   watch_queue(routers.Get(0), discipline, traced, drops);
   if (p.described) watch_queue(routers.Get(1), nullptr, nullptr, drops);
+  if (limits) watch_device(last.Get(0), drops);
   lose(p.loss_place == "first-hop"    ? first.Get(1)
        : p.loss_place == "bottleneck" ? bottleneck.Get(1)
                                       : last.Get(1),

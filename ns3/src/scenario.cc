@@ -84,6 +84,7 @@ Path read_path(const json& j) {
   take(j, "loss_rate", p.loss_rate);
   take(j, "loss_burst_packets", p.loss_burst_packets);
   take(j, "loss_place", p.loss_place);
+  take(j, "last_hop_mbps", p.last_hop_mbps);
   take(j, "reorder_rate", p.reorder_rate);
   take(j, "reorder_ms", p.reorder_ms);
   if (j.contains("moving")) p.moving = read_moving(j.at("moving"));

@@ -64,6 +64,7 @@ struct Path {
   std::string trace;  // replaces the rate; "": none
   double loss_rate, loss_burst_packets;
   std::string loss_place;  // one of first-hop, bottleneck, last-hop
+  double last_hop_mbps;    // rate of the last hop, which then has a queue as the bottleneck's; 0: no limit
   double reorder_rate, reorder_ms;
   std::optional<Moving> moving;
   std::optional<Described> described;  // replaces delays, losses and `moving`
@@ -94,7 +95,7 @@ struct Web {     // web_load.h
 struct Load {
   std::string kind;  // ftp, bursts, long, requests
   std::uint32_t flows;
-  Range packets;
+  Range packets;  // [0, 0] of `long`: endless
   Range start_s;
   double every_s;
   // requests: their number on each flow, their size and timing: request_flow.h

@@ -196,7 +196,8 @@ void TcpSocket::SendEmptyPacket(std::uint8_t flags) {
 // Sends a FIN again, at most kFinResends times. If the other end has no such connection any more, its
 // listening socket ignores the FIN; without a limit such FINs would fill the link.
 void TcpSocket::send_fin(std::uint8_t flags) {
-  const ns3::Ptr<TcpSocket> held(this);  // keeps the socket alive, because an event holds no reference
+  // An event that calls this holds no reference to the socket; `held` keeps it alive until the return.
+  const ns3::Ptr<TcpSocket> held(this);
   if (m_fin_resends > kFinResends) return CloseAndNotify();
   ns3::TcpSocketBase::SendEmptyPacket(flags);
   if (!pending(m_retxEvent) || m_txBuffer->Size() > 0) return;

@@ -208,8 +208,10 @@ WebConnection WebDraw::next() {
 
 double mean_wire_bytes(const WebSettings& settings, std::uint32_t segment_bytes) {
   constexpr int kPoints = 200'000;
-  constexpr double kHeader = 42;    // headers of IPv4, TCP and PPP, in bytes
-  constexpr double kPackets = 3.5;  // packets: SYN-ACK, FIN, ACKs of the request and of the client's FIN
+  constexpr double kHeader = 42;  // headers of IPv4, TCP and PPP, in bytes
+  // Mean number of packets without data from the server: SYN-ACK, FIN, ACKs of the request and of the
+  // client's FIN.
+  constexpr double kPackets = 3.5;
   const auto wire = [&](double bytes) {
     const double size = std::clamp(bytes, 1.0, settings.response_max_bytes);
     return size + kHeader * std::ceil(size / segment_bytes);

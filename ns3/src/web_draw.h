@@ -67,7 +67,7 @@ struct WebObject {
 };
 
 struct WebConnection {
-  double after_s;  // time after the start of the previous connection
+  double after_s;  // time from the start of the previous connection to the start of this one
   double client_rtt_s, server_rtt_s, server_mbps;
   std::vector<WebObject> objects;
 };

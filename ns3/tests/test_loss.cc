@@ -117,6 +117,14 @@ int main() {
   check(noisy["random_called_congestion"] >= 10 && noisy["congestion_called_congestion"] == 0,
         "an endless queue: " + number(noisy["random_called_congestion"]) + " recoveries, each random");
 
+  Scenario slow_end = path(0, "congestion", false);
+  slow_end.path.rate_mbps = 50;
+  slow_end.path.last_hop_mbps = 5;  // its queue is the only one that fills
+  const Result behind = run(slow_end);
+  check(behind["congestion_called_congestion"] == crowded["congestion_called_congestion"] &&
+            behind["random_called_congestion"] == 0 && behind["goodput_mbps"] < 5,
+        "a slow last hop drops like a slow bottleneck: " + number(behind["congestion_called_congestion"]));
+
   Scenario knows = wide_open;
   knows.socket.loss = tcplearn::LossSettings{{"oracle"}, true};
   knows.path.queue_packets = 1000;

@@ -17,6 +17,8 @@ from tcplearn.cli import main
 from tcplearn.errors import UserError
 
 CORE = [info.name for info in estimators.available() if info.core]
+#: The kernels that the authors of baddam2018 ran: they predict the same, whatever the samples are.
+CONSTANT = {"linreg/kernel", "linreg/reno-kernel", "linreg/vegas-kernel"}
 
 
 def sample(k: int, rtt_us: int) -> dict[str, int]:
@@ -64,17 +66,20 @@ class TestEveryEstimator:
         one = _native.Estimator(name, arithmetic)
         one.update(50_000, 100_000, 50_000)
         two = copy.copy(one)
-        before = one.rtt_us
+        before = one.rtt_us, one.rto_us
         for k in range(20):
             two.update(4_000_000, 5_000_000 * (k + 2), 5_000_000 * (k + 2) - 4_000_000)
-        assert one.rtt_us == before
-        assert two.rtt_us != before
+        assert (one.rtt_us, one.rto_us) == before
+        assert (two.rtt_us, two.rto_us) != before
 
     def test_follows_a_lasting_change(self, name: str, arithmetic: str) -> None:
         low, high = estimators.create(name, arithmetic), estimators.create(name, arithmetic)
         feed(low, np.full(200, 2_000_000))
         feed(high, np.full(200, 8_000_000))
-        assert high.predict_one({}) > low.predict_one({})
+        if name in CONSTANT:
+            assert high.predict_one({}) == low.predict_one({})
+        else:
+            assert high.predict_one({}) > low.predict_one({})
 
 
 @pytest.mark.parametrize("name", CORE)

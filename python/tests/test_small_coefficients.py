@@ -39,3 +39,19 @@ def test_published_presets_in_both_arithmetics(preset: str, rtt_us: int) -> None
     double, fixed = both
     assert fixed.rtt_us == pytest.approx(double.rtt_us, abs=0.1)
     assert fixed.rto_us == pytest.approx(double.rto_us, abs=0.2)
+
+
+@pytest.mark.parametrize("arithmetic", ["double", "fixed"])
+@pytest.mark.parametrize(
+    ("preset", "ms", "times"), [("kernel", 9, 2), ("reno-kernel", 93, 1), ("vegas-kernel", 93, 2)]
+)
+def test_the_authors_kernels_predict_a_constant(arithmetic: str, preset: str, ms: int, times: int) -> None:
+    estimator = _native.Estimator(f"linreg/{preset}", arithmetic)
+    error_us = 0.0
+    for k, rtt_us in enumerate((200_000, 4_000, 300_000, *[150_000] * 40)):
+        error = 1000 * ms - rtt_us if rtt_us <= 1000 * ms else 3000
+        error_us = 1_000_000 + error if k == 0 else (error_us + error) / 2
+        estimator.update(rtt_us, 200_000 * (k + 1), 0, ttl=TTL, hops=HOPS)
+        assert estimator.rtt_us == 1000 * ms
+        assert estimator.rto_us == pytest.approx(1000 * ms + times * error_us, abs=0.1)
+    assert estimator.rto_us == pytest.approx(1000 * ms + times * 3000, abs=0.1)

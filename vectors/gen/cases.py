@@ -27,9 +27,10 @@ EXPERTS_4MS = {
 }  # fmt: skip
 
 
-def linreg(b0, b1, b2, b3, b4, error=0):
+def linreg(b0, b1=0, b2=0, b3=0, b4=0, error=0, error_times=1):
     return {
         "b0_ms": b0, "b1_hops_ms": b1, "b2_min": b2, "b3_max": b3, "b4_ttl_ms": b4, "error": error,
+        "error_times": error_times,
         "hops": 12, "ttl": 52, "rto_initial_us": 1_000_000, "rto_max_us": 120_000_000,
     }  # fmt: skip
 
@@ -101,6 +102,7 @@ ESTIMATORS = {
     "experts/nunes2014-4ms": (d.Experts, f.Experts, EXPERTS_4MS, [("extremes flights", {"rtt_max": 128})]),
     "linreg": (d.Linreg, f.Linreg, linreg(*CUBIC), [
         ("wan tiny", {"b1_hops_ms": 2.5, "hops": 3, "ttl": 200}),
+        ("wan rising", {"error_times": 3}),
     ]),
     "linreg/magnitude": (d.Linreg, f.Linreg, linreg(*CUBIC, error=1), []),
     "linreg/no-error": (d.Linreg, f.Linreg, linreg(*CUBIC, error=2), []),
@@ -110,6 +112,9 @@ ESTIMATORS = {
     "linreg/vegas": (d.Linreg, f.Linreg, linreg(*VEGAS), []),
     "linreg/vegas-magnitude": (d.Linreg, f.Linreg, linreg(*VEGAS, error=1), []),
     "linreg/vegas-no-error": (d.Linreg, f.Linreg, linreg(*VEGAS, error=2), []),
+    "linreg/kernel": (d.Linreg, f.Linreg, linreg(9, error=3, error_times=2), []),
+    "linreg/reno-kernel": (d.Linreg, f.Linreg, linreg(93, error=3), []),
+    "linreg/vegas-kernel": (d.Linreg, f.Linreg, linreg(93, error=3, error_times=2), []),
 }  # fmt: skip
 for path in sorted(Path(__file__).parent.glob("*_reference.py")):
     ESTIMATORS |= getattr(import_module(path.stem), "CASES", {})

@@ -279,13 +279,17 @@ class Linreg:
             error = abs(error)
         if p["error"] == 2:
             error = 0
-        self.error = error if first else (self.error + error) / 2
+        if p["error"] == 3:  # the authors' kernel
+            error = 3000 if error < 0 else error
+        begin = 1_000_000 if p["error"] == 3 else 0
+        self.error = begin + error if first else (self.error + error) / 2
 
     def query(self):
         p = self.p
         if self.low is None:
             return 0.0, float(p["rto_initial_us"])
-        return self.rtt, float(min(max(self.rtt + self.error, 1.0), p["rto_max_us"]))
+        rto = self.rtt + p["error_times"] * self.error
+        return self.rtt, float(min(max(rto, 1.0), p["rto_max_us"]))
 
 
 def initial_ttl(ttl):

@@ -29,7 +29,9 @@ def windows():
 
 
 def place(loss_share, seed):
-    """Yield connections to one destination in a minute, with a pause. `loss_share` of packets are lost."""
+    """Yield the handshakes and reports of 600 connections to one destination. They begin 0.1 s apart on
+    average, with a pause of two minutes after the 400th. Each handshake loses its SYN-ACK, and each packet
+    of data is lost, with probability `loss_share`."""
     dice = random.Random(seed)
     time_us = 0
     for k in range(600):

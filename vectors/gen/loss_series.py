@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Generate the inputs of the loss classifiers: ACKs, fast retransmits, and changes of state after them."""
+"""Generate series of events to test loss classifiers, which decide at a fast retransmit whether congestion or
+chance lost the packet. The events are ACKs, fast retransmits, and what follows these: the recovery begins,
+ends or is undone because nothing was lost, or the retransmission timer expires."""
 
 import random
 from typing import NamedTuple

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Converts the output of curl, or of iperf3 with -J, to the lines that `send` in lib.sh prints."""
+"""Converts the figures of a transfer by curl, or by iperf3 with -J, to lines of a name and a value such as
+"bytes 1000", as the lab's own traffic program (transfer.c) prints them after a transfer."""
 
 import json
 import sys

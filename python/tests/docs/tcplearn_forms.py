@@ -130,7 +130,7 @@ SIMULATIONS = (
         ("python -m experiments.stalls.captures | cat",),
     ),
     Form(
-        r"tcplearn experiments baddam2018(?: --page \S+)?",
+        r"tcplearn experiments baddam2018(?: --page \S+)?(?: --run)?",
         "the page that needs no runs; in full that of the simulation too, small",
         ("tcplearn experiments baddam2018 --page regression -o TMP/page",),
         (
@@ -139,7 +139,7 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn experiments tambuwal2018(?: --page \S+)?(?: --run)?",
+        r"tcplearn experiments tambuwal2018(?: [\w-]+/\w+)*(?: --page \S+)?(?: --run)?",
         "in full the page of the simulation, small",
         ("tcplearn experiments tambuwal2018 --list",),
         (
@@ -148,7 +148,7 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn experiments hwang2018(?: --page \S+)?(?: --run)?",
+        r"tcplearn experiments hwang2018(?: [\w-]+/\w+)*(?: --page \S+)?(?: --run)?",
         "in full the page of the simulation, small",
         ("tcplearn experiments hwang2018 --list",),
         (

@@ -17,9 +17,9 @@ import pytest
 
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
-from experiments.nunes2014 import PAGES, clock, live, rounded
+from experiments.nunes2014 import PAGES, clock, live, paper, published, rounded
 from experiments.nunes2014.figures import AXES, PLOTS
-from experiments.nunes2014.runs import SCORED, keep
+from experiments.nunes2014.runs import SCORED, keep, sized
 
 FOLDER = ROOT / "experiments" / "nunes2014"
 BOUNDS = ":rto_min_us=1000000,rto_max_us=32000000"
@@ -67,6 +67,16 @@ def runs(
         yield Run("ns3", scenario, "t", algorithm, seed, seed, of, metrics=metrics, series=series)
 
 
+def test_flows_are_grouped_by_rtt_in_ticks() -> None:
+    (metric, *_) = SCORED.values()
+    rtts_ms = {49.9: 1.0, 50.0: 2.0, 55.0: 4.0, 499.0: 6.0, 500.0: 8.0, 5000.0: 10.0}
+    flows = [{"metrics": {"mean_rtt_ms": rtt, metric: error}} for rtt, error in rtts_ms.items()]
+    chosen = SimpleNamespace(document=SimpleNamespace(name="II"))
+    metrics, _ = keep(chosen, {"run": {"metrics": {}}, "flows": flows})
+    means = {"under 0.1": 1.0, "0.1 to 1": 4.0, "above 1": 9.0}
+    assert metrics == {sized(metric, size): mean for size, mean in means.items()}
+
+
 def written(page: str, found: Sequence[Run], out: Path) -> str:
     PAGES[page].write(found, FOLDER, out / f"{page}.md")
     return (out / f"{page}.md").read_text()
@@ -102,6 +112,44 @@ def test_each_reading_is_in_every_table(tmp_path: Path) -> None:
     assert "| live-2 | 9% less (67.64 against 74.11) | 32% less (250.8 against 367.7) |" in text
     assert "| III | an example | experts | 0.63 |" in text
     check_figures(text, tmp_path, "figures", ("I", "II", "III", "IV", "V"))
+
+
+def test_one_table_has_all_that_the_paper_prints(tmp_path: Path) -> None:
+    def measured(algorithm: str, _: Any, timing: str, seed: int) -> Mapping[str, float]:
+        errors = JACOBSON if algorithm == clock.BASE else dict.fromkeys(SCORED.values(), EXPERTS[timing])
+        return {"mean_rtt_ms": 350.0, **errors}
+
+    algorithms = [(clock.BASE, clock.CLOCK), *(("experts", timing) for timing in clock.GIVEN)]
+    text = written("paper", list(runs(NETWORKS[:9], algorithms, measured)), tmp_path)
+    assert all(f"| Figure {number}" in text for number in range(1, 27))
+    assert all(text.count(f"| Table {number}, live") == 3 for number in (2, 3, 4)) and "| Table 1," in text
+    ours = "1Mbps 30: 2.00 ± 0.00 / 1.00 ± 0.00; 1Mbps 100: 2.00 ± 0.00 / 1.00 ± 0.00"
+    assert f"almost four times as large | {ours} | reproduced (2 of 2 agree, 0 contradict) | A |" in text
+    assert "0.25 ± 0.00 / 1.00 ± 0.00 | not reproduced (0 of 2 agree, 2 contradict) | A |" in text
+    assert (
+        "paper 34: 10.0 ± 0.0 / 5.00 ± 0.00; paper 100:" in text
+    )  # the share of retransmitted packets, in %
+    assert "paper 34: 100 ± 0 in I, 100 ± 0 in III" in text
+
+
+@pytest.mark.parametrize(
+    ("experts", "said"),
+    [
+        ((3.0, 3.0, 1.0), "reproduced (2 of 3 agree, 0 contradict)"),
+        ((3.0, 1.0, 1.0), "cannot be told (1 of 3 agree, 0 contradict)"),
+        ((3.0, 3.0, 0.1), "reproduced in some networks, not in others (2 of 3 agree, 1 contradict)"),
+        ((0.1, 0.1, 1.0), "not reproduced (0 of 3 agree, 2 contradict)"),
+    ],
+)
+def test_a_figure_is_reproduced_by_the_stated_rule(experts: Sequence[float], said: str) -> None:
+    networks = [((1.0, 0.5), (one, 0.1)) for one in experts]
+    assert paper.agree(networks, more=True) == said
+    assert paper.agree([(theirs, ours) for ours, theirs in networks], more=False) == said
+
+
+def test_every_figure_of_the_simulations_has_a_statement() -> None:
+    said = {int(one["figure"]) for one in published.figures(FOLDER)}
+    assert said | {14, 21} == {*range(2, 26)}  # 14 compares two networks, 21 is a drawing
 
 
 def test_the_papers_figures_are_all_there() -> None:
@@ -167,6 +215,7 @@ def live_runs() -> list[Run]:
                 live.ERROR: ticks,
                 "mean_abs_error_count_ticks": ticks + 0.5,
                 "retransmitted_packets": 7.0,
+                "mean_rto_ms": 250.4,
             }
             measured |= {} if number else {"nstat.TcpExtTCPTimeouts": 3.0}  # one that did not move has no row
             chosen = SimpleNamespace(algorithms=None)
@@ -196,6 +245,6 @@ def test_the_papers_live_figures_are_beside_ours(tmp_path: Path, monkeypatch: py
     middle, half = sum(logs) / 2, 6.3138 * abs(logs[0] - logs[1]) / 2
     low, high = math.exp(middle - half), math.exp(middle + half)
     assert f"| {math.exp(middle):.2f} ({low:.2f} to {high:.2f}) | 5.10 ± 0.61 | 0.62 |" in text
-    assert "| 7.0 ± 0.0; paper 31.1 ± 17.7 | 1.5 ± " in text
+    assert "| 7.0 ± 0.0; paper 31.1 ± 17.7 | 1.5 ± " in text and "| 250 ± 0 |" in text
     words = " ".join(ElementTree.parse(tmp_path / "live-figure-26.svg").getroot().itertext())
     assert "live-1" in words and all(side in words for side in live.SIDES)

@@ -19,6 +19,7 @@ def table(scenarios: int = 12, rows: int = 60, seed: int = 1) -> pl.DataFrame:
         columns = {name: draw.random(rows) for name in losses.features()}
         columns[INFORMED] = np.clip(0.85 - 0.3 * congested + draw.normal(0, 0.1, rows), 0.01, 1)
         columns["veno_packets"] = draw.exponential(4, rows) * (1 + congested)
+        flow = np.arange(rows) % 2
         truth = [losses.CONGESTION if c else losses.RANDOM for c in congested]
-        frames.append(pl.DataFrame({"scenario": f"s{k}", "truth": truth, **columns}))
+        frames.append(pl.DataFrame({"scenario": f"s{k}", "flow": flow, "truth": truth, **columns}))
     return pl.concat(frames)

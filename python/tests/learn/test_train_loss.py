@@ -38,7 +38,7 @@ def test_a_model_its_card_and_its_pictures(
     out = capsys.readouterr().out
     assert "tried" in out and "boosting" in out and INFORMED in out
     card = (tmp_path / "loss_tried.md").read_text()
-    for heading in ("## Data", "## Choices", "## On scenarios held out", "## The paper's protocol"):
+    for heading in ("## Data", "## Choices", "## Results on held-out scenarios", "## The paper's protocol"):
         assert heading in card
     assert json.loads((tmp_path / "loss_tried.json").read_text())["name"] == "tried"
     for picture in ("calibration", "importances"):

@@ -1,66 +1,152 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: sign, rank and bar from runs made up so that the answers are known."""
+"""tambuwal2018: measures, verdicts and criteria from runs made up so that the answers are known."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from experiments.tambuwal2018 import averages, compare, pairs
-from experiments.tambuwal2018.cells import Cell, Connection, Run
+import pytest
 
+from conftest import ROOT
+from experiments.lib.statistics import Estimate
+from experiments.tambuwal2018 import averages, pairs
+from experiments.tambuwal2018.cells import Cell, Connection, Run, keep
+from experiments.tambuwal2018.measures import MEASURES, MIXES, STUDIED, Load, estimate, of_startup
+from experiments.tambuwal2018.published import Comparison, Printed, printed
+
+FOLDER = ROOT / "experiments" / "tambuwal2018"
 SEEDS = (1, 2, 3)
-LOSS = {"standard": 0.0, "tsl/1-16": 1.0, "tsl/1-1000": 2.0, "tsl/3-2": 3.0, "tsl/3-16": 4.0}
-LOSS["tsl/3-1000"] = -5.0
+ROW = Printed("", 0.4, "", "", "gain_rtts", "", 0, 0, "RTTs", "")
 
 
-def run(seed: int, startup: str, rtts: float, loss: float, mbps: float = 4.0) -> Run:
-    lost = [Connection(rtts, 1000 + rtts, 50, 4000, startup, is_forced=False)]
-    metrics = {"link_loss_share": loss, "link_throughput_mbps": mbps, "mean_response_studied_rtts": rtts}
-    return Run(seed, metrics, {"loss_share": []}, lost, 0, [], "0")
+def connection(rtts: float, size: float = 4000, path_ms: float = 100) -> Connection:
+    return Connection(rtts, 1000 + rtts * path_ms, path_ms, size, "standard")
 
 
-def cell(startup: str, level: float, rtts: Sequence[float], loss_percent: float = 0.0) -> Cell:
-    runs = {
-        seed: run(seed, startup, of, 0.01 * seed * (1 + loss_percent / 100 + 1e-6 * seed))
-        for seed, of in zip(SEEDS, rtts, strict=True)
+def run(seed: int, lost: Sequence[Connection], loss: float = 0.01, mbps: float = 4.0) -> Run:
+    metrics = {"link_loss_share": loss, "link_throughput_mbps": mbps, "link_utilisation": mbps / 10}
+    metrics |= {"mean_response_studied_rtts": 3.0, "link_loss_share_max": 2 * loss}
+    return Run(seed, metrics, {"loss_share": [loss]}, lost, 0, [], "0")
+
+
+def cell(startup: str, level: float, rtts: Sequence[float], loss: float = 0.01, mbps: float = 4.0) -> Cell:
+    runs = {s: run(s, [connection(of)], loss, mbps) for s, of in zip(SEEDS, rtts, strict=True)}
+    return Cell(level, startup, 1.0, runs)
+
+
+def load(*cells: Cell) -> Load:
+    return Load.of({c.startup: c for c in cells})
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "ours", "verdict"),
+    [
+        (1, 5, "RTTs", (2, 1, 5), "reproduced"),
+        (1, 5, "RTTs", (2, 0.9, 5), "cannot be told"),
+        (1, 5, "RTTs", (0, -1, 0.9), "not"),
+        (13, 13, "RTTs", (13, 9.8, 16.2), "reproduced"),  # a quarter to either side
+        (13, 13, "RTTs", (13, 9.7, 16.2), "cannot be told"),
+        (13, 13, "RTTs", (0, -4, 9.7), "not"),
+        (0, 0, "%", (0.1, -0.2, 0.25), "reproduced"),  # a quarter of a point
+        (0, 0, "RTTs", (0.1, -0.2, 0.25), "cannot be told"),
+        (math.nan, 0, "%", (-1, -2, -0.1), "reproduced"),
+        (0, math.nan, "%", (-1, -2, -0.1), "not"),
+        (0, math.nan, "%", (1, math.nan, math.nan), "cannot be told"),  # one seed
+    ],
+)
+def test_a_verdict(low: float, high: float, unit: str, ours: tuple[float, ...], verdict: str) -> None:
+    assert replace(ROW, low=low, high=high, unit=unit).verdict(Estimate(*ours)) == verdict
+
+
+def test_a_setting() -> None:
+    row = replace(ROW, measure="setting:tcp.segment_bytes", low=1460, high=1460)
+    assert row.verdict(Estimate(1460)) == "set alike"
+    assert row.verdict(Estimate(1000)) == "set otherwise"
+    assert row.verdict(Estimate()) == ROW.verdict(Estimate()) == "not yet run"
+
+
+def test_the_jackknife_of_a_mean_is_students_interval() -> None:
+    found = load(cell("standard", 0.4, (5, 6, 7)), cell("tsl/3-16", 0.4, (4, 4, 4)))
+    gain, startup = of_startup("gain_rtts", found, "tsl/3-16")
+    # 1, 2 and 3: their standard error is 1/sqrt(3), and Student's quantile 4.303
+    assert startup == "tsl/3-16" and gain.value == 2
+    fewer = Cell(0.4, "tsl-feedback", 1.0, {1: run(1, [connection(4)])})  # others keep their seeds
+    with_fewer = Load.of({**found.cells, "tsl-feedback": fewer})
+    assert of_startup("gain_rtts", with_fewer, "tsl/3-16")[0] == gain
+    assert of_startup("gain_rtts", with_fewer, "tsl-feedback")[0].value == 1
+    assert gain.high - gain.value == pytest.approx(4.3027 / math.sqrt(3), rel=1e-4)
+
+
+def test_measures_of_the_link_and_of_the_five() -> None:
+    others = [cell(s, 0.4, (4, 4, 4), 0.01 * (1 + k), 4 - 0.1 * k) for k, s in enumerate(STUDIED)]
+    found = load(cell("standard", 0.4, (6, 6, 6)), *others)
+
+    def value(measure: str, startup: str) -> float:
+        return of_startup(measure, found, startup)[0].value
+
+    assert value("loss_change_percent", "tsl/3-2") == pytest.approx(200)
+    assert value("throughput_drop_percent", "tsl/3-2") == pytest.approx(5)
+    assert value("loss_change_percent", "mean") == pytest.approx(200)
+    assert of_startup("loss_change_percent", found, "most")[1] == "tsl/3-1000"
+    assert value("peak_loss_percent", "standard") == pytest.approx(2)
+    assert value("behind_best_rtts", "tsl/3-16") == value("unlimited_lead_rtts", "") == 0
+    assert not of_startup("gain_rtts", load(others[0]), "mean")[0]  # a cell is missing
+
+
+def test_only_responses_of_1_to_50_kb_are_in_figure_4() -> None:
+    lost = [connection(2, 300), connection(3, 1200), connection(4, 2000), connection(5, 4380)]
+    lost += [connection(90, 60_000), *(connection(6, 5000, 40) for _ in range(6))]
+    found = load(Cell(0.4, "standard", 1.0, {1: run(1, lost)}))
+    assert MEASURES["small_share"](found, "standard") == pytest.approx(1 / 9)
+    assert MEASURES["p99_rtts"](found, "standard") == 6
+    assert MEASURES["three_segments_rtts"](found, "standard") == 5  # of 4 and 5
+    assert MEASURES["least_rtts"](found, "standard") == 2
+    assert MEASURES["far_p90_ms"](found, "standard") == 9000  # not those of 40 ms
+
+
+def test_mixes_have_their_ends_from_the_levels() -> None:
+    def mix(share: float, tsl: float, standard: float) -> Cell:
+        lost = [replace(connection(tsl), startup="tsl/3-16"), connection(standard)]
+        runs = {s: run(s, lost) for s in SEEDS}
+        for of in runs.values():
+            of.metrics.update(mean_response_studied_rtts=tsl, mean_response_standard_rtts=standard)  # type: ignore[attr-defined]
+        return Cell(0.4, "tsl/3-16", share, runs)
+
+    bold = mix(1.0, 3, 8)
+    levels = [cell("standard", 0.4, (4, 4, 4)), bold]
+    found = Comparison(levels, [mix(0.25, 6, 5), mix(0.75, 4, 2)], FOLDER)
+    assert sorted(found.mixed.cells) == [0, 0.25, 0.75, 1]
+    assert estimate(MIXES["mix_tsl_percent"], found.mixed).value == pytest.approx(-50)
+    assert estimate(MIXES["mix_tsl_lost_percent"], found.mixed).value == pytest.approx(-50)
+    assert estimate(MIXES["mix_standard_lost_percent"], found.mixed).value == pytest.approx(-50)
+    assert estimate(MIXES["mix_standard_percent"], found.mixed).value == pytest.approx(100 * (2 / 3 - 1))
+    verdicts = {one.row.measure: one.verdict for one in found.rows if one.row.where == "Figure 12"}
+    assert set(verdicts.values()) == {"reproduced"} and len(verdicts) == 4
+
+
+def test_everything_that_the_paper_prints_is_compared() -> None:
+    rows = printed(FOLDER)
+    kinds = {"", "drawn", "setting", *MEASURES, *MIXES}
+    assert {row.measure.partition(":")[0] for row in rows} <= kinds
+    assert {f"Figure {k}" for k in range(1, 13)} <= {row.where for row in rows}
+    assert sum(row.where == "Table 2" for row in rows) == sum(row.where == "Table 3" for row in rows) == 15
+    found = Comparison([cell("standard", 0.9, (5, 6, 7))], [], FOLDER)
+    # other startups have no runs
+    told = {
+        one.row.startup for one in found.rows if one.verdict in ("reproduced", "not") and one.runs != "drawn"
     }
-    return Cell(level, startup, "own-losses", 1.0, runs)
+    assert told == {"standard"} and found.judged == len(rows) - 9 - 3
+    assert found.headline.verdict == "not yet run" and found.headline.row.low == 15
+    drawn = {one.row.where: one.verdict for one in found.rows if one.runs == "drawn"}
+    assert drawn == {"Figure 2": "reproduced", "Figure 3": "not"}
 
 
-def published() -> dict[tuple[str, float, str], str]:
-    order = enumerate(compare.STUDIED)
-    return {("Table 2", 0.4, startup): str(k) for k, startup in order}
-
-
-def test_signs_and_ranks() -> None:
-    cells = [cell(startup, 0.4, (5, 6, 7), percent) for startup, percent in LOSS.items()]
-    rows = [r for r in compare.compared(cells, published()) if r.where == "Table 2"]
-    assert [r.startup for r in rows] == list(compare.STUDIED)
-    # printed 0, 1, 2, 3, 4: the first is no increase, the last has the other sign here
-    assert [r.sign for r in rows] == ["other", "same", "same", "same", "other"]
-    assert [r.printed_rank for r in rows] == ["1", "2", "3", "4", "5"]
-    assert [r.our_rank for r in rows] == [2, 3, 4, 5, 1]
-    assert all(abs(r.ours[0] - LOSS[r.startup]) < 1e-3 for r in rows)
-    assert "| Table 2 | 40 % | 3 | 0 | 2 | 6 of 10 |" in compare.summary(rows)
-
-
-def test_a_sign_is_open_where_the_interval_holds_zero() -> None:
-    cells = [cell("standard", 0.4, (5, 6, 7))]
-    cells += [cell(startup, 0.4, (4, 6, 8)) for startup in compare.STUDIED]
-    rows = [r for r in compare.compared(cells, {}) if r.where == "Figure 7"]
-    assert [r.sign for r in rows] == ["open"] * 5
-    assert {r.our_rank for r in rows} == {1}
-
-
-def test_a_load_without_all_five_is_left_out() -> None:
-    cells = [cell("standard", 0.9, (5, 6, 7)), cell("tsl/3-16", 0.9, (4, 5, 6))]
-    assert not list(compare.compared(cells, {}))
-
-
-def test_the_bar_of_the_feedback() -> None:
+def test_the_criterion_of_the_feedback() -> None:
     def bar(level: float, standard: Sequence[float], bold: Sequence[float], own: Sequence[float]) -> str:
         of = {"standard": standard, "tsl/3-16": bold, "tsl-feedback": own}
-        return compare.feedback([cell(startup, level, rtts) for startup, rtts in of.items()])
+        return pairs.feedback([cell(startup, level, rtts) for startup, rtts in of.items()])
 
     base = (10.0, 11.0, 12.0)
     # every run alike
@@ -69,37 +155,43 @@ def test_the_bar_of_the_feedback() -> None:
     assert "not reached |" in less
     assert "upper end +0.0 %, reached |" in bar(0.98, base, (8, 9, 10), base)
     assert "not reached |" in bar(0.98, base, (8, 9, 10), (10.5, 11.6, 12.9))
-
-
-def test_seeds_that_tell() -> None:
-    cells = [cell("standard", 0.4, (5, 6, 7), 0)]
-    cells += [cell(startup, 0.4, (4, 6, 8), percent) for startup, percent in LOSS.items() if percent]
-    rows = {(r.where, r.startup): r for r in compare.compared(cells, published())}
-    # printed 4, ours -5 with an interval of nearly nothing
-    assert rows["Table 2", "tsl/3-1000"].excludes_printed
-    # -20, 0 and +14.3 %: half of Student's interval is 42.9 %, of the normal's with 3 seeds 19.5 %
-    figure = rows["Figure 7", "tsl/3-16"]
-    assert figure.sign == "open" and figure.seeds_that_tell == 12 and not figure.excludes_printed
-    assert "| Figure 7 | 40 % | 0 | 5 | 0 | – | – | 12 |" in compare.summary(list(rows.values()))
+    rtts = {"standard": 2, "tsl/3-16": 1, "tsl-feedback": 1}
+    one = [Cell(0.4, name, 1.0, {1: run(1, [connection(of)])}) for name, of in rtts.items()]
+    assert "one seed tells nothing" in pairs.feedback(one)
 
 
 def test_pairs_at_the_highest_load() -> None:
     def section(*rtts: float) -> str:
-        return pairs.section([cell("standard", 0.98, (10, 10, 10)), cell("tsl-feedback", 0.98, rtts)])
+        of = {"standard": (10, 10, 10), "tsl-feedback": rtts, "tsl/3-16": (9, 9, 9)}
+        return pairs.section([cell(startup, 0.98, values) for startup, values in of.items()])
 
     # half and twice: the ratios' geometric mean is no change, their arithmetic one +17 %
     wide = section(5, 10, 20)
-    assert "| mean response, RTTs | 10.00 | 11.67 | +0.0 | -68.9 to +221.7 | 547 |" in wide
+    assert "| mean response, RTTs | 10.00 | 11.67 | +0.0 (-68.9 to +221.7) | 9.00 | -10.0 (-10.0 to" in wide
+    assert "to -10.0) | 547 |" in wide
     assert "upper end +221.7 %: not reached." in wide
     assert "upper end -9.9 %: reached." in section(9.0, 9.01, 9.0)
     assert pairs.section([cell("standard", 0.98, (10, 10, 10))]) == ""
 
 
-def test_changes_are_drawn_in_pairs() -> None:
-    cells = [cell("standard", 0.4, (5, 6, 7)), cell("tsl", 0.4, (10, 12, 14))]
-    charts = {name: chart.to_dict() for name, _, chart in averages.charts(cells)}
-    drawn = {name: next(iter(chart["datasets"].values())) for name, chart in charts.items()}
-    rows = drawn["figure-07-change.svg"]
-    assert [row["e"] for row in rows] == ["tsl"]
-    assert rows[0]["y"] == rows[0]["low"] == rows[0]["high"] == 100
-    assert len(drawn["figure-07.svg"]) == 2
+def test_figures_carry_the_papers_numbers() -> None:
+    cells = [cell(s, 0.9, (5, 6, 7), 0.01 + 0.001 * k) for k, s in enumerate(("standard", *STUDIED))]
+    charts = {name: chart.to_dict() for name, _, chart in averages.charts(Comparison(cells, [], FOLDER))}
+    rows = {name: next(iter(chart["datasets"].values())) for name, chart in charts.items()}
+    assert {row["from"] for row in rows["figure-07-gain.svg"]} == {13}
+    assert [row["from"] for row in rows["figure-08-change.svg"]] == [0.86, 1.18, 2.32, 3.13, 3.49]
+    assert "standard" not in {row["e"] for row in rows["figure-11-change.svg"]}
+    assert {row["peak"] for row in rows["figure-09.svg"] if "peak" in row} == {19, 26}
+    assert all("from" not in row for row in rows["figure-07.svg"]) and len(rows["figure-07.svg"]) == 6
+
+
+def test_what_is_kept_of_a_connection() -> None:
+    metrics = {"response_rtts": 2.5, "response_whole_ms": 1100.1, "path_rtt_ms": 50, "response_bytes": 999}
+    flow = {"lost": "syn-ack", "state": "finished", "startup": "tsl", "metrics": metrics}
+    other = {**flow, "state": "open"}
+    part = {"metrics": {"x": 1.0}, "seconds": {"loss_share": [0.5]}, "cost": {"cpu_s": 2.0, "peak_mib": 3.0}}
+    values, series = keep(None, {"flows": [flow, other], "run": part})
+    assert values == {"x": 1.0, "cpu_s": 2.0, "peak_mib": 3.0, "unresolved": 1.0}
+    assert series["lost_whole_ms"] == pytest.approx([1100.1], rel=1e-7) and list(series["lost_studied"]) == [
+        1
+    ]

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import ROOT, Simulate
+from experiments.lib import runs as kept
 from tcplearn import algorithms, metrics
 from tcplearn.__main__ import main
 from tcplearn.output.rows import TIDY
@@ -63,19 +64,28 @@ def test_the_page(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(words) == 2
     assert "--run does them" in capsys.readouterr().err
     assert main([*words, "--run"]) == 0
-    assert "5 of 5 runs, 12 figures" in capsys.readouterr().err
+    assert "5 of 5 runs, 14 figures" in capsys.readouterr().err
     text = (out / "simulated.md").read_text()
-    assert "5 runs (" in text
+    assert "5 runs (" in text and "neither reproduced nor refuted" in text
     for startup in ("standard", "tsl/3-16", "linux", "tsl-feedback"):
-        assert f"| 40 % | – | `{startup}` | 1 |" in text
+        assert f"| 40 % | `{startup}` | 1 |" in text
     assert "| file_bytes | 0.5 | 2258 |" in text
     assert "they agree within 5 %" in text and "| server_rtt_ms | -4.7 % at 0.9982 |" in text
     pictures = sorted((out / "figures").glob("*.svg"))
-    assert len(pictures) == 12
-    assert "| objects of at most three segments | up to 0.75 (section 3.4) | 0.727 |" in text
+    assert len(pictures) == 14
+    assert (
+        "| Figure 2 | – | – | responses of at most three segments | 0.75 share | 0.727 (0.726 to 0.728) |"
+        in text
+    )
+    assert "| initial RTO | 1 s | 1 | set alike | `common.toml` |" in text
     for picture in pictures:
         ElementTree.parse(picture)
         assert f"(figures/{picture.name})" in text
+    shown = [
+        " | ".join(f"{sorted(rtts)[int(p * len(rtts))]:.1f}" for p in (0.5, 0.9, 0.99))
+        for rtts in (run.series["lost_rtts"] for run in kept.read(tmp_path / "runs.parquet"))
+    ]
+    assert sum(f" | {quantiles} |" in text for quantiles in shown) >= 4  # the fifth run mixes two startups
 
 
 BAD = [

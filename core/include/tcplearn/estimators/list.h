@@ -89,6 +89,10 @@
 	X(linreg, vegas, "linreg/vegas", "baddam2018, coefficients of vegas") \
 	X(linreg, vegas_magnitude, "linreg/vegas-magnitude", "the same, the error's magnitude") \
 	X(linreg, vegas_no_error, "linreg/vegas-no-error", "the same, without the error") \
+	X(linreg, kernel, "linreg/kernel", \
+	  "baddam2018's kernel with cubic: predicts 9 ms, whatever the path") \
+	X(linreg, reno_kernel, "linreg/reno-kernel", "baddam2018's kernel with reno: predicts 93 ms") \
+	X(linreg, vegas_kernel, "linreg/vegas-kernel", "baddam2018's kernel with vegas: predicts 93 ms") \
 	X(tracking, first, "tracking/first", "first form: one memory, no correction, a wider budget") \
 	X(tracking, study, "tracking/study", "twelve predictors, no budget, no warm-up") \
 	X(conformal, thousandth, "conformal/thousandth", "one sample in a thousand outlasts the RTO") \

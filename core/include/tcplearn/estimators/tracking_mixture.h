@@ -32,7 +32,8 @@ struct TL(mixture_params) {
 	TL_MIXTURE_PARAMS(TL_FIELD)
 };
 
-/* State of the prediction. It has no RTO, and its parameters are passed to each call. */
+/* State of the RTT prediction of `tracking` and `conformal`, a mixture of predictors. It has neither an RTO
+ * nor the parameters (struct mixture_params), which the caller passes to each function. */
 struct TL(mixture) {
 	struct TL(predictors) bank;
 	union { /* selected by the parameter `combiner` */

@@ -13,7 +13,9 @@ struct TL(loss_path) {
 	/* interval between ACKs: the last, means, mean deviations */
 	num_t interval, interval_fast, interval_slow, jitter_fast, jitter_slow;
 	num_t packet_time, packet_time_least; /* duration of a round trip / packets delivered in it */
-	num_t past_rtt;                       /* these three are means over earlier recoveries */
+	/* means over the recoveries so far, of values when a recovery began: the RTT; Veno's estimate of the
+	 * packets in the queue; log2 of one more than the packets delivered since the recovery before */
+	num_t past_rtt;
 	ratio_t past_veno, past_log_packets;
 	uint32_t rtts, acks, round_rtts, round_packets, packets_since, recoveries;
 	uint32_t duplicates; /* duplicate ACKs in a row */

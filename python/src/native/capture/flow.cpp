@@ -310,7 +310,8 @@ bool SendSide::on_ack(const Packet& packet, std::int64_t now_us, std::uint32_t f
     }
     return false;
   }
-  if (!seen_) {  // no packet of this side has been captured, so nothing is timed; only follow the numbers
+  // If no packet of this side has been captured, no RTT can be measured: only take over the ACK's number.
+  if (!seen_) {
     una_ = nxt_ = ack;
     return false;
   }

@@ -11,9 +11,10 @@
 namespace tcplearn {
 
 struct Exchange {
-  std::int64_t start_us = 0, end_us = -1;         // transmission time of the copy that completed the answer
-  std::int64_t request_from = 0, request_to = 0;  // positions in the client's stream
-  std::int64_t answer_to = 0;                     // position in the server's stream
+  std::int64_t start_us = 0, end_us = -1;  // transmission time of the copy that completed the answer
+  // Positions of the request in the client's stream: of its first byte, and of the byte after its last.
+  std::int64_t request_from = 0, request_to = 0;
+  std::int64_t answer_to = 0;  // position in the server's stream of the byte after the answer's last
   std::int64_t answer_bytes = 0;
   std::int64_t acknowledged_us = -1;  // time of an ACK of the request without an answer
   bool answered = false, pipelined = false;

@@ -43,6 +43,10 @@ def loss(
     tests: Annotated[int, typer.Option(metavar="N", min=1, help="Events tested in each resampling.")] = 125,
     times: Annotated[int, typer.Option(metavar="N", min=1, help="Resamplings.")] = 30,
     vary: Annotated[bool, typer.Option("--vary", help="Also show the effect of each choice (slow).")] = False,
+    history: Annotated[
+        bool,
+        typer.Option("--history", help="Also fit and test the weights of the classifier `history`."),
+    ] = False,
     quiet: o.Quiet = False,
 ) -> Work:
     """Train a perceptron that gives the cause of a lost segment (congestion or random), and test it on
@@ -55,7 +59,7 @@ def loss(
 
         given = tuple(word.strip() for word in inputs.split(",") if word.strip())
         choices = Choices(given, hidden, starts, penalty, epochs, rate, batch, seed)
-        wanted = train.Options(name, choices, folds, most, events, tests, times, vary)
+        wanted = train.Options(name, choices, folds, most, events, tests, times, vary, history)
         with progress_bar(quiet) as progress:
             result = train.train(files, wanted, progress)
         written = card.write(result, output, command)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tcplearn import losses, provenance
+from tcplearn import algorithms, losses, provenance
 from tcplearn.learn import model as models
 from tcplearn.learn import pictures, scores, slices
 from tcplearn.learn.dataset import Dataset
+from tcplearn.learn.history import RESAMPLES, WEIGHTS, Fitted
 from tcplearn.learn.train import Result
 from tcplearn.learn.trials import Outcome
 from tcplearn.output.files import make_directory, write_atomically
@@ -23,11 +24,29 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return the outcomes to show: perceptron, gradient boosting, Veno's rules, the best single features."""
+    """Return the outcomes to show: the perceptron with the threshold that is deployed and with the best,
+    gradient boosting, Veno's rules, the best single features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
-    return [*result.outcomes[:2], *venos, *singles[:SINGLES]]
+    return [*learned(result), *venos, *singles[:SINGLES]]
+
+
+def learned(result: Result) -> list[Outcome]:
+    ours, ceiling = result.outcomes[:2]
+    limit = deployed_threshold(ours.name)
+    return [
+        ours.limited(limit, f"{ours.name}, deployed threshold {limit:g}"),
+        replace(ours, name=f"{ours.name}, best threshold"),
+        replace(ceiling, name=f"{ceiling.name}, best threshold"),
+    ]
+
+
+def deployed_threshold(model: str) -> float:
+    """Return the threshold of the classifier `mlp`, or of its preset for the model named `model`."""
+    known = algorithms.by_name(algorithms.LOSS)
+    params = known.get(f"mlp/{model}", known["mlp"]).params
+    return next(p.default for p in params if p.key == "threshold")
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
@@ -67,24 +86,28 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
     yield f"Made by `{command}`.\n"
     yield from _data(data)
     yield from _chosen(result)
-    yield "## On scenarios held out\n"
+    yield "## Results on held-out scenarios\n"
     yield (
-        f"{result.options.folds} folds of whole scenarios; the intervals are from a bootstrap over "
-        "scenarios. A fold's limit is the best one for the scores of the other folds, each by a model that "
-        "was not trained on them; recalls are at that limit. `boosting`, the ceiling, is gradient boosting "
-        f"on every feature. Ours has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of its "
-        "balanced accuracy.\n"
+        f"The scenarios are divided into {result.options.folds} folds, and each fold is tested with a model "
+        "that was trained on the other folds. A loss is called congestion if its score is at or above a "
+        "threshold. The deployed threshold is the default of the classifier `mlp` with this model. The best "
+        "threshold of a fold has the highest balanced accuracy on the other folds. `boosting` is gradient "
+        "boosting on every feature; it shows what accuracy these features allow. At the best thresholds "
+        f"the model has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of its balanced accuracy.\n"
+    )
+    yield (
+        "The columns `congestion` and `random` are the recalls: the share of the losses of that cause that "
+        "the classifier calls by it. The balanced accuracy is their mean. `calibration` is the expected "
+        "calibration error: the mean difference between the predicted probability of congestion and the "
+        "share of congestion. Intervals are from a bootstrap over scenarios.\n"
     )
     yield markdown_of(table(shown(result)))
-    yield "With rows of the same runs in training and test, as in the papers, the results are too good:\n"
+    yield from _both_causes(learned(result))
+    yield (
+        "If rows of the same runs are in training and test, as in the papers, the results are too good. "
+        "With the best thresholds:\n"
+    )
     yield markdown_of(table(result.rows_split))
-    both = [o.of_both_causes() for o in result.outcomes[:2]]
-    if len(both[0].data):
-        yield (
-            f"Only the {both[0].data.count} scenarios with both causes (in the others the scenario itself "
-            "shows the cause):\n"
-        )
-        yield markdown_of(table(both))
     yield from _slices(ours, ceiling)
     yield from _thresholds(ours)
     yield f"![calibration]({stem}-calibration.svg)\n"
@@ -94,18 +117,29 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
         yield from _resampled(result)
     if result.varied:
         yield "\n## The effect of each choice\n"
-        yield "Five folds by scenario.\n"
+        yield "Each row differs from the first in one choice. There are five folds of whole scenarios.\n"
         yield markdown_of(table([o for _, o in result.varied]))
+
+
+def _both_causes(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    both = [o.of_both_causes() for o in outcomes]
+    if len(both[0].data):
+        yield (
+            f"On the {both[0].data.count} scenarios in which both causes occur (in the others, knowing the "
+            "scenario would be enough to know the cause):\n"
+        )
+        yield markdown_of(table(both))
 
 
 def _data(data: Dataset) -> Iterator[str]:
     congested = int(data.congested.sum())
     yield "## Data\n"
     yield (
-        f"{data.read} recoveries in {len(data.scenarios)} scenarios, of which {data.spurious} without any "
-        f"loss are left out. Used: {len(data)} rows of {data.count} scenarios, {congested} congestion, "
-        f"{len(data) - congested} random. A loss is congestion if a queue dropped any packet of the "
-        "window.\n"
+        f"The files have {data.read} fast recoveries in {len(data.scenarios)} scenarios. Without the "
+        f"{data.spurious} recoveries in which no packet was lost, and with a limited number for each "
+        f"scenario, {len(data)} recoveries in {data.count} scenarios are used: {congested} losses by "
+        f"congestion and {len(data) - congested} random losses. A loss counts as congestion if a queue "
+        "dropped any packet of the window.\n"
     )
 
 
@@ -117,14 +151,18 @@ def _chosen(result: Result) -> Iterator[str]:
         ["choice", "value"],
         [
             ["inputs", ", ".join(f"`{name}`" for name in c.inputs)],
-            ["scaling", "z-scores of the training rows, clipped at ±5"],
-            ["hidden units", f"{c.hidden}, of {c.starts} networks from different starts; {weights} weights"],
+            ["scaling", "each input to mean 0 and standard deviation 1 in the training rows, clipped at ±5"],
+            [
+                "hidden units",
+                f"{c.hidden}, of {c.starts} networks with other initial weights; {weights} weights",
+            ],
             ["penalty on squared weights", f"{c.penalty:g}"],
             [
                 "training",
-                f"Adam, rate {c.rate:g}, batches of {c.batch}, {c.epochs} epochs, log loss, seed {c.seed}",
+                f"Adam, learning rate {c.rate:g}, batches of {c.batch} rows, {c.epochs} epochs, log loss, "
+                f"seed {c.seed}",
             ],
-            ["rows of a scenario", f"at most {result.options.most}, drawn at random"],
+            ["recoveries of a scenario", f"at most {result.options.most}, chosen at random"],
         ],
     )
     yield ""
@@ -146,21 +184,24 @@ def _slices(ours: Outcome, ceiling: Outcome) -> Iterator[str]:
             ]
         )
     if rows:
-        yield "The same scores by slices of the scenarios:\n"
-        head = ["slice", "scenarios", "share of congestion", f"balanced accuracy, {scores.INTERVAL} %"]
+        yield "The same for parts of the scenarios, at the best thresholds:\n"
+        head = ["part", "scenarios", "share of congestion", f"balanced accuracy, {scores.INTERVAL} %"]
         yield table_of([*head, "congestion", "random", "boosting"], rows, [True] + [False] * 6) + "\n"
 
 
 def _thresholds(ours: Outcome) -> Iterator[str]:
     rows = [[f"{t:g}", *(f"{recall:.3f}" for recall in ours.at(t))] for t in THRESHOLDS]
-    yield "Recall by the parameter `threshold`:\n"
+    yield "Recalls with other values of the parameter `threshold`:\n"
     yield table_of(["threshold", "congestion", "random"], rows, [True, False, False]) + "\n"
 
 
 def _importances(result: Result) -> Iterator[str]:
     meanings = losses.meanings()
     best = sorted(result.falls.items(), key=lambda f: -f[1])[:10]
-    yield "Fall of the balanced accuracy when a feature is shuffled among the held-out rows:\n"
+    yield (
+        "The more the balanced accuracy falls when the values of a feature are exchanged at random among "
+        "the held-out rows, the more the model depends on this feature:\n"
+    )
     rows = [[f"`{name}`", meanings.get(name, ""), f"{fall:.3f}"] for name, fall in best]
     yield table_of(["feature", "meaning", "fall"], rows, [True, True, False]) + "\n"
 
@@ -175,8 +216,10 @@ def _resampled(result: Result) -> Iterator[str]:
     share = float(np.maximum(result.data.congested.mean(), 1 - result.data.congested.mean()))
     yield "\n## The paper's protocol\n"
     yield (
-        f"{o.times} models, each trained on {o.events} random events and tested on {o.tests} others: the "
-        f"mean and the middle 95 %. To name always the more frequent cause gives {share:.3f}.\n"
+        f"As in hwang2018, a model is trained on {o.events} fast retransmits and tested on {o.tests} others; "
+        f"this is repeated {o.times} times with other random choices. The table has the mean and the middle "
+        f"95 % of the results. A rule that always names the more frequent cause has an accuracy of "
+        f"{share:.3f}.\n"
     )
     yield table_of(
         ["figure", "ours", "hwang2018"],
@@ -196,10 +239,56 @@ def write(result: Result, folder: Path, command: str) -> list[Path]:
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}
     model = replace(result.model, about={**about, "scenarios": result.data.count})
     written = pictures.write(result.outcomes[0], result.falls, stem, folder)
-    for path, content in (
-        (folder / f"{stem}.json", models.text(model)),
-        (folder / f"{stem}.md", markdown(result.data, result, command, stem)),
-    ):
-        write_atomically(path, content)
-        written.append(path)
+    texts = {
+        f"{stem}.json": models.text(model),
+        f"{stem}.md": markdown(result.data, result, command, stem),
+    }
+    if result.history:
+        texts["loss_history.md"] = "\n".join(_history(result, result.history, command)) + "\n"
+    for name, content in texts.items():
+        write_atomically(folder / name, content)
+        written.append(folder / name)
     return written
+
+
+def _history(result: Result, found: Fitted, command: str) -> Iterator[str]:
+    """Yield the card of the classifier `history` over the trained perceptron."""
+    data, name = result.data, result.options.name
+    yield f"# `history` over `{name}`: the cause of a loss from this loss and earlier ones\n"
+    yield f"Made by `{command}`.\n"
+    yield (
+        "The classifier `history` calls a loss congestion if σ(`answer` · l + `past` · m + `bias`) is at "
+        "least `threshold`. l is the log odds of congestion that the neural network "
+        f"`{name}` gives for the loss, m the mean of l over the earlier fast recoveries of the connection, "
+        "and σ(x) = 1 / (1 + e^-x).\n"
+    )
+    yield from _data(data)
+    yield (
+        f"They belong to {found.connections} connections. m includes all recoveries of a connection that "
+        "the files have, also those in which no packet was lost, since a sender cannot leave them out.\n"
+    )
+    yield "## Weights\n"
+    yield (
+        "The weights are fitted by logistic regression, with l from a network that was not trained on the "
+        f"scenario. The intervals are the middle {scores.INTERVAL} % of {RESAMPLES} fits to scenarios that "
+        "are drawn with replacement. The deployed weights are the defaults of the classifier. They come "
+        "from an earlier fit and are rounded; this command does not change them.\n"
+    )
+    rows = [
+        [f"`{weight}`", f"{value:.3f} ({low:.3f} to {high:.3f})", f"{shipped:g}"]
+        for weight, value, (low, high), shipped in zip(
+            WEIGHTS, found.weights, found.intervals, found.shipped, strict=True
+        )
+    ]
+    yield table_of(["weight", "fitted", "deployed"], rows, [True, False, False]) + "\n"
+    yield "## Results on held-out scenarios\n"
+    yield (
+        f"The columns and the best thresholds are those of [the card of `{name}`](loss_{name}.md). The "
+        "deployed threshold is not from these data: it was chosen by what senders that follow `history` do "
+        "to the queue and to competing transfers ([the choice]"
+        "(../../experiments/hwang2018/simulated.md#how-the-threshold-of-history-was-chosen)).\n"
+    )
+    ours = [found.deployed, found.best, found.refitted, *learned(result)[:2]]
+    yield markdown_of(table(ours))
+    yield from _both_causes(ours)
+    yield from _thresholds(found.deployed)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class Dataset:
     read: int = 0  # number of rows in the files
     spurious: int = 0  # rows of recoveries in which nothing was lost; they are left out
     about: tuple[Mapping[str, Any], ...] = ()  # parameters of each scenario, if the file has them
+    row: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # row of `frame` that each is from
 
     def __len__(self) -> int:
         return len(self.congested)
@@ -43,7 +44,9 @@ class Dataset:
         return len(np.unique(self.group))
 
     def rows(self, chosen: Any) -> Dataset:
-        return replace(self, x=self.x[chosen], congested=self.congested[chosen], group=self.group[chosen])
+        row = self.row[chosen] if len(self.row) else self.row
+        x, congested, group = self.x[chosen], self.congested[chosen], self.group[chosen]
+        return replace(self, x=x, congested=congested, group=group, row=row)
 
     def columns(self, names: Sequence[str]) -> Floats:
         return self.x[:, [self.features.index(name) for name in names]]
@@ -64,10 +67,19 @@ class Dataset:
 
 def read(paths: Sequence[Path]) -> Dataset:
     """Return the losses in the files `paths`. Raise UserError if their data do not fit."""
+    return of(frame(paths), " ".join(printable(path) for path in paths))
+
+
+def frame(paths: Sequence[Path]) -> pl.DataFrame:
+    """Return every recovery in the files `paths`, also those in which nothing was lost (`spurious`)."""
+    names = ("scenario", "flow", "truth", "spurious", "parameters", *losses.features())
+    return pl.concat([_frame(path, losses.features()).select(names) for path in paths])
+
+
+def of(every: pl.DataFrame, where: str) -> Dataset:
+    """Return the losses among the recoveries of `frame`. Raise UserError, which names the files `where`."""
     names = losses.features()
-    frames = [_frame(path, names) for path in paths]
-    every = pl.concat([f.select("scenario", "truth", "spurious", "parameters", *names) for f in frames])
-    kept = every.filter(~pl.col("spurious"))
+    kept = every.with_row_index("row").filter(~pl.col("spurious"))
     scenarios = tuple(kept["scenario"].unique(maintain_order=True))
     numbers = {name: k for k, name in enumerate(scenarios)}
     data = Dataset(
@@ -79,8 +91,8 @@ def read(paths: Sequence[Path]) -> Dataset:
         read=len(every),
         spurious=len(every) - len(kept),
         about=_about(kept, scenarios),
+        row=kept["row"].to_numpy().astype(np.int64),
     )
-    where = " ".join(printable(path) for path in paths)
     if len(data) == 0:
         raise UserError(f"{where}: no rows with a loss")
     if len(scenarios) < 2:
@@ -121,6 +133,7 @@ def _frame(path: Path, names: Sequence[str]) -> pl.DataFrame:
         pl.col("scenario").cast(pl.String),
         pl.col("truth").cast(pl.String),
         *(pl.col(name).cast(pl.Float64) for name in names),
+        flow=pl.col("flow").cast(pl.Int64) if "flow" in frame.columns else pl.lit(None, pl.Int64),
         parameters=pl.col("parameters").cast(pl.String) if "parameters" in frame.columns else pl.lit(""),
         spurious=pl.sum_horizontal(_DROPS) == 0 if set(_DROPS) <= set(frame.columns) else pl.lit(False),
     )

@@ -119,9 +119,15 @@ def _model(
 
 def probability(model: Model, x: Floats) -> Floats:
     """Return P(congestion) for each row of `x` (a loss), as the core computes it in double precision."""
+    return logistic(log_odds(model, x))
+
+
+def log_odds(model: Model, x: Floats) -> Floats:
+    """Return the log odds of congestion, log P / (1 - P), for each row of `x`."""
     z = scores(x, np.array(model.mean), np.array(model.gain))
     units = logistic(z @ np.array(model.hidden).T + np.array(model.hidden_bias))
-    return logistic(units @ np.array(model.output) + model.output_bias)
+    out: Floats = units @ np.array(model.output) + model.output_bias
+    return out
 
 
 def logistic(x: Floats) -> Floats:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tcplearn.errors import UserError, did_you_mean, printable
-from tcplearn.learn import dataset, perceptron, trials
+from tcplearn.learn import dataset, history, perceptron, trials
 from tcplearn.learn.dataset import Dataset
+from tcplearn.learn.history import Fitted
 from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
@@ -28,6 +29,7 @@ class Options:
     tests: int = 125  # losses for the test
     times: int = 30  # number of resamplings
     vary: bool = False  # whether the effect of each hyperparameter is tested
+    history: bool = False  # whether the weights of the classifier `history` are fitted
 
 
 @dataclass(slots=True)
@@ -40,6 +42,7 @@ class Result:
     falls: dict[str, float]
     resampled: Resampled | None = None
     varied: list[tuple[str, Outcome]] = field(default_factory=list)
+    history: Fitted | None = None
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -56,7 +59,9 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
     the data do not fit, and FailedError if training gives no valid model."""
     steps = _Steps(say, options)
     steps.next("reading")
-    whole = dataset.read(paths)
+    where = " ".join(printable(path) for path in paths)
+    frame = dataset.frame(paths)
+    whole = dataset.of(frame, where)
     choices = replace(options.choices, inputs=inputs_of(options.choices.inputs, whole.features))
     options = replace(options, choices=choices)
     data = whole.at_most(options.most, choices.seed)
@@ -66,7 +71,8 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
         )
     folds = list(trials.by_scenario(data, options.folds, choices.seed))
     steps.next("ours")
-    ours, falls = trials.try_ours(options.name, choices, data, folds)
+    fold_models = trials.models_of(choices, data, folds)
+    ours, falls = trials.try_ours(options.name, choices, data, folds, fold_models)
     steps.next("the ceiling")
     outcomes = [ours, trials.try_out("boosting", trials.ceiling(choices.seed), data, folds)]
     steps.next("rules")
@@ -81,6 +87,10 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
     steps.next("the model")
     model = perceptron.fit(data.columns(choices.inputs), data.congested, choices, options.name)
     result = Result(data, options, model, outcomes, rows_split, falls)
+    if options.history:
+        steps.next("history")
+        odds = history.held_out_odds(frame, data, choices.inputs, folds, fold_models, where)
+        result.history = history.fitted(data, folds, *odds)
     if options.events:
         steps.next("resamplings")
         result.resampled = trials.resampled(whole, choices, options.events, options.tests, options.times)
@@ -128,6 +138,7 @@ class _Steps:
         self.count = (
             6
             + (options.events > 0)
+            + options.history
             + (len(variants(options.choices, ())) + len(SHARES) if options.vary else 0)
         )
 

@@ -5,13 +5,14 @@ limit (the ceiling), Veno's rule, and each single feature with a threshold."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tcplearn.learn import perceptron, scores
 from tcplearn.learn.dataset import Dataset, Floats, Ints
+from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 
 BETAS = (3, 5, 10, 15, 20, 25)
@@ -53,8 +54,13 @@ class Outcome:
     def at(self, threshold: float) -> tuple[float, float]:
         """Return the recalls of congestion and random losses if a score of at least `threshold` means
         congestion."""
-        called = (self.score >= threshold).astype(np.int64)
+        called = self.limited(threshold, self.name).called
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
+
+    def limited(self, threshold: float, name: str) -> Outcome:
+        """Return the outcome named `name` in which a score of at least `threshold` means
+        congestion."""
+        return replace(self, name=name, called=(self.score >= threshold).astype(np.int64))
 
     def of_both_causes(self) -> Outcome:
         """Return the outcome on the scenarios that have both congestion and random losses."""
@@ -102,22 +108,31 @@ def try_out(
 ) -> Outcome:
     score = np.zeros(len(data))
     for held_out in folds:
-        scorer = learner(data.rows(np.setdiff1d(np.arange(len(data)), held_out)))
+        scorer = learner(rest_of(data, held_out))
         score[held_out] = scorer(data.rows(held_out))
     return Outcome(name, data, score, called(data.congested, score, folds), calibrated)
 
 
+def rest_of(data: Dataset, held_out: Ints) -> Dataset:
+    """Return the rows of `data` without those whose indices are `held_out`."""
+    return data.rows(np.setdiff1d(np.arange(len(data)), held_out))
+
+
+def models_of(choices: Choices, data: Dataset, folds: Sequence[Ints]) -> list[Model]:
+    """Return for each fold a perceptron that is trained on the other folds."""
+    rests = (rest_of(data, held_out) for held_out in folds)
+    return [perceptron.fit(rest.columns(choices.inputs), rest.congested, choices) for rest in rests]
+
+
 def try_ours(
-    name: str, choices: Choices, data: Dataset, folds: Sequence[Ints]
+    name: str, choices: Choices, data: Dataset, folds: Sequence[Ints], models: Sequence[Model]
 ) -> tuple[Outcome, dict[str, float]]:
-    """Test the perceptron by cross-validation. Return its outcome, and for each feature by how much the
-    balanced accuracy falls when the feature is shuffled within a fold."""
+    """Test the perceptrons of `models_of` on their folds. Return the outcome, and for each feature by how
+    much the balanced accuracy falls when the feature is shuffled within a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
     shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}
-    for held_out in folds:
-        rest = data.rows(np.setdiff1d(np.arange(len(data)), held_out))
-        model = perceptron.fit(rest.columns(choices.inputs), rest.congested, choices)
+    for held_out, model in zip(folds, models, strict=True):
         x = data.rows(held_out).columns(choices.inputs)
         score[held_out] = perceptron.probability(model, x)
         for k, feature in enumerate(choices.inputs):

@@ -26,7 +26,8 @@ def write(
 
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
-    """Return the page on explained captures. `worst` are the packets of the slowest requests, if readable."""
+    """Return the report on the captures whose explanation is `found`: why requests were slow. `worst` are
+    the packets of the slowest requests; it is empty if the captures cannot be read again."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = [line for lines in sentences.advice(found) for line in lines]
     said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]

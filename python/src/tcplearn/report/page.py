@@ -41,8 +41,9 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture. `kind` is "whole" if `spec` has all data. If it is "time" or "errors", the page fills in
-    the data of flow number `flow`."""
+    """A picture of a report, drawn from the Vega-Lite specification `spec`. If `kind` is "whole", `spec`
+    contains its data. A picture of values over time (`kind` is "time") or of the distribution of prediction
+    errors ("errors") has none in `spec`: in the browser, a script adds those of flow number `flow`."""
 
     file: str
     spec: Spec

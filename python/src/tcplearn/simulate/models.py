@@ -149,6 +149,7 @@ class Path(Table):
     loss_rate: Share
     loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0  # mean length; 1: independent
     loss_place: Literal["first-hop", "bottleneck", "last-hop"] = "last-hop"
+    last_hop_mbps: NotNegative = 0.0  # rate of the last hop, which then has queue_packets too; 0: no limit
     reorder_rate: Share = 0.0
     reorder_ms: NotNegative = 0.0
     moving: Moving | None = None  # varying delay, and fades (nothing is delivered), of the first hop
@@ -211,8 +212,9 @@ class Requests(_BesideUdp):
 
 
 class Long(_BesideUdp):
-    kind: Literal["long"]  # endless transfers
+    kind: Literal["long"]  # long transfers
     flows: Annotated[int, Strict(), Field(ge=1, le=1000)]  # the ones that are measured
+    packets: Packets | None = None  # of a measured transfer; None: endless, as the other transfers are
     start_s: Span
     beside: Annotated[int, Strict(), Field(ge=0, le=1000)] = 0  # other transfers
     beside_congestion_control: CongestionControl = "TcpNewReno"

@@ -85,7 +85,8 @@ def _title(run: Run) -> str:
 def _document(run: Run) -> Json:
     tree = run.scenario.model_dump(exclude={"path"})
     tree["tick_s"] = tree.pop("tick_ms") / 1000
-    tree["load"] = {"flows": 0, "packets": [0, 0], "start_s": [0, 0], "every_s": 0, **tree["load"]}
+    tree["load"] = {"flows": 0, "start_s": [0, 0], "every_s": 0, **tree["load"]}
+    tree["load"]["packets"] = tree["load"].get("packets") or [0, 0]  # 0: endless
     if tree["loss"] is None:
         tree.pop("loss")
     if tree["topology"].get("described"):

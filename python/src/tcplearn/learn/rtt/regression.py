@@ -16,7 +16,7 @@ PUBLISHED = {  # by congestion control: b0, hops, min, max and ttl in ms, and me
     "reno": ((0.12877645, -0.01079089, 0.9933091, 0.04338126, -0.00311428), 4.6725),
     "vegas": ((-0.34314743, 0.00493765, 0.6949473, 0.3145146, 0.00192231), 2.8785),
 }
-COEFFICIENT_MAX = 64.0  # the core's estimator `linreg` accepts no more
+COEFFICIENT_MAX = 64.0  # the core's estimator `linreg` accepts no more, except for b0_ms
 
 
 @dataclass(frozen=True, slots=True)

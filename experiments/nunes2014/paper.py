@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Puts beside each figure of nunes2014's simulations our means, and says whether they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.lib.runs import Run, select
+from experiments.nunes2014 import published
+from experiments.nunes2014.clock import BASE, CLOCK
+from experiments.nunes2014.figures import AXES, QUEUE
+from experiments.nunes2014.published import ERROR
+from experiments.nunes2014.runs import CONFIDENCE, SCORED, Beside, beside
+from tcplearn.simulate.interval import mean_interval
+
+#: The predictions are scored twice: against the count of clock ticks, and against the RTT.
+SCORINGS = {" against the count": SCORED["the count"], " against the RTT": SCORED["the RTT"]}
+Mean = tuple[float, float]  # a mean, and half the width of its interval
+
+
+def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
+    """Returns whether the experts (second) have `more` (or less) than Jacobson's (first) in these networks.
+    A network agrees if their intervals are apart in the paper's direction, and contradicts it if they are
+    apart in the other. Reproduced: most agree, none contradicts. Not reproduced: the reverse."""
+    signs = [(e - he > j + hj) - (e + he < j - hj) for (j, hj), (e, he) in networks]
+    wanted = 1 if more else -1
+    right, wrong = signs.count(wanted), signs.count(-wanted)
+    if right and wrong:
+        said = "reproduced in some networks, not in others"
+    elif 2 * max(right, wrong) > len(signs):
+        said = "reproduced" if right else "not reproduced"
+    else:
+        said = "cannot be told"
+    return f"{said} ({right} of {len(signs)} agree, {wrong} contradict)"
+
+
+def row(claim: Mapping[str, str], scoring: str, networks: Mapping[str, tuple[Mean, Mean]]) -> list[str]:
+    """Returns the table's row of a figure, given Jacobson's and the experts' mean in each network."""
+    shown = "; ".join(f"{at}: {_shown(j)} / {_shown(e)}" for at, (j, e) in networks.items())
+    of = AXES[claim["metric"]][0] + scoring
+    verdict = agree(list(networks.values()), claim["experts"] == "more")
+    return [f"Figure {claim['figure']}, {claim['scenario']}: {of}", claim["says"], shown, verdict, "A"]
+
+
+def _shown(of: Mean) -> str:
+    digits = 0 if of[0] >= 100 else 1 if of[0] >= 10 else 2
+    return f"{of[0]:,.{digits}f} ± {of[1]:,.{digits}f}"
+
+
+def _mean(runs: Sequence[Run], metric: str, scale: float) -> Mean:
+    middle, half = mean_interval([run.metrics[metric] * scale for run in runs], CONFIDENCE)
+    return middle, half or 0.0
+
+
+def _rows(read: Sequence[Beside], folder: Path) -> Iterator[list[str]]:
+    for claim in published.figures(folder):
+        metric = claim["metric"]
+        here = [one for one in read if one.network[0] == claim["scenario"]]
+        for scoring, of in SCORINGS.items() if metric == ERROR else [("", metric)]:
+            means = {
+                " ".join(one.network[1:]): (
+                    _mean(one.base, of, AXES[metric][1]),
+                    _mean(one.experts, of, AXES[metric][1]),
+                )
+                for one in here
+                if all(of in run.metrics for run in (*one.base, *one.experts))
+            }
+            if means:
+                yield row(claim, scoring, means)
+
+
+def queues(networks: Mapping[str, tuple[Mean, Mean]]) -> dict[str, str]:
+    """Returns the text of figure 14: the mean queues in I and III, by variant and load, and a verdict."""
+    shown = (
+        f"{at}: {_shown(mobile)} in I, {_shown(static)} in III" for at, (mobile, static) in networks.items()
+    )
+    return {
+        "queues": "; ".join(shown) + " bytes",
+        "queues_verdict": agree(list(networks.values()), more=True),
+    }
+
+
+def _queues(read: Sequence[Beside]) -> dict[str, tuple[Mean, Mean]]:
+    found = {one.network: _mean(one.base, QUEUE, 1) for one in read}
+    static = {at: ("I", *at[1:]) for at in found if at[0] == "III"}
+    return {" ".join(at[1:]): (found[mobile], found[at]) for at, mobile in static.items() if mobile in found}
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    """Returns the template's variables. The experts are given the count, as Jacobson's estimator is."""
+    read = list(beside(select(runs, timing=CLOCK), BASE, CLOCK))
+    if not read:
+        return {}
+    return {"rows": list(_rows(read, folder)), "live": published.live(folder), **queues(_queues(read))}

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Compares every number that tambuwal2018 prints (published.csv) with ours, by a rule written down here."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.lib.statistics import Estimate
+from experiments.tambuwal2018.cells import STANDARD, Cell
+from experiments.tambuwal2018.measures import MIXED, MIXES, MOST, Load, estimate, of_startup
+from tcplearn.output.markdown import table_of
+
+#: How far from a single printed number ours may be: a quarter of it, and a quarter of a percentage point.
+RELATIVE, POINTS = 0.25, 0.25
+#: How many connections test_ns3_web draws for drawn-shares.csv, and the 97.5 % quantile of the normal.
+DRAWN, NORMAL = 400_000, 1.96
+REPRODUCED, NOT, OPEN, LACKING = "reproduced", "not", "cannot be told", "not yet run"
+ALIKE, OTHERWISE = "set alike", "set otherwise"
+DIGITS = {"share": 3, "ms": 0}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A row of published.csv. `low` and `high` are the ends of what the paper prints (nan: open)."""
+
+    where: str
+    level: float  # nan: of all loads
+    startup: str
+    quantity: str
+    measure: str
+    printed: str
+    low: float
+    high: float
+    unit: str
+    note: str
+
+    @property
+    def is_setting(self) -> bool:
+        return self.measure.startswith("setting:")
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """The values that agree with the paper."""
+        low = -math.inf if math.isnan(self.low) else self.low
+        high = math.inf if math.isnan(self.high) else self.high
+        if low != high:
+            return low, high
+        wide = max(RELATIVE * abs(low), POINTS if self.unit in ("%", "points") else 0)
+        return low - wide, high + wide
+
+    def verdict(self, ours: Estimate) -> str:
+        """Says whether all, none or a part of the interval of `ours` lies in the band."""
+        low, high = self.band
+        if not ours:
+            return LACKING
+        if self.is_setting:
+            return ALIKE if ours.value == self.low else OTHERWISE
+        if math.isnan(ours.low):
+            return OPEN
+        if low <= ours.low and ours.high <= high:
+            return REPRODUCED
+        return NOT if ours.high < low or ours.low > high else OPEN
+
+
+@functools.cache
+def printed(folder: Path) -> tuple[Printed, ...]:
+    def number(text: str) -> float:
+        return float(text) if text else math.nan
+
+    def of(where: str, level: str, *texts: str) -> Printed:
+        *before, low, high, unit, note = texts
+        startup, quantity, measure, shown = before
+        return Printed(
+            where, number(level), startup, quantity, measure, shown, number(low), number(high), unit, note
+        )
+
+    with (folder / "published.csv").open(newline="") as file:
+        return tuple(of(*row) for row in list(csv.reader(file))[1:])
+
+
+@dataclass(frozen=True)
+class Compared:
+    row: Printed
+    ours: Estimate
+    startup: str
+    runs: str  # what gives ours: a batch of runs, the drawn connections, or the scenario
+
+    @property
+    def verdict(self) -> str:
+        return self.row.verdict(self.ours)
+
+
+@dataclass
+class Comparison:
+    """Our runs beside published.csv. `levels` have one startup each, `mixes` share the bottleneck."""
+
+    levels: Sequence[Cell]
+    mixes: Sequence[Cell]
+    folder: Path
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of one of the runs
+    profile: str = "quick"
+
+    @functools.cached_property
+    def loads(self) -> dict[float, Load]:
+        by: dict[float, dict[str | float, Cell]] = {}
+        for cell in self.levels:
+            by.setdefault(cell.level, {})[cell.startup] = cell
+        return {level: Load.of(cells) for level, cells in by.items()}
+
+    @functools.cached_property
+    def mixed(self) -> Load:
+        """The mixes; the runs with no TSL and with nothing else are those at the same load."""
+        cells: dict[str | float, Cell] = {c.share: c for c in self.mixes if c.startup == MIXED}
+        whole = self.loads.get(self.mixes[0].level) if cells else None
+        for share, startup in ((0.0, STANDARD), (1.0, MIXED)):
+            if whole and share not in cells and startup in whole.cells:
+                cells[share] = whole.cells[startup]
+        return Load.of(cells)
+
+    @property
+    def shares(self) -> list[float]:
+        return sorted(share for share in self.mixed.cells if isinstance(share, float))
+
+    def ours(self, measure: str, level: float, startup: str) -> Estimate:
+        return of_startup(measure, self.loads[level], startup)[0] if level in self.loads else Estimate()
+
+    @functools.cached_property
+    def rows(self) -> list[Compared]:
+        return [self._compared(row) for row in printed(self.folder)]
+
+    def _compared(self, row: Printed) -> Compared:
+        kind, _, name = row.measure.partition(":")
+        ours, startup, runs = Estimate(), row.startup, f"levels/{self.profile}"
+        if kind == "setting":
+            section, _, key = name.partition(".")
+            ours = Estimate(float(self.parameters.get(section, {}).get(key, math.nan)))
+            runs = "common.toml" if ours.value == row.low else runs
+        elif kind == "drawn":
+            ours, runs = self._drawn(*name.split(":")), "drawn"
+        elif kind in MIXES:
+            runs = f"mixes/{self.profile}"
+            if {0.0, 0.25, 0.75, 1.0} <= set(self.mixed.cells) and self.mixed.seeds:
+                ours = estimate(MIXES[kind], self.mixed)
+        elif not kind:
+            runs = ""
+        elif row.level in self.loads:
+            ours, startup = of_startup(kind, self.loads[row.level], row.startup)
+        return Compared(row, ours, startup, runs)
+
+    def _drawn(self, quantity: str, at_most: str) -> Estimate:
+        """Returns the share of drawn connections, with the interval of a binomial share."""
+        with (self.folder / "drawn-shares.csv").open(newline="") as file:
+            for row in csv.DictReader(file):
+                if (row["quantity"], row["at_most"]) == (quantity, at_most):
+                    share = float(row["share"])
+                    half = NORMAL * math.sqrt(share * (1 - share) / DRAWN)
+                    return Estimate(share, share - half, share + half)
+        return Estimate()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many of the results have each verdict; settings and figures without a number do not count."""
+        results = (one for one in self.rows if one.row.measure and not one.row.is_setting)
+        return Counter(one.verdict for one in results)
+
+    @property
+    def judged(self) -> int:
+        return self.counts.total()
+
+    @property
+    def headline(self) -> Compared:
+        """The abstract's gain at up to 90 % load."""
+        return next(one for one in self.rows if one.row.where == "Abstract")
+
+    def table(self) -> str:
+        head = ("where", "load", "startup", "quantity", "paper", "ours", "verdict", "runs", "note")
+        return table_of(head, [_shown(one) for one in self.rows])
+
+
+def _shown(one: Compared) -> list[str]:
+    row, given = one.row, not math.isnan(one.row.level)
+    name = f"`{one.startup}`" if "/" in one.startup or one.startup == STANDARD else one.startup
+    name = {"mean": "mean of the five"}.get(name, name or "–")
+    ours = one.ours.shown(DIGITS.get(row.unit, 2))
+    if row.is_setting:
+        ours = f"{one.ours.value:,.0f}" if one.ours else "–"
+    return [
+        row.where,
+        f"{100 * row.level:.0f} %" if given else "–",
+        f"{name} (the largest)"
+        if row.startup == MOST and one.ours
+        else "the largest"
+        if name == MOST
+        else name,
+        row.quantity,
+        f"{row.printed} {row.unit}" if any(map(str.isdigit, row.printed)) else row.printed,
+        ours,
+        one.verdict if row.measure else "no number to compare",
+        f"`{one.runs}`" if one.runs else "–",
+        row.note,
+    ]
