@@ -25,9 +25,11 @@ from experiments.tambuwal2018.cells import (
     keep,
     mean_whole_ms,
     quantile,
+    shared,
 )
+from experiments.tambuwal2018.colours import COLOURS
 from experiments.tambuwal2018.figures import draw, quantile_rows
-from experiments.tambuwal2018.measures import MIXED, Load, estimate, mix_all, mix_lost
+from experiments.tambuwal2018.measures import MIXED, STUDIED, Load, estimate, mix_all, mix_lost
 from experiments.tambuwal2018.published import Comparison
 from tcplearn.output.markdown import table_of
 
@@ -44,7 +46,11 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
     most = [run for run in runs if run.profile != pairs.PROFILE]
-    levels = cells([run for run in most if run.scenario == "levels"])
+    order = list(COLOURS)
+    levels = sorted(
+        cells([run for run in most if run.scenario == "levels"]),
+        key=lambda cell: (cell.level, order.index(cell.startup)),
+    )
     if not levels:
         return {}
     mixes = cells([run for run in most if run.scenario == "mixes"])
@@ -116,15 +122,17 @@ def _counts(cells: Sequence[Cell]) -> str:
     """Returns a sentence on the numbers of connections that lost a SYN-ACK and of unfinished ones."""
     by: dict[float, list[Cell]] = {}
     for cell in cells:
-        by.setdefault(cell.level, []).append(cell)
+        if cell.startup in (STANDARD, *STUDIED):
+            by.setdefault(cell.level, []).append(cell)
     each = ", ".join(
-        f"{min(len(c.lost) for c in of):,} or more in {len(of[0].runs)} runs (seeds) at {100 * level:.0f} %"
+        f"{min(len(c.lost) for c in of):,} or more at {100 * level:.0f} % load (seeds of every startup: "
+        f"{len(shared(*of))})"
         for level, of in by.items()
     )
     open_ = sum(run.unresolved for cell in cells for run in cell.runs.values())
     return (
-        f"Connections that lost a SYN-ACK under a startup: {each} load. At the end of the runs {open_} more "
-        "connections had not received their first object."
+        f"Connections that lost a SYN-ACK under the standard and each of the five: {each}. At the end of the "
+        f"runs {open_} more had not received their first object."
     )
 
 

@@ -128,7 +128,7 @@ def feedback(cells: Sequence[Cell]) -> str:
             ]
         )
     head = ("load", "seeds", f"gain of `{BOLD}`, RTTs", f"of `{OWN}`", "share", "runs alike")
-    return table_of((*head, "above the standard's, %", "bar"), rows) if rows else ""
+    return table_of((*head, "above the standard's, %", "criterion"), rows) if rows else ""
 
 
 def _verdict(level: float, of_bold: Sequence[float], gain: Sequence[float], change: Difference | None) -> str:
