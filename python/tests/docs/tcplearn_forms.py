@@ -139,7 +139,7 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn experiments tambuwal2018(?: [\w-]+/\w+)*(?: --page \S+)?(?: --run)?",
+        r"tcplearn experiments tambuwal2018(?: RUNS| [\w-]+/\w+)*(?: --page \S+)?(?: --run)?",
         "in full the page of the simulation, small",
         ("tcplearn experiments tambuwal2018 --list",),
         (
