@@ -108,7 +108,7 @@ def _lines(
         chart.mark_line(point=True).encode(y=alt.Y("y:Q", title=y_title).scale(zero=True)),
     ]
     if printed:
-        title += "; diamonds: the paper's text"
+        title += " (diamonds: paper)"
         points = alt.Chart(alt.InlineData(values=list(printed))).mark_point(shape="diamond", size=110)
         layers.append(points.encode(x=at, y="y:Q", color=_colour(rows)))
     yield _figure(file, title, alt.layer(*layers).properties(width=420, height=260))
