@@ -17,6 +17,7 @@ from talk import Talk, pcap_of
 from tcplearn.cli import main
 from tcplearn.explain import run, sequence
 from tcplearn.report import explain as report
+from tcplearn.report import explain_charts
 from tcplearn.report.page import VEGALITE
 
 
@@ -76,3 +77,23 @@ def test_the_file(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     html = target.read_text()
     assert '"file":"answer"' in html and "packets-10" in html and "10.0.0.9" not in html
     assert "report: " in capsys.readouterr().err
+
+
+def test_an_ack_is_drawn_in_the_stream_that_it_acknowledges() -> None:
+    """The client's stream is at 50,000 bytes and the server's at 900,000 when the request begins."""
+    points = [
+        (0.0, 50_100.0, "client", False),
+        (20.0, 50_100.0, "server, ACK", False),
+        (21.0, 901_000.0, "server", False),
+        (22.0, 901_000.0, "client, ACK", False),
+        (23.0, 902_000.0, "server", False),
+    ]
+    spec = explain_charts.sequence(sequence.Sequence("a request", points))
+    (values,) = spec["datasets"].values() if "datasets" in spec else (spec["data"]["values"],)
+    assert [(row["end"], row["kb"]) for row in values] == [
+        ("client", 0.0),
+        ("server, ACK", 0.0),
+        ("server", 0.0),
+        ("client, ACK", 0.0),
+        ("server", 1.0),
+    ]

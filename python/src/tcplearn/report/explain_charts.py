@@ -146,15 +146,18 @@ def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> A
     return alt.layer(band, lines).properties(width=width, height=240, title=title)
 
 
+#: Whose data a packet has or acknowledges: an ACK counts the bytes of the other end.
+_STREAM = {"client": "client", "server, ACK": "client", "server": "server", "client, ACK": "server"}
+
+
 def sequence(packets: PacketSequence) -> Spec:
     """Return the chart of a request's packets: bytes over time for both ends. Retransmissions are marked."""
     first: dict[str, float] = {}
     for _, byte, end, _ in packets.points:
-        whose = end.removesuffix(", ACK")
-        first[whose] = min(byte, first.get(whose, byte))
+        first[_STREAM[end]] = min(byte, first.get(_STREAM[end], byte))
     rows = []
     for t, byte, end, again in packets.points:
-        kb = (byte - first[end.removesuffix(", ACK")]) / 1000
+        kb = (byte - first[_STREAM[end]]) / 1000
         rows.append({"t": t, "kb": kb, "end": f"{end}, again" if again else end})
     names = ["client", "client, again", "server", "server, again", "client, ACK", "server, ACK"]
     hues = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#9ccbe8", "#a5dcc7"]
@@ -163,8 +166,8 @@ def sequence(packets: PacketSequence) -> Spec:
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=True, size=26, opacity=0.9)
         .encode(
-            x=alt.X("t:Q", title="ms since the request"),
-            y=alt.Y("kb:Q", title="kB of its stream"),
+            x=alt.X("t:Q", title="ms since the request").scale(nice=False, padding=6),
+            y=alt.Y("kb:Q", title="kB sent or acknowledged"),
             color=alt.Color("end:N", legend=legend).scale(domain=names, range=hues),
         )
         .properties(width=_PANEL, height=150, title={"text": packets.title, "fontSize": 11})
