@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from conftest import ROOT
 from experiments.lib.statistics import Estimate
 from experiments.tambuwal2018 import averages, pairs
 from experiments.tambuwal2018.cells import Cell, Connection, Run, keep
 from experiments.tambuwal2018.measures import MEASURES, MIXES, STUDIED, Load, estimate, of_startup
 from experiments.tambuwal2018.published import Comparison, Printed, printed
+from samples import ROOT
 
 FOLDER = ROOT / "experiments" / "tambuwal2018"
 SEEDS = (1, 2, 3)
