@@ -130,7 +130,7 @@ def _derived(run: Run) -> dict[str, float]:
     transfers where two share the queue), the number of random losses at fast retransmits, and the mean cwnd
     in bytes."""
     of, out = run.metrics, {}
-    if "queue_dropped_packets" in of and run.parameters:
+    if "queue_dropped_packets" in of and "tcp" in run.parameters:  # a run in ns-3
         mbps = of["goodput_mbps"] + of.get("beside_goodput_mbps", 0.0)  # at most one transfer beside
         segment_bits = 8 * run.parameters["tcp"]["segment_bytes"]
         per_1000 = 1000 * segment_bits / (mbps * 1e6 * run.parameters["duration_s"]) if mbps else math.nan
