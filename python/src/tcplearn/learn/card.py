@@ -135,11 +135,11 @@ def _data(data: Dataset) -> Iterator[str]:
     congested = int(data.congested.sum())
     yield "## Data\n"
     yield (
-        f"The files have {data.read} fast recoveries in {len(data.scenarios)} scenarios. Without the "
-        f"{data.spurious} recoveries in which no packet was lost, and with a limited number for each "
-        f"scenario, {len(data)} recoveries in {data.count} scenarios are used: {congested} losses by "
-        f"congestion and {len(data) - congested} random losses. A loss counts as congestion if a queue "
-        "dropped any packet of the window.\n"
+        f"The files have {data.read} fast recoveries in {len(data.scenarios)} scenarios. Recoveries in which "
+        f"no packet was lost ({data.spurious}) are left out, and the number from each scenario is limited. "
+        f"This leaves {len(data)} recoveries in {data.count} scenarios: {congested} losses by congestion "
+        f"and {len(data) - congested} random losses. A loss counts as congestion if a queue dropped any "
+        "packet of the window.\n"
     )
 
 
@@ -154,7 +154,7 @@ def _chosen(result: Result) -> Iterator[str]:
             ["scaling", "each input to mean 0 and standard deviation 1 in the training rows, clipped at ±5"],
             [
                 "hidden units",
-                f"{c.hidden}, of {c.starts} networks with other initial weights; {weights} weights",
+                f"{c.hidden}; networks with different initial weights: {c.starts}; weights: {weights}",
             ],
             ["penalty on squared weights", f"{c.penalty:g}"],
             [

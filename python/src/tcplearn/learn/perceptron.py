@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Train the core's perceptron with scikit-learn, and compute the probabilities of a trained one."""
 
+import importlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,8 +34,6 @@ class Choices:
 
 def sklearn(module: str) -> Any:
     """Return the module `module` of scikit-learn, which only training needs. Raise UserError without it."""
-    import importlib
-
     try:
         return importlib.import_module(f"sklearn.{module}")
     except ImportError as error:
@@ -86,7 +85,8 @@ def _network(z: Floats, congested: Ints, choices: Choices, seed: int) -> Any:
         tol=0.0,
         n_iter_no_change=choices.epochs,
     )
-    with warnings.catch_warnings():
+    # one thread, so that sums are always computed in the same order; scikit-learn itself needs threadpoolctl
+    with warnings.catch_warnings(), importlib.import_module("threadpoolctl").threadpool_limits(1):
         warnings.simplefilter("ignore")  # training stops at the last epoch, which is intended
         return network.fit(z, congested)
 
