@@ -10,6 +10,7 @@ from typing import Any
 
 from experiments.hwang2018.criteria import HARM, JAIN, NEIGHBOUR
 from experiments.hwang2018.sample import Sample
+from experiments.lib.runs import Run
 from experiments.lib.statistics import Estimate
 
 LOSSY = (5e-3, 2e-2)
@@ -28,6 +29,7 @@ class Candidate:
     rtt: list[float]
     jain: list[float]
     neighbour: Estimate  # a competing NewReno's goodput over that beside the oracle; both loss rates
+    least_neighbour: float  # the least of these ratios of a network and a loss rate
     goodput: list[Estimate]  # divided by the oracle's: at each loss rate, then at both together
 
     @property
@@ -58,7 +60,7 @@ def table(found: Sample, prefix: str) -> list[list[str]]:
         [
             f"{one.value:g}",
             *(" / ".join(f"{x:.3f}" for x in values) for values in (one.drops, one.rtt, one.jain)),
-            str(one.neighbour),
+            f"{one.neighbour}, {one.least_neighbour:.2f}",
             *(of.shown(3) for of in one.goodput),
             "chosen by the rule" if one is best else "" if one.is_harmless else "does harm",
         ]
@@ -78,6 +80,10 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
     def lossy(runs: Sample, beside: int) -> Sample:
         return Sample(run for run in runs.at(beside=beside) if run.labels["loss_rate"] in LOSSY)
 
+    def neighbour(runs: Sample, like: Run) -> float:
+        (run,) = lossy(runs, 1).at(run=like.run, loss_rate=like.labels["loss_rate"])
+        return run.metrics["beside_goodput_mbps"]
+
     alone, base = lossy(own, 0), lossy(oracle, 0)
     rates = [alone.at(loss_rate=rate).over(base.at(loss_rate=rate), "goodput_mbps") for rate in LOSSY]
     return Candidate(
@@ -86,6 +92,7 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
         [own.at(**c).over(newreno.at(**c), "mean_rtt_ms").value for c in cases],
         [own.at(**c).over(newreno.at(**c), "jain_index").value for c in cases if c["beside"]],
         lossy(own, 1).over(lossy(oracle, 1), "beside_goodput_mbps", by=("loss_rate",)),
+        min(neighbour(own, run) / neighbour(oracle, run) for run in lossy(own, 1)),
         [*rates, alone.over(base, "goodput_mbps", by=("loss_rate",))],
     )
 

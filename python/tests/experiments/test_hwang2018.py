@@ -194,6 +194,10 @@ def test_the_most_goodput_without_harm_is_chosen(harm: dict[str, float]) -> None
     assert best.goodput[-1].value == pytest.approx(0.9) and best.neighbour.value == pytest.approx(1.1)
     assert [row[-1] for row in choice.table(found, "history-")] == ["", "chosen by the rule", "does harm"]
     assert choice.candidates(Sample.of([*base, *mild, *bold[:-1]]), "history-") == []  # a run is missing
+    mild[6].metrics["beside_goodput_mbps"] /= 5  # one network at one loss rate
+    assert choice.candidates(Sample.of([*base, *mild, *bold]), "history-")[
+        0
+    ].least_neighbour == pytest.approx(0.25)
 
 
 def test_a_network_that_was_drawn_with_codel_is_in_both_rows() -> None:
