@@ -30,6 +30,7 @@ SENDERS = {
     "ml-past": "ML-TCP, history by the path",
     "oracle": "NewReno with oracle",
     "westwood": "Westwood+",
+    "westwood-linux": "Westwood+, as in Linux",
     "vegas": "Vegas, cut to 3/4",
     "vegas-linux": "Vegas, cut to 1/2",
     "cubic": "CUBIC",

@@ -52,7 +52,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "profile": runs[0].profile,
         "confidence": f"{100 * CONFIDENCE:.0f} %",
-        "criteria": [row for row in criteria.rows(found) if row[-1] != "not run"],
+        "criteria": list(criteria.rows(found)),
         "criteria_head": criteria.HEAD,
         "missed": criteria.missed_by_others(found),
         "networks": {name: len({run.run for run in found.at(scenario=name)}) for name in FILES},
@@ -80,6 +80,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "acks": list(acks(found.at(scenario="acks"))),
         "acks_runs": found.at(scenario="acks", duration_s=100.0),
         "drops": list(criteria.drops(found.at(scenario="harm"))),
+        "drops_added": criteria.DROPS_ADDED,
         "harm": found.at(scenario="harm"),
         "name_of": name_of,
         "figures": list(figures.simulated(found, shares)),
@@ -87,8 +88,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
-    """Returns rows of two tables that compare `ours`, senders whose NewReno, Veno and Vegas follow their
-    equations, with `theirs`, ns-3's own: goodput by sender, and goodput of a classifier over a baseline."""
+    """Returns rows of two tables that compare `ours`, senders whose NewReno, Veno, Vegas and Westwood+ follow
+    their equations, with `theirs`, ns-3's own: goodput by sender, and of a classifier over a baseline."""
     ours = Sample(run for run in ours if run.run in {other.run for other in theirs})
     vegas = {"vegas-linux": "vegas"}  # ns-3's Vegas has one cut
 
@@ -101,7 +102,7 @@ def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
 
     both = (ours, theirs)
     senders = []
-    for name in ("newreno", "veno-5", "vegas", "vegas-linux", "ml-hwang2018", "ml-history"):
+    for name in ("newreno", "veno-5", "vegas", "vegas-linux", "westwood", "ml-hwang2018", "ml-history"):
         means = [str(goodput(runs, name, 1e-2).mean("goodput_mbps")) for runs in both]
         ratio = goodput(ours, name, 1e-2).over(goodput(theirs, name, 1e-2), "goodput_mbps")
         kept = [over(runs, (name, 1e-2), (name, 0.0)) for runs in both]
@@ -109,7 +110,7 @@ def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
     ratios = [
         [f"{name_of(own)} over {name_of(base)}", *(over(runs, (own, 1e-2), (base, 1e-2)) for runs in both)]
         for own in ("ml-hwang2018", "ml-history")
-        for base in ("newreno", "veno-5", "vegas", "vegas-linux")
+        for base in ("newreno", "veno-5", "vegas", "vegas-linux", "westwood")
     ]
     return {"senders": senders, "ratios": ratios}
 

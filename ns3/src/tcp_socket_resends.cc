@@ -14,6 +14,7 @@
 #include "ns3/tcp-option-ts.h"
 #include "ns3/tcp-tx-buffer.h"
 #include "tcp_socket.h"
+#include "westwood.h"
 
 namespace tcplearn {
 
@@ -58,6 +59,8 @@ void TcpSocket::ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_upd
                            const ns3::SequenceNumber32& old_head TCPLEARN_WITH_DATA_PARAMETER) {
   const auto recovers = [this] { return m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY; };
   const bool recovered = recovers();
+  if (auto* westwood = dynamic_cast<Westwood*>(ns3::PeekPointer(m_congestionControl)))
+    westwood->acknowledged(*m_tcb, delivered_bytes, Simulator::Now());
   ns3::TcpSocketBase::ProcessAck(ack, scoreboard_updated, delivered_bytes, old_head TCPLEARN_WITH_DATA);
   if (!m_resend || (ack <= old_head && !scoreboard_updated)) return;
   tl_resend_ack in = answer();

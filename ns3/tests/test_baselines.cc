@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// NewReno, Veno and Vegas against their formulas: RFC 5681, equation 4; hwang2018, equations 1 and 2; the
-// share of cwnd that Vegas keeps at a fast retransmit.
+// NewReno, Veno, Vegas and Westwood+ against their formulas: RFC 5681, equation 4; hwang2018, equations 1 and
+// 2; the share of cwnd that Vegas keeps at a fast retransmit; the bandwidth of Westwood+ times RTTmin.
 #include <string>
 
 #include "baselines.h"
 #include "check.h"
+#include "ns3/simulator.h"
 #include "ns3/tcp-veno.h"
 #include "ns3/uinteger.h"
+#include "ns3_version.h"
+#include "westwood.h"
 
 using ns3::CreateObject;
 using ns3::MilliSeconds;
@@ -64,6 +67,24 @@ double growth(std::uint32_t cwnd, std::int64_t rtt_ms, int acks) {
   return static_cast<double>(state->m_cWnd.Get()) / kSegment - cwnd;
 }
 
+// Returns a congestion control of the type `type` that has had an ACK of one segment every 10 ms, on a path
+// whose RTT is 100 ms. So the bandwidth times RTTmin is 10 segments.
+template <typename Control>
+Ptr<Control> ten_in_an_rtt(const std::string& type, Ptr<TcpSocketState> state) {
+  ns3::ObjectFactory factory(type);
+  auto control = factory.Create<Control>();
+  state->m_lastRtt = state->m_minRtt = MilliSeconds(100);
+  for (int i = 1; i <= 1000; ++i)
+    ns3::Simulator::Schedule(MilliSeconds(10 * i), [control, state] {
+      if (auto ours = ns3::DynamicCast<tcplearn::Westwood>(control))
+        ours->acknowledged(*state, kSegment, ns3::Simulator::Now());
+      control->PktsAcked(state, 1, MilliSeconds(100));
+    });
+  ns3::Simulator::Run();
+  ns3::Simulator::Destroy();
+  return control;
+}
+
 bool near(double a, double b) { return a > b - 0.02 && a < b + 0.02; }
 
 }  // namespace
@@ -95,6 +116,19 @@ int main() {
   check(after_loss(CreateObject<ns3::TcpVegas>(), sender(24, 30), 20) > 20,
         "ns-3's Vegas: 24 to more than 20");
   check(after_timeout(CreateObject<Vegas>(), sender(24, 30)) == 12, "Vegas: half after a timeout");
+
+  tcplearn::choose_westwood_plus();
+  auto at_ten = sender(12, 6);
+  using tcplearn::LinuxWestwood, tcplearn::Westwood;
+  const auto westwood = ten_in_an_rtt<Westwood>("tcplearn::Westwood", at_ten);
+  check(near(after_loss(westwood, at_ten, 10), 10), "Westwood+: B RTTmin after a loss, 12 to 10");
+  check(near(after_timeout(westwood, at_ten), 10), "Westwood+: B RTTmin after a timeout too");
+  const auto linux_ = ten_in_an_rtt<LinuxWestwood>("tcplearn::LinuxWestwood", at_ten);
+  check(after_loss(linux_, at_ten, 10) == 6, "Linux's Westwood+: half of cwnd during the recovery");
+  linux_->CongestionStateSet(at_ten, TcpSocketState::CA_OPEN);
+  check(near(at_ten->m_ssThresh.Get() / 1000.0, 10), "Linux's Westwood+: B RTTmin after the recovery");
+  const auto ns3s = ten_in_an_rtt<ns3::TcpNewReno>(tcplearn::congestion_control_type("TcpWestwood"), at_ten);
+  check(after_loss(ns3s, at_ten, 10) > 10.9, "ns-3's Westwood+: a segment more than B RTTmin, 11");
 
   return failures != 0;
 }

@@ -56,6 +56,8 @@ CongestionControl = Literal[
     "Veno",
     "Vegas",
     "LinuxVegas",
+    "Westwood",
+    "LinuxWestwood",
 ]
 Timing = Annotated[str, AfterValidator(_timing)]
 Packets = Annotated[list[Count], Field(min_length=2, max_length=2), AfterValidator(_rising)]
