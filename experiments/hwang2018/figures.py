@@ -18,7 +18,8 @@ COLOURS = {
     "newreno": "#882255", "veno-5": "#ddaa33", "veno+none": "#ddaa33", "ml-hwang2018": "#0077bb",
     "ml-wide": "#009988", "ml-adaptive": "#66ccee", "ml-history": "#ee7733", "oracle": "#111111",
     "westwood": "#999933", "westwood-linux": "#ddcc77",
-    "vegas": "#aa4499", "vegas+none": "#aa4499", "vegas-linux": "#ee99aa", "bbr": "#332288", "cubic": "#cc6677",
+    "vegas": "#aa4499", "vegas+none": "#aa4499", "vegas-linux": "#ee99aa", "bbr": "#332288",
+    "cubic": "#cc6677",
     "cubic+mlp/hwang2018": "#88ccee", "cubic+mlp": "#117733",
     "cubic+adaptive": "#44aa99",
 }  # fmt: skip

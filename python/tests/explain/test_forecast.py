@@ -108,8 +108,12 @@ def test_spurious_resends_are_counted_on_every_flight(tmp_path: Path) -> None:
     thin.traffic(set_, 2, 2000, 0.01, "stock:rto_min_us=5000", jitter=0.35)
     (tmp_path / "set").mkdir()
     told = forecast.of(explained(tmp_path, talk))
-    was = explained(tmp_path / "set", set_).connections["needless_segments"].sum()
+    found = explained(tmp_path / "set", set_)
+    was = found.connections["client_needless_segments"].sum()
     assert told is not None and was > 4
+    seen = forecast.of(found)
+    assert seen is not None and tuple(seen.by) == ("client",)
+    assert seen.seen.spurious_permille == 1000 * was / found.connections["client_segments"].sum()
     assert told.of("rto_min 5 ms").spurious_permille == pytest.approx(was / 2, rel=0.5)
     assert told.of(STOCK).spurious_permille < 1
 

@@ -76,6 +76,7 @@ def test_a_second_copy_that_arrived(tmp_path: Path) -> None:
     assert stall["cause"] == "tail_probe" and stall["resends"] == 1
     assert stall["duration_ms"] == pytest.approx(242, abs=5)
     assert found.connections["needless_segments"].to_list() == [1]
+    assert found.connections["client_needless_segments"].to_list() == [0]
 
 
 def test_an_answer_that_arrived_before_the_path_was_silent(tmp_path: Path) -> None:

@@ -226,6 +226,7 @@ def test_spurious_by_dsack_alone(tmp_path: Path) -> None:
     found = explained(tmp_path, talk)
     assert found.stalls["cause"].to_list() == ["spurious"]
     assert found.connections["needless_segments"].to_list() == [1]
+    assert found.connections["client_needless_segments"].to_list() == [1]
 
 
 @pytest.mark.parametrize("tick_us", [1000, 1070])

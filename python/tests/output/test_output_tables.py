@@ -90,3 +90,11 @@ def test_numbers() -> None:
     assert list(map(numbers.percent, (0, 1e-6, 0.01))) == ["0 %", "less than 0.001 %", "1 %"]
     assert [numbers.decimals(v) for v in ([], [0.0], [2000.0], [0.05])] == [0, 0, 0, 4]
     assert numbers.counted(1, "flow") == "1 flow" and numbers.counted(1200, "flow") == "1,200 flows"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.04, "0.04"), (3.31, "3.3"), (9.94, "9.9"), (9.96, "10.0"), (13.24, "13.2"), (200, "200")],
+)
+def test_permille_shown_add_up(value: float, shown: str) -> None:
+    assert numbers.permille(value) == shown

@@ -385,6 +385,7 @@ void Conversation::finish(ExplainedRows& out) {
   row.server_segments = answers.segments;
   row.resent_segments = requests.resent + answers.resent;
   row.needless_segments = requests.needless + answers.needless;
+  row.client_needless_segments = requests.needless;
   row.client_bytes = requests.bytes;
   row.server_bytes = answers.bytes;
   row.options = options_;

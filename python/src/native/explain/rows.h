@@ -12,23 +12,23 @@
 
 // X(identifier, key, meaning): the causes to which the time of a request is assigned. If several causes
 // claim a moment, the first in this list gets it. docs/explain.md has the rules.
-#define TCPLEARN_CAUSES(X)                                                                                \
-  X(SynLost, syn_lost, "a SYN was lost")                                                                  \
-  X(SynAckLost, syn_ack_lost, "a SYN-ACK was lost")                                                       \
-  X(HandshakeLost, handshake_lost, "a packet of the handshake was lost; which one cannot be told")        \
-  X(ResendLost, resend_lost, "a segment was lost, and so was its retransmission: the timer backs off")    \
-  X(TailTimer, tail_timer, "a segment was lost and repaired by the retransmission timer")                 \
-  X(TailProbe, tail_probe, "the last segment of a flight was lost and repaired by a tail loss probe")     \
-  X(LostFast, lost_fast, "a segment was lost and repaired by a fast retransmit")                          \
-  X(Spurious, spurious, "an answer came late, and what was sent again had arrived")                       \
-  X(PathSilent, path_silent, "the path was silent for several connections at once")                       \
-  X(WindowClosed, window_closed, "the receiver's window was closed")                                      \
-  X(DelayedAck, delayed_ack, "the sender waited for an ACK that the receiver held back")                  \
-  X(Server, server, "the server's own time")                                                              \
-  X(Client, client, "the client's own time")                                                              \
-  X(SlowPath, slow_path, "the path took longer than its shortest round trip: a queue or a radio link")    \
-  X(Unknown, unknown, "the answer was waited for; whether the server or the path held it cannot be told") \
-  X(Transfer, transfer, "round trips and transfer: data was moving")
+#define TCPLEARN_CAUSES(X)                                                                                    \
+  X(SynLost, syn_lost, "a SYN was lost; the client sends it again after its first RTO, usually 1 s")          \
+  X(SynAckLost, syn_ack_lost, "a SYN-ACK was lost; one end sends again after its first RTO, usually 1 s")     \
+  X(HandshakeLost, handshake_lost, "a packet of the handshake was lost; which one cannot be told")            \
+  X(ResendLost, resend_lost, "a segment was lost, and so was its retransmission; each RTO is twice the last") \
+  X(TailTimer, tail_timer, "a segment was lost and sent again when the RTO of its sender had passed")         \
+  X(TailProbe, tail_probe, "the last segment of a flight was lost; a tail loss probe sent it again")          \
+  X(LostFast, lost_fast, "a segment was lost and sent again once ACKs for later segments had shown it")       \
+  X(Spurious, spurious, "an answer came late, and what was sent again had arrived")                           \
+  X(PathSilent, path_silent, "no packet came through on several connections at once")                         \
+  X(WindowClosed, window_closed, "the receiver's buffer was full, so that the sender had to wait")            \
+  X(DelayedAck, delayed_ack, "the sender waited for an ACK that the receiver held back")                      \
+  X(Server, server, "the server had the request and had not begun to answer, or paused in its answer")        \
+  X(Client, client, "the client paused before the rest of its request")                                       \
+  X(SlowPath, slow_path, "the path took longer than its shortest round trip: a queue or a radio link")        \
+  X(Unknown, unknown, "the answer was waited for; whether the server or the path held it cannot be told")     \
+  X(Transfer, transfer, "data or ACKs were moving, so this is no stall")
 
 // X(identifier, key, meaning): the packet that ended a stall.
 #define TCPLEARN_ENDS(X)                                                         \
@@ -74,6 +74,7 @@
   X(std::uint32_t, server_segments, "likewise")                                                    \
   X(std::uint32_t, resent_segments, "by either end")                                               \
   X(std::uint32_t, needless_segments, "of these, those known to have arrived before")              \
+  X(std::uint32_t, client_needless_segments, "of these, the client's")                             \
   X(std::int64_t, client_bytes, "of new data")                                                     \
   X(std::int64_t, server_bytes, "of new data")                                                     \
   X(std::uint8_t, options, "1: SACK, 2: timestamps, 4: its first SYN was captured")

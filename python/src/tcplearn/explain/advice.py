@@ -10,7 +10,7 @@ from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
 from tcplearn.explain.model import Explained, Part, Summary
-from tcplearn.output.numbers import capitalized, counted, milliseconds, two_digits
+from tcplearn.output.numbers import capitalized, counted, milliseconds, permille
 
 #: The least share by which a gain must shorten the slowest requests' mean or the 99th percentile.
 LEAST_GAIN = 0.1
@@ -113,7 +113,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
         more = learned.spurious_permille - now.spurious_permille
         why = (
             f"the slowest 2 % of handshakes would take {milliseconds(learned.slowest_ms)} ms on average, now "
-            f"{milliseconds(now.slowest_ms)}, with {two_digits(more)} more spurious SYNs in 1,000 handshakes"
+            f"{milliseconds(now.slowest_ms)}, with {permille(more)} more spurious SYNs in 1,000 handshakes"
         )
         return Advice(None, why=why, handshakes=True)
     told = _shorter(learned, now)
@@ -174,7 +174,7 @@ def _cost(more: float, forecast: Forecast) -> str:
     if more <= 0:
         return f"It costs no spurious {thing}."
     than = "" if thing == "SYN" else f" than {forecast.in_force}"
-    return f"It costs {two_digits(more)} more spurious {thing}s in 1,000 {of}{than}."
+    return f"It costs {permille(more)} more spurious {thing}s in 1,000 {of}{than}."
 
 
 def most_of_all(total: Summary) -> Part | None:
@@ -215,7 +215,7 @@ def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:
         more = best.spurious_permille - forecast.of(forecast.in_force).spurious_permille
         return (
             f"{has}{best.candidate.name} would bring the slowest 2 % from {milliseconds(now.slowest_ms)} to "
-            f"{milliseconds(best.slowest_ms)} ms, but add {two_digits(more)} more spurious "
+            f"{milliseconds(best.slowest_ms)} ms, but add {permille(more)} more spurious "
             "retransmissions in 1,000 segments"
         )
     return f"{has}no setting would shorten the slowest 2 % by a tenth; {why}"

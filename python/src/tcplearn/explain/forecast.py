@@ -66,7 +66,8 @@ def _forecast(
     connections = found.connections
     sent = {side: int(connections[f"{side}_segments"].sum()) for side in SIDES}
     segments = sum(sent[side] for side in by)
-    needless = int(connections["needless_segments"].sum())
+    of_client, of_both = (int(connections[f"{whose}needless_segments"].sum()) for whose in ("client_", ""))
+    needless = sum({"client": of_client, "server": of_both - of_client}[side] for side in by)
     timed = stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     rng = np.random.default_rng((seed, len(times_ms), pairs.height))
     out = Forecast(
@@ -75,7 +76,7 @@ def _forecast(
         int(timed["repaired_0"].is_not_null().sum()),
         int(timed["repaired_0"].is_null().sum()),
         segments,
-        outlook(SEEN, [times_ms], needless, sum(sent.values()), rng),
+        outlook(SEEN, [times_ms], needless, segments, rng),
     )
     _fit(out, timed)
     alone = independent(timed, stalls, segments)

@@ -104,14 +104,14 @@ def forecasts(forecast: Forecast) -> Table:
         ],
         title=f"First RTO on the client, forecast of {counted(forecast.segments, 'handshake')}"
         if of_handshakes
-        else f"Settings on the {' and the '.join(forecast.by)}, forecast of {stalls}",
+        else f"Settings on the {' and the '.join(forecast.by)}, by {stalls} that a retransmission ended",
         legend=_how_learned(forecast) if of_handshakes else _how_well(forecast),
     )
     for one in [forecast.seen, *forecast.outlooks]:
         p50, p99, p999 = (one.figure(name) for name in ("median", "p99", "p999"))
         interval = f"{numbers.milliseconds(p99.low)} to {numbers.milliseconds(p99.high)}"
         cells = [milliseconds(p50.value), milliseconds(p99.value), text(interval), milliseconds(p999.value)]
-        needless = Cell(numbers.two_digits(one.spurious_permille), one.spurious_permille)
+        needless = Cell(numbers.permille(one.spurious_permille), one.spurious_permille)
         out.rows.append([text(one.candidate.name), *cells, milliseconds(one.slowest_ms), needless])
     return out
 
@@ -129,7 +129,7 @@ def _how_well(forecast: Forecast) -> str:
         one = forecast.untold == 1
         kept = "has no forecast and counts as it was" if one else "have no forecast and count as they were"
         parts.append(f"{counted(forecast.untold, 'stall')} {kept}.")
-    end = "this end sends (as captured: both ends)" if len(forecast.by) == 1 else "both ends send"
+    end = "this end sends" if len(forecast.by) == 1 else "both ends send"
     parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
     parts.append(f"A setting that adds more than {MOST_SPURIOUS:.0f} of them in 1,000 is not advised.")
     module = [one.candidate.name for one in forecast.outlooks if one.candidate.needs]

@@ -47,6 +47,12 @@ def two_digits(value: float) -> str:
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
 
 
+def permille(value: float) -> str:
+    """Return the number `value` in 1,000 as text: as two_digits does, but with a decimal from 10 to 99, so
+    that the difference of two numbers shown is the difference that is shown."""
+    return f"{value:.1f}" if 9.95 <= abs(value) < 99.5 else two_digits(value)
+
+
 def byte_count(value: float) -> str:
     """Return a number of bytes with three digits, in bytes, kB, MB or GB (powers of 1,000)."""
     for unit in ("bytes", "kB", "MB"):

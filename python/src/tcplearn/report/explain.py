@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tcplearn.explain import sentences, tables
-from tcplearn.explain.causes import MEANINGS, WORDS
-from tcplearn.report import explain_charts
+from tcplearn.report import explain_charts, glossary
 from tcplearn.report.page import Page, Picture
 
 if TYPE_CHECKING:
@@ -30,10 +29,11 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     the packets of the slowest requests; it is empty if the captures cannot be read again."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
     advised = [line for lines in sentences.advice(found) for line in lines]
-    said = [f"`{line.strip()}`" if line.startswith("  sudo ") else line.strip() for line in advised]
+    said = [_as_code(line) for line in advised]
     out.head(
         "Why requests were slow",
-        "Seen in captures of the packets. The rules of causes and forecasts are in `docs/explain.md`.",
+        "Seen in captures of the packets. The rules of causes and forecasts are in tcplearn's documentation, "
+        "`docs/explain.md`.",
         [*sentences.of(found), *said],
     )
     if spec := explain_charts.answer(found):
@@ -65,6 +65,11 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
         panels = [Picture(f"packets-{n}", explain_charts.sequence(one)) for n, one in enumerate(worst, 1)]
         for first in range(0, len(panels), 2):
             out.pair(panels[first : first + 2])
-    shown = [part.cause for part in found.total.parts]
-    out.glossary([(WORDS[cause].label, MEANINGS[cause]) for cause in shown], [])
+    out.glossary(glossary.of_explain(found), [])
     return out
+
+
+def _as_code(line: str) -> str:
+    """Return a line of advice for the page, in which a command is code."""
+    words, sudo, command = line.strip().partition("sudo ")
+    return f"{words}`{sudo}{command}`" if sudo and (not words or words == "To undo: ") else line.strip()

@@ -4,19 +4,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from tcplearn import estimators, metrics
+from tcplearn.explain.candidates import STOCK
+from tcplearn.explain.causes import MEANINGS, WORDS
 from tcplearn.output.numbers import capitalized
+
+if TYPE_CHECKING:
+    from tcplearn.explain.model import Explained
 
 Terms = tuple[tuple[str, str], ...]
 
+_RTO = ("RTO", "Retransmission timeout: how long a sender waits for an ACK before it sends again.")
 _WORDS: Terms = (
     (
         "RTT sample",
         "The time from a segment's sending to the ACK that acknowledges it, from the capture. Segments "
         "that were retransmitted give none (Karn's rule), unless timestamps tell which sending is meant.",
     ),
-    ("RTO", "Retransmission timeout: how long a sender waits for an ACK before it sends again."),
+    _RTO,
+)
+_OF_STALLS: Terms = (
+    ("Stall", "A wait in which data or a SYN was outstanding and no data moved."),
+    _RTO,
+    (
+        "Tail loss probe",
+        "A retransmission of the last segment that was sent (RFC 8985), before the RTO. Linux sends it two "
+        "round trips after that segment, and `rto_min` later still if no other segment is outstanding.",
+    ),
+    ("Spurious retransmission", "A segment that was sent again although its first sending had arrived."),
+)
+_OF_SETTINGS: Terms = (
+    (STOCK, "The timer of an unchanged Linux kernel: an RTO of 200 ms more than the round trip, or longer."),
+    (
+        "rto_min",
+        "An option of a Linux route: the least by which the RTO exceeds the round trip. Stock has 200 ms.",
+    ),
+    (
+        "thin linear timeouts",
+        "A setting of Linux: the RTO does not double on connections with little in flight.",
+    ),
+    (
+        "priced",
+        "tcplearn's policy: it learns how late answers come, and waits until a resend is worth its cost.",
+    ),
+    ("priced/spaced", "The same, but it also learns the waits after the first retransmission."),
 )
 _OF_FLOWS: Terms = (
     (
@@ -42,6 +75,14 @@ def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
     named = {label.partition(":")[0] for label in shown}
     known = [(info.name, info.about or info.summary) for info in estimators.available()]
     return tuple(t for t in known if t[0] in named), tuple(t for t in known if t[0] not in named)
+
+
+def of_explain(found: Explained) -> Terms:
+    """Return the terms of a report on explained captures: stalls, their causes, and the settings shown."""
+    causes = tuple(
+        (WORDS[part.cause].label, f"{capitalized(MEANINGS[part.cause])}.") for part in found.total.parts
+    )
+    return (*_OF_STALLS, *causes, *(_OF_SETTINGS if found.forecast and found.advice else ()))
 
 
 def of_suite(words: Terms = ()) -> Terms:
