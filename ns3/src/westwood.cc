@@ -11,10 +11,8 @@ NS_OBJECT_ENSURE_REGISTERED(Westwood);
 NS_OBJECT_ENSURE_REGISTERED(LinuxWestwood);
 
 TypeId Westwood::GetTypeId() {
-  static TypeId id = TypeId("tcplearn::Westwood")
-                         .SetParent<NewReno>()
-                         .SetGroupName("Internet")
-                         .AddConstructor<Westwood>();
+  static TypeId id =
+      TypeId("tcplearn::Westwood").SetParent<NewReno>().SetGroupName("Internet").AddConstructor<Westwood>();
   return id;
 }
 
