@@ -78,3 +78,45 @@ def test_a_capture_that_has_each_packet_twice(tmp_path: Path) -> None:
     found = explained(tmp_path, talk)
     assert not found.stalls.height
     assert found.handshakes is None
+
+
+def _without_timestamps(place: str, syn_lost: bool, answered_us: tuple[int, ...], copies: int = 1) -> Talk:
+    """The first SYN, or its SYN-ACK, is lost. The second SYN leaves after 1.001 s; SYN-ACKs leave at
+    `answered_us`."""
+    talk = Talk(place=PLACES[place], stamped=False)
+    for _ in range(copies):
+        talk.syn(0, lost=0.9 if syn_lost else None)
+        if not syn_lost:
+            talk.syn_ack(20_000, lost=0.9)
+        talk.syn(1_001_000)
+        for at_us in answered_us:
+            talk.syn_ack(at_us)
+        talk.client(answered_us[0] + 20_000, 1, 0, 1)
+    talk.exchanges(answered_us[0] + 30_000, 4)
+    return talk
+
+
+@pytest.mark.parametrize("place", ["client", "middle"])
+@pytest.mark.parametrize(
+    ("answered_us", "copies", "cause"),
+    [
+        ((1_002_000,), 1, "syn_ack_lost"),  # sooner than the second SYN is there: by the server's timer
+        ((1_020_500, 1_021_000), 1, "syn_ack_lost"),  # by the server's timer, then for the second SYN
+        ((1_020_500, 1_021_000), 2, "handshake_lost"),  # the capture has every packet twice
+        ((1_021_000,), 1, "handshake_lost"),
+    ],
+)
+def test_which_packet_was_lost_without_timestamps(
+    tmp_path: Path, place: str, answered_us: tuple[int, ...], copies: int, cause: str
+) -> None:
+    talk = _without_timestamps(place, False, answered_us, copies)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert stall["cause"] == cause
+    assert stall["duration_ms"] == pytest.approx(1001, abs=25)
+
+
+@pytest.mark.parametrize("place", ["client", "middle"])
+def test_a_lost_syn_is_not_called_a_lost_syn_ack(tmp_path: Path, place: str) -> None:
+    talk = _without_timestamps(place, True, (1_021_000,))
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert stall["cause"] == "handshake_lost"

@@ -10,6 +10,9 @@ constexpr std::size_t kMostHandshakeCopies = 16;
 // Handshake timers are never shorter than this. Two copies within this time are a duplicate in the
 // capture, or the server's timer and its answer to a SYN coincided.
 constexpr std::int64_t kTwiceUs = 20'000;
+// A second SYN-ACK within this time of the first answers another event than the first: no timer of the
+// server is so short.
+constexpr std::int64_t kBothUs = 200'000;
 
 }  // namespace
 
@@ -46,6 +49,8 @@ StallRow Handshake::row(Cause cause, const Kind& kind, bool by_server) {
 void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now_us, Leg& to_server,
                           Leg& to_client) {
   if (packet.has(kRst)) refused_ = refused_ || (!by_client && syn_ack_.copies == 0);
+  if (packet.has(kSyn) && !by_client && syn_ack_.copies > 0)
+    twice_ = twice_ || now_us - syn_ack_.first_us < kBothUs;
   if (third_us_ >= 0 || packet.has(kRst)) return;
   if (packet.has(kSyn) && by_client) {
     const std::uint32_t before = syn_.copies;
@@ -79,12 +84,22 @@ bool Handshake::late(const Leg& to_server, const Leg& to_client) const {
   return third_us_ - syn_ack_.last_us < to_client.known_us() * 3 / 4;
 }
 
-std::optional<StallRow> Handshake::judged() const {
+// Returns whether the first SYN-ACK seen answers a SYN before the last one, without timestamps. It came from
+// the server's own timer, which runs since an earlier SYN arrived, if it came sooner than the last SYN's
+// answer could; or if a second SYN-ACK came with it, since the server answers one SYN once.
+bool Handshake::answers_earlier(const Leg& to_server) const {
+  if (syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4) return true;
+  const bool duplicated = syn_.sent.size() > syn_.copies;  // the capture has packets twice
+  return twice_ && !duplicated;
+}
+
+std::optional<StallRow> Handshake::judged(const Leg& to_server) const {
   if (syn_.copies > 1) {
     if (crossed_us_ >= 0) return row(Cause::kSynAckLost, syn_, true);
     const bool told = syn_.has_ts && echo_ != 0 && syn_.first_ts != syn_.last_ts;
     if (told && echo_ == syn_.first_ts) return row(Cause::kSynAckLost, syn_, true);
     if (told) return row(Cause::kSynLost, syn_, false);
+    if (answers_earlier(to_server)) return row(Cause::kSynAckLost, syn_, true);
     return row(Cause::kHandshakeLost, syn_, false);
   }
   if (syn_ack_.copies > 1) {
@@ -114,7 +129,7 @@ void Handshake::shorten(StallRow& stall, const Leg& to_server) const {
 std::optional<StallRow> Handshake::stall(const Leg& to_server, const Leg& to_client) const {
   if (third_us_ >= 0) {
     if (late(to_server, to_client)) return std::nullopt;
-    std::optional<StallRow> out = judged();
+    std::optional<StallRow> out = judged(to_server);
     if (out && static_cast<Cause>(out->cause) == Cause::kSynAckLost) shorten(*out, to_server);
     return out;
   }

@@ -35,7 +35,8 @@ class Handshake {
     std::vector<std::pair<std::uint32_t, std::int64_t>> sent;  // timestamp and time of each copy
     void add(const Packet& packet, std::int64_t now_us);
   };
-  std::optional<StallRow> judged() const;
+  std::optional<StallRow> judged(const Leg& to_server) const;
+  bool answers_earlier(const Leg& to_server) const;
   void shorten(StallRow& stall, const Leg& to_server) const;
   bool late(const Leg& to_server, const Leg& to_client) const;
   static StallRow row(Cause cause, const Kind& kind, bool by_server);
@@ -46,6 +47,7 @@ class Handshake {
   std::int64_t third_us_ = -1, crossed_us_ = -1;
   std::optional<std::uint32_t> third_echo_;
   bool refused_ = false;  // the SYN was answered by a RST
+  bool twice_ = false;    // two SYN-ACKs came soon after each other
 };
 
 }  // namespace tcplearn
