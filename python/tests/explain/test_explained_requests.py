@@ -102,3 +102,18 @@ def test_an_answer_that_never_came_is_no_request(tmp_path: Path) -> None:
     talk.client(at, 601, 200, 4)
     found = explained(tmp_path, talk)
     assert found.requests.height == 3
+
+
+def test_a_request_whose_sequence_numbers_jump(tmp_path: Path) -> None:
+    """A damaged capture: the numbers go on half of their range further, before the request is answered. What
+    went before cannot be compared with it."""
+    talk = Talk()
+    at = talk.open()
+    talk.client(at, 1, 200, 1)
+    talk.client(at + 1000, 1 + 2**31, 100, 1)
+    talk.answer(at + 21_000, 1, 50, 101 + 2**31)
+    talk.close(at + 200_000, 101 + 2**31, 51)
+    found = explained(tmp_path, talk)
+    assert found.requests["request_bytes"].to_list() == [100]
+    spent = sum(value for name, value in found.requests.row(0, named=True).items() if name.endswith("_ms"))
+    assert spent == pytest.approx(2 * found.requests["response_ms"][0])

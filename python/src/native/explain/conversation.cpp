@@ -263,10 +263,12 @@ void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSid
 }
 
 void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
-  if (exchanges_.empty() || exchanges_.back().answered) {
+  const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
+  if (!pending || sent.restarts) {
     Exchange begun;
     begun.start_us = now_us;
     begun.request_from = sent.from;
+    if (pending) exchanges_.pop_back();  // its bytes cannot be compared with these
     exchanges_.push_back(std::move(begun));
   }
   Exchange& now = exchanges_.back();

@@ -65,6 +65,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   if (start > nxt_ + kLargestStep || start < nxt_ - kLargestStep) {
     start_at((std::int64_t{1} << 32) + packet.seq);
     start = nxt_;
+    out.restarts = true;
   }
   const std::int64_t end = start + packet.payload_bytes;
   ++segments;

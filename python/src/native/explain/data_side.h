@@ -54,6 +54,7 @@ class DataSide {
   struct Sent {
     bool is_new = false;     // the packet has bytes beyond all seen before
     bool first_out = false;  // nothing was in flight before these bytes
+    bool restarts = false;   // its sequence number is far from all others: positions begin anew
     std::int64_t from = 0, to = 0;
     // lost_before: packets that this end sent since its last captured packet, and that never reached the
     // capture point, by IP identification. announced: a captured sequence number shows that these bytes
