@@ -265,11 +265,10 @@ void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSid
 void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
   const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
   if (!pending || sent.restarts) {
-    Exchange begun;
-    begun.start_us = now_us;
-    begun.request_from = sent.from;
     if (pending) exchanges_.pop_back();  // its bytes cannot be compared with these
-    exchanges_.push_back(std::move(begun));
+    exchanges_.emplace_back();
+    exchanges_.back().start_us = now_us;
+    exchanges_.back().request_from = sent.from;
   }
   Exchange& now = exchanges_.back();
   now.request_to = sent.to;
