@@ -57,12 +57,20 @@ install-core:
 # dist/: the source distribution, and made from it the wheel for this Python, with libpcap and what that loads inside
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 SDIST := dist/tcplearn-$(VERSION).tar.gz
-wheel: $(VENV)/.wheel
+WHEEL_BIN := build/wheel-env/bin
+wheel: build/wheel-env/.installed
 	rm -rf build/wheels $(SDIST)
-	$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")' >/dev/null
-	$(BIN)/pip wheel -q --disable-pip-version-check --no-cache-dir --no-deps --no-build-isolation -w build/wheels $(SDIST)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair -w dist build/wheels/*.whl
+	$(WHEEL_BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")' >/dev/null
+	$(WHEEL_BIN)/pip wheel -q --disable-pip-version-check --no-cache-dir --no-deps --no-build-isolation -w build/wheels $(SDIST)
+	PATH="$(abspath $(WHEEL_BIN)):$$PATH" $(WHEEL_BIN)/auditwheel repair -w dist build/wheels/*.whl
 	@ls -l dist/*.whl $(SDIST)
+
+# with the packages that build it alone
+build/wheel-env/.installed: python/requirements-wheel.txt
+	tools/system-packages $(BUILD_PACKAGES)
+	$(PYTHON) -m venv build/wheel-env
+	$(WHEEL_BIN)/pip install -q --disable-pip-version-check -r $<
+	@touch $@
 
 # dist/: Debian packages for this Debian. Needs no environment of Python; debian/rules makes one.
 DEB_PACKAGES := build-essential cmake debhelper dh-dkms fakeroot libpcap-dev ninja-build python3-dev python3-venv zlib1g-dev lintian
@@ -77,10 +85,6 @@ debs:
 	cd $(DEB_TREE) && dpkg-buildpackage --unsigned-source --unsigned-changes --build=binary
 	mv build/debs/*.deb dist/
 	@ls -l dist/*.deb
-
-$(VENV)/.wheel: python/requirements-wheel.txt $(VENV)/.packages
-	$(PIP_INSTALL) -r python/requirements-wheel.txt
-	@touch $@
 
 # `tcplearn simulate` builds it again by itself where a source has changed
 ns3: build/ns3/.packages

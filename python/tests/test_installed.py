@@ -86,12 +86,14 @@ def test_shells_and_man_find_their_files(site: Path) -> None:
     share = site.parent / "data/share"
     files = ("bash-completion/completions/tcplearn", "zsh/site-functions/_tcplearn")
     assert all((share / file).is_file() for file in (*files, "fish/vendor_completions.d/tcplearn.fish"))
-    asked = f". {share / files[0]}; COMP_WORDS=(tcplearn re) COMP_CWORD=1; _tcplearn tcplearn"
+    completed = {"re": ["replay", "resend"], "replay -e eif": ["eifel"], "algorithms lo": ["loss"]}
     program = site.parent / "tcplearn"
     program.write_text(f'#!/bin/sh\nPYTHONPATH={site} exec {sys.executable} -P -m tcplearn "$@"\n')
     program.chmod(0o755)
-    line = f'PATH={site.parent}:$PATH; {asked}; echo "${{COMPREPLY[@]}}"'
-    assert output_of("bash", "-c", line).split() == ["replay", "resend"]
+    for words, answers in completed.items():
+        asked = f". {share / files[0]}; COMP_WORDS=(tcplearn {words}) COMP_CWORD={words.count(' ') + 1}"
+        line = f'PATH={site.parent}:$PATH; {asked}; _tcplearn tcplearn; echo "${{COMPREPLY[@]}}"'
+        assert output_of("bash", "-c", line).split() == answers
 
 
 def test_nothing_is_installed_that_was_built_or_run(site: Path) -> None:

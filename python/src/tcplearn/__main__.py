@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _printed(text: str) -> bool:
-    """Print `text`; return False if standard output does not take it, which is the command line's to report."""
+    """Print `text`; return False if standard output does not take it."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -12,6 +12,20 @@ def asked() -> bool:
     return VARIABLE in os.environ
 
 
+def estimators() -> list[tuple[str, str]]:
+    """Return the names of the core's estimators, each with its summary."""
+    from tcplearn import algorithms
+
+    return [(info.name, info.summary) for info in algorithms.by_name(algorithms.ESTIMATOR).values()]
+
+
+def kinds() -> list[str]:
+    """Return the keys of the kinds of algorithm."""
+    from tcplearn import algorithms
+
+    return [*algorithms.kinds()]
+
+
 def answer(app: Any) -> int:
     """Print what completes the words that the script has put into the environment; return the exit code."""
     from typer._completion_classes import completion_init

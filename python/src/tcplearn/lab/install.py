@@ -134,7 +134,7 @@ def remove(system: System) -> list[str]:
             )
         system.run(["rmmod", "tcplearn"])
     if (system.root / _PACKAGE).exists():
-        return [*lines, "unloaded; apt-get remove tcplearn-dkms removes its files"]
+        return [*lines, "not loaded; apt-get remove tcplearn-dkms removes its files"]
     _forget(system)
     return [*lines, "removed"]
 

@@ -184,7 +184,7 @@ class ParquetWriter:
         self._file = file
         self._metadata = {key: str(value) for key, value in made_by.items()}
         self._held: list[Record] = []
-        self._packed: list[io.BytesIO] = []
+        self._packed: list[IO[bytes]] = []
 
     def add(self, records: Iterable[Record]) -> None:
         for record in records:
