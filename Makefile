@@ -302,7 +302,7 @@ lint-files: dev
 	$(CLONES_RENAMED) .
 	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format --dry-run -Werror
-	shellcheck tools/system-packages tools/timed linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck tools/system-packages tools/timed linux/lab/guest-init packaging/completions/tcplearn packaging/debian/tcplearn.p*[tm] $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff format .

@@ -168,6 +168,7 @@ BUILDS = (
             "PYTHONPATH=TMP/site tcplearn replay rtts.csv -e running-median",
         ),
     ),
+    Form(r"pip install dist/\S+", "test_wheel.py does it", ("make -n wheel",)),
     Form(
         r"pip install '\.\[(\w+)\]'",
         "the extra exists",
