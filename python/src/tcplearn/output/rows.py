@@ -207,5 +207,7 @@ class ParquetWriter:
         import polars as pl
 
         self._pack()
-        # in the order of the rows, and never all of them unpacked
-        pl.scan_parquet(self._packed).sink_parquet(self._file, metadata=self._metadata)
+        # in the order of the rows, and never all of them unpacked; polars would hide that a disk is full
+        whole = io.BytesIO()
+        pl.scan_parquet(self._packed).sink_parquet(whole, metadata=self._metadata)
+        self._file.write(whole.getbuffer())
