@@ -2,7 +2,7 @@
 # demo: explain and replay the captures that are shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
 # of an hour from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
-.PHONY: demo install install-core man ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
+.PHONY: demo install install-core man wheel debs ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint lint-files fmt clean
 
 # each name is in Debian 12 and in Debian 13
@@ -53,6 +53,38 @@ install-core:
 	cmake --build build/core-install
 	DESTDIR="$(DESTDIR)" cmake --install build/core-install >/dev/null
 	@echo "libtcplearn: $(abspath $(PREFIX))"
+
+# dist/: the source distribution, and made from it the wheel for this Python, with libpcap and what that loads inside
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+SDIST := dist/tcplearn-$(VERSION).tar.gz
+WHEEL_BIN := build/wheel-env/bin
+wheel: build/wheel-env/.installed
+	rm -rf build/wheels $(SDIST)
+	$(WHEEL_BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")' >/dev/null
+	$(WHEEL_BIN)/pip wheel -q --disable-pip-version-check --no-cache-dir --no-deps --no-build-isolation -w build/wheels $(SDIST)
+	PATH="$(abspath $(WHEEL_BIN)):$$PATH" $(WHEEL_BIN)/auditwheel repair -w dist build/wheels/*.whl
+	@ls -l dist/*.whl $(SDIST)
+
+# with the packages that build it alone
+build/wheel-env/.installed: python/requirements-wheel.txt
+	tools/system-packages $(BUILD_PACKAGES)
+	$(PYTHON) -m venv build/wheel-env
+	$(WHEEL_BIN)/pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+# dist/: Debian packages for this Debian. Needs no environment of Python; debian/rules makes one.
+DEB_PACKAGES := build-essential cmake debhelper dh-dkms fakeroot libpcap-dev ninja-build python3-dev python3-venv zlib1g-dev lintian
+DEB_SOURCES := core examples experiments LICENSES linux ns3 packaging paths python/CMakeLists.txt python/requirements.txt python/src \
+  pyproject.toml README.md vectors
+DEB_TREE := build/debs/tcplearn-$(VERSION)
+debs:
+	tools/system-packages $(DEB_PACKAGES)
+	rm -rf build/debs && mkdir -p $(DEB_TREE) dist
+	tar -c --exclude=__pycache__ --exclude='*.so' --exclude=runs.parquet $(DEB_SOURCES) | tar -x -C $(DEB_TREE)
+	cp -r packaging/debian $(DEB_TREE)/debian
+	cd $(DEB_TREE) && dpkg-buildpackage --unsigned-source --unsigned-changes --build=binary
+	mv build/debs/*.deb dist/
+	@ls -l dist/*.deb
 
 # `tcplearn simulate` builds it again by itself where a source has changed
 ns3: build/ns3/.packages
@@ -270,7 +302,7 @@ lint-files: dev
 	$(CLONES_RENAMED) .
 	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format --dry-run -Werror
-	shellcheck tools/system-packages tools/timed linux/lab/guest-init $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck tools/system-packages tools/timed linux/lab/guest-init packaging/completions/tcplearn packaging/debian/tcplearn.p*[tm] $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff format .

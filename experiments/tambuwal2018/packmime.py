@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from experiments.tambuwal2018.cells import BETWEEN
-from tcplearn.simulate.engine import ROOT
+from tcplearn.checkout import ROOT
 
 QUANTILES = ROOT / "ns3" / "src" / "web_quantiles.h"
 FOLDER = ROOT / "experiments" / "tambuwal2018"

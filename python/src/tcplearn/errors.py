@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import importlib.util
 import sys
 from collections.abc import Iterable
 
@@ -27,6 +28,20 @@ class FullDiskError(FailedError):
 
 class InterruptedWork(KeyboardInterrupt):
     """An interrupt (Ctrl-C) whose message says which part of the work is already stored."""
+
+
+#: The extras of the package (pyproject.toml) whose modules some verbs need, and the modules looked for.
+EXTRAS = {
+    "cluster": ("dask_jobqueue", "distributed"),
+    "pictures": ("altair", "jinja2", "vl_convert"),
+    "training": ("altair", "jinja2", "sklearn", "vl_convert"),
+}
+
+
+def need_extra(extra: str, what: str) -> None:
+    """Raise UserError, which names `what` needs it, unless all modules of the extra `extra` are installed."""
+    if not all(map(importlib.util.find_spec, EXTRAS[extra])):
+        raise UserError(f"{what} needs more Python packages; run: pip install 'tcplearn[{extra}]'")
 
 
 def is_trace_error(error: BaseException) -> bool:

@@ -86,7 +86,7 @@ VECTORS = (
 
 BUILDS = (
     Form(
-        r"make (dev|install|lint|fmt|man|ns3|bench|demo|test(-full)?|(ns3|pages)-test|-j|"
+        r"make (dev|install|lint|fmt|man|ns3|bench|demo|wheel|debs|test(-full)?|(ns3|pages)-test|-j|"
         r"\.venv/bin/tcplearn)",
         "it is what runs this test or stands before it, or changes the tree: what it would do",
         (r"make -n \1",),
@@ -168,6 +168,7 @@ BUILDS = (
             "PYTHONPATH=TMP/site tcplearn replay rtts.csv -e running-median",
         ),
     ),
+    Form(r"pip install dist/\S+", "test_wheel.py does it", ("make -n wheel",)),
     Form(
         r"pip install '\.\[(\w+)\]'",
         "the extra exists",

@@ -15,7 +15,7 @@ _SYSTEM = "changes the system that tests run on"
 _MODULE = "acts on the running kernel; test_install.py tries it on a machine of files, `lab check` in a guest"
 #: What is not run at all: the whole command, and why.
 NOT_RUN = {
-    r"apt-get install .*": _SYSTEM,
+    r"apt-get (install|purge) .*": _SYSTEM,
     r"apt-get source ns2": "downloads another project's source",
     r"python -m experiments\.tambuwal2018\.packmime \S+": "reads that source",
     r"python -m experiments\.baddam2018\.logs \S+": "reads another project's repository",

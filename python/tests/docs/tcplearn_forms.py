@@ -9,6 +9,7 @@ LIVE = "experiments/nunes2014/live-1.toml"
 
 REPLAY = (
     Form(r"tcplearn explain my\.pcap(.*)", NAME, (r"tcplearn explain capture.pcap\1",)),
+    Form(r"tcplearn explain \$files/(\S+)", "of the checkout", (r"tcplearn explain \1",)),
     Form(
         r"tcplearn explain captures/(?: more\.pcapng)?(.*)",
         NAME,

@@ -82,6 +82,7 @@ def test_a_build_that_fails_leaves_nothing(box: Machine) -> None:
         (lambda b: setattr(b.system, "is_root", False), "sudo tcplearn module install"),
         (lambda b: setattr(b.system, "which", lambda _: None), "apt-get install dkms"),
         (lambda b: b.write("proc/modules", "tcplearn 1 0 - Live"), "the module is loaded"),
+        (lambda b: b.write("var/lib/dpkg/info/tcplearn-dkms.list", ""), "package tcplearn-dkms builds"),
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_is_done(
@@ -104,6 +105,14 @@ def test_it_is_removed_when_nobody_uses_it(box: Machine) -> None:
     install.remove(box.system)
     assert box.ran[-2:] == ["rmmod tcplearn", f"dkms remove tcplearn/{install.version()} --all"]
     assert not box.tree.exists()
+
+
+def test_a_package_s_module_is_unloaded_and_its_files_stay(box: Machine) -> None:
+    box.write("var/lib/dpkg/info/tcplearn-dkms.list", "")
+    box.write(f"usr/src/tcplearn-{install.version()}/dkms.conf", "")
+    box.write("proc/modules", "tcplearn 1 0 - Live")
+    assert install.remove(box.system) == ["not loaded; apt-get remove tcplearn-dkms removes its files"]
+    assert box.ran == ["rmmod tcplearn"] and box.tree.exists()
 
 
 def test_status_of_a_loaded_module(box: Machine) -> None:

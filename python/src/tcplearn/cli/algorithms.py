@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tcplearn.cli import completion
 from tcplearn.cli.common import Work, print_
 from tcplearn.errors import UserError, did_you_mean
 from tcplearn.output.numbers import parameter
@@ -19,6 +20,7 @@ def algorithms_command(
         typer.Argument(
             metavar="KIND",
             help="estimator, loss, startup, resend or first-rto; or the name of an algorithm of any kind.",
+            autocompletion=completion.kinds,
         ),
     ] = None,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="An algorithm of that kind.")] = None,

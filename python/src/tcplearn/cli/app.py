@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from tcplearn.cli import streams
+from tcplearn.cli import completion, streams
 from tcplearn.cli.algorithms import algorithms_command
 from tcplearn.cli.causes import causes
 from tcplearn.cli.collect import collect
@@ -85,11 +85,25 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _show_files(wanted: bool) -> None:
+    if wanted:
+        from tcplearn.checkout import ROOT
+
+        print(ROOT)
+        raise typer.Exit
+
+
 @app.callback()
 def _root(
     _: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+    __: Annotated[
+        bool,
+        typer.Option(
+            "--files", callback=_show_files, is_eager=True, help="Print the folder of examples and sources."
+        ),
     ] = False,
 ) -> None:
     pass
@@ -106,6 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    if completion.asked():
+        return completion.answer(app)
     try:
         work = app(arguments or ["--help"], prog_name="tcplearn", standalone_mode=False)
         if callable(work):

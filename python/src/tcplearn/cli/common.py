@@ -105,6 +105,9 @@ class Outputs:
         if self.output and self.report and _same(self.output, self.report):
             name = printable(self.output)
             raise UserError(f"{name}: named for the results and for the report; give two files")
+        for option, wanted in (("--report", self.report), ("--pictures", self.pictures)):
+            if wanted:
+                errors.need_extra("pictures", option)
         for path in filter(None, (self.output, self.report)):
             for source in sources:
                 if path.is_file() and _same(path, source):

@@ -8,12 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from tcplearn.checkout import IS_CHECKOUT, ROOT
 from tcplearn.cli import options
 from tcplearn.cli.common import Work, progress_bar, say
 from tcplearn.errors import UserError
-
-#: The root of the source checkout. An installed package has no experiments.
-ROOT = Path(__file__).resolve().parents[4]
 
 
 def experiments(
@@ -90,8 +88,8 @@ def experiments(
 
 def _library(module: str) -> Any:
     """Import the module `module` of experiments/lib. Raise UserError outside a source checkout."""
-    if not (ROOT / "experiments" / "lib").is_dir():
-        raise UserError("experiments need a checkout of tcplearn; run the command there")
+    if not IS_CHECKOUT:
+        raise UserError("experiments write pages of a checkout of tcplearn; run the command there")
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
     return importlib.import_module(f"experiments.lib.{module}")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from tcplearn.cli import completion
 from tcplearn.errors import UserError
 
 
@@ -40,6 +41,7 @@ Estimators = Annotated[
         "-e",
         metavar="SPEC",
         help="NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn algorithms` lists them.",
+        autocompletion=completion.estimators,
     ),
 ]
 Arithmetic = Annotated[ArithmeticName, typer.Option(help="Arithmetic that the algorithms run in.")]

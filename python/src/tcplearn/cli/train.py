@@ -8,7 +8,7 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli.common import Work, print_, progress_bar, say, write
-from tcplearn.errors import UserError, printable
+from tcplearn.errors import UserError, need_extra, printable
 
 train_app = typer.Typer(rich_markup_mode=None, help="Train a model of the core on labelled data.")
 
@@ -53,6 +53,7 @@ def loss(
     scenarios that are held out as a whole."""
 
     def work(command: str) -> None:
+        need_extra("training", "tcplearn train")
         from tcplearn.learn import card, train
         from tcplearn.learn.perceptron import Choices
         from tcplearn.output import terminal
@@ -101,6 +102,7 @@ def rtt(
     held-out destinations."""
 
     def work(command: str) -> None:
+        need_extra("training", "tcplearn train")
         from rich.console import Group
 
         from tcplearn.learn.rtt import card, train

@@ -107,7 +107,7 @@ def _prober(options: Options, say: Say | None) -> Prober:
         try:
             return RawProber(pacer)
         except ImportError:
-            why = "scapy is not installed"
+            why = "scapy is missing (pip install 'tcplearn[collect]')"
     if say:
         say(
             f"{why}: timing connect() instead, which gives no TTL and waits {TIMEOUT_MAX_S:g} s for an "

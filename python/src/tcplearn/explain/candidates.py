@@ -61,7 +61,7 @@ FIRST_RTO = Candidate(
     "rfc6298",
     "sudo $(which tcplearn) first-rto load rfc6298",
     "sudo $(which tcplearn) first-rto unload",
-    "a checkout of tcplearn there, and Linux 6.1 or later with BTF",
+    "tcplearn, clang, bpftool and libbpf-dev there, and Linux 6.1 or later with BTF",
 )
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn import search_path
-from tcplearn.errors import FailedError, UserError
+from tcplearn.errors import FailedError, UserError, need_extra
 from tcplearn.jobs import children
 from tcplearn.jobs.job import Failure, Job, outcome
 
@@ -131,10 +131,8 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
     """Return a function that runs jobs in `jobs_at_once` Slurm jobs and replaces those that end early."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
-        try:
-            slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
-        except ImportError as error:
-            raise UserError("--slurm needs dask-jobqueue; run: pip install dask-jobqueue") from error
+        need_extra("cluster", "--slurm")
+        slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
         if not shutil.which("sbatch"):  # without sbatch, dask-jobqueue would wait for its jobs forever
             raise UserError("--slurm: there is no sbatch here; run it where jobs are submitted")
         with search_path.safe():  # sbatch passes the environment on to the job
@@ -158,10 +156,8 @@ def _unless_configured(logs: Path) -> Json:
 
 
 def _client(address: str) -> Any:
-    try:
-        client: Any = importlib.import_module("distributed").Client
-    except ImportError as error:
-        raise UserError("--scheduler needs dask.distributed; run: pip install distributed") from error
+    need_extra("cluster", "--scheduler")
+    client: Any = importlib.import_module("distributed").Client
     # Dask warns of each result that a lost worker held, although it computes the result again
     logging.getLogger("distributed.client").setLevel(logging.ERROR)
     try:

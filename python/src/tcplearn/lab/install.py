@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import FailedError, UserError
-
-from .checkout import ROOT, output_of
 
 SOURCES = ROOT / "linux" / "module"
 SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")  # as BUILD_EXCLUSIVE_KERNEL of dkms.conf
 _SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+_PACKAGE = "var/lib/dpkg/info/tcplearn-dkms.list"  # there while Debian's package is installed
 Run = Callable[[Sequence[str]], str]
 
 
@@ -57,8 +57,8 @@ def version() -> str:
 
 
 def _obstacles(system: System) -> Iterator[str]:
-    if not SOURCES.exists():
-        yield f"the module needs a checkout of tcplearn: there is no {SOURCES}"
+    if (system.root / _PACKAGE).exists():
+        yield "the package tcplearn-dkms builds the module here: sudo modprobe tcplearn loads it"
     if not system.is_root:
         yield "the module is for the administrator to install: sudo tcplearn module install"
     if not (system.root / "proc/modules").exists():
@@ -133,6 +133,8 @@ def remove(system: System) -> list[str]:
                 "it can be removed when they have ended"
             )
         system.run(["rmmod", "tcplearn"])
+    if (system.root / _PACKAGE).exists():
+        return [*lines, "not loaded; apt-get remove tcplearn-dkms removes its files"]
     _forget(system)
     return [*lines, "removed"]
 

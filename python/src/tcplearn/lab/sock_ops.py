@@ -10,10 +10,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import UserError, printable
 from tcplearn.output import temporary
-
-from .checkout import ROOT, output_of
 
 SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
 HEADERS = Path("/usr/include/bpf/bpf_helpers.h")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn.errors import FailedError, UserError
+from tcplearn.errors import FailedError, UserError, need_extra
 from tcplearn.learn import model as models
 from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.learn.model import Model
@@ -34,10 +34,8 @@ class Choices:
 
 def sklearn(module: str) -> Any:
     """Return the module `module` of scikit-learn, which only training needs. Raise UserError without it."""
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ImportError as error:
-        raise UserError("training needs scikit-learn; run: pip install 'tcplearn[sklearn]'") from error
+    need_extra("training", "training")
+    return importlib.import_module(f"sklearn.{module}")
 
 
 def _scales(x: Floats) -> tuple[Floats, Floats]:

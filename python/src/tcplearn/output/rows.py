@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -176,31 +177,37 @@ class _Lines:
 class ParquetWriter:
     """Writes tidy rows as Parquet, with all of `made_by`, including the command line, as metadata."""
 
-    #: The number of rows held in memory, which become a row group of the file.
+    #: The number of rows held as Python objects. Earlier ones are held packed, as Parquet in memory.
     ROWS = 100_000
 
     def __init__(self, file: IO[bytes], made_by: Mapping[str, str]) -> None:
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        types = {str: pa.large_string(), int: pa.int64(), float: pa.float64()}
-        fields = [(name, types[kind]) for name, kind in TIDY.items()]
-        self._schema = pa.schema(fields, {key: str(value) for key, value in made_by.items()})
-        self._file = parquet.ParquetWriter(file, self._schema, compression="zstd")
+        self._file = file
+        self._metadata = {key: str(value) for key, value in made_by.items()}
         self._held: list[Record] = []
+        self._packed: list[IO[bytes]] = []
 
     def add(self, records: Iterable[Record]) -> None:
         for record in records:
             self._held.append(record)
             if len(self._held) == self.ROWS:
-                self._write()
+                self._pack()
 
-    def _write(self) -> None:
-        import pyarrow as pa
+    def _pack(self) -> None:
+        import polars as pl
 
-        self._file.write_table(pa.Table.from_pylist(self._held, self._schema))
+        types = {str: pl.String, int: pl.Int64, float: pl.Float64}
+        packed = io.BytesIO()
+        table = pl.DataFrame(self._held, schema={name: types[kind] for name, kind in TIDY.items()})
+        table.write_parquet(packed)
         self._held.clear()
+        packed.seek(0)
+        self._packed.append(packed)
 
     def end(self) -> None:
-        self._write()
-        self._file.close()
+        import polars as pl
+
+        self._pack()
+        # in the order of the rows, and never all of them unpacked; polars would hide that a disk is full
+        whole = io.BytesIO()
+        pl.scan_parquet(self._packed).sink_parquet(whole, metadata=self._metadata)
+        self._file.write(whole.getbuffer())

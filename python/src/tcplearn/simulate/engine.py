@@ -12,13 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tcplearn.checkout import IS_CHECKOUT, ROOT
 from tcplearn.errors import FailedError
 from tcplearn.jobs import children
 from tcplearn.output import temporary
+from tcplearn.output.files import cache_folder
 
-ROOT = Path(__file__).resolve().parents[4]
 WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
-BUILD = ROOT / "build" / "ns3"
+BUILD = ROOT / "build" / "ns3"  # in a checkout
 PROGRAM = "tcplearn-ns3"
 NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
 ASSUMED_NS3 = "3.37"  # the version of ns-3 that a plan of runs assumes if ns-3 is not installed
@@ -27,37 +28,42 @@ PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-
 Json = dict[str, Any]
 
 
+@cache
+def folder() -> Path:
+    """Return the folder that the simulation program is built in; for an installed package it is in the cache,
+    with the hash of the sources and of their place in its name."""
+    if IS_CHECKOUT:
+        return BUILD
+    key = hashlib.sha256(f"{identity()} {weights()} {ROOT}".encode()).hexdigest()[:16]
+    return cache_folder("ns3") / key
+
+
 def program() -> Path:
-    """Return the path of the simulation program (or TCPLEARN_NS3). Raise FailedError outside a checkout."""
+    """Return the path of the simulation program (or TCPLEARN_NS3)."""
     named = os.environ.get("TCPLEARN_NS3")
-    if named:
-        return Path(named)
-    if not (ROOT / "ns3" / "CMakeLists.txt").exists():
-        raise FailedError("the simulation program comes with a checkout; set TCPLEARN_NS3 to its path")
-    return BUILD / PROGRAM
+    return Path(named) if named else folder() / PROGRAM
 
 
 def build() -> None:
     """Build the simulation program if a source has changed, in one process at a time. Raise FailedError."""
     if os.environ.get("TCPLEARN_NS3"):
         return
-    program()
-    BUILD.mkdir(parents=True, exist_ok=True)
-    with (BUILD / ".lock").open("w") as lock:
+    if not shutil.which("cmake") or not shutil.which("ninja"):
+        raise FailedError(f"the simulation program is not built: apt-get install {PACKAGES}, or make ns3")
+    folder().mkdir(parents=True, exist_ok=True)
+    with (folder() / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not shutil.which("cmake") or not shutil.which("ninja"):
-            raise FailedError(f"the simulation program is not built: run `make ns3` (Debian: {PACKAGES})")
-        if not (BUILD / "build.ninja").exists():
-            _step("cmake", "-S", str(ROOT / "ns3"), "-B", str(BUILD), "-G", "Ninja")
-        _step("ninja", "-C", str(BUILD), PROGRAM)
+        if not (folder() / "build.ninja").exists():
+            _step("cmake", "-S", str(ROOT / "ns3"), "-B", str(folder()), "-G", "Ninja")
+        _step("ninja", "-C", str(folder()), PROGRAM)
 
 
 def _step(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        log = BUILD / "build.log"
+        log = folder() / "build.log"
         log.write_text(done.stdout + done.stderr)
-        raise FailedError(f"the simulation program does not build; see {log} (Debian: {PACKAGES})")
+        raise FailedError(f"the simulation program does not build; see {log}; apt-get install {PACKAGES}")
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn.errors import FailedError, UserError
+from tcplearn.errors import FailedError, need_extra
 from tcplearn.learn.dataset import Floats, Ints
 
 ROWS_MAX = 4000  # more rows take seconds and do not improve accuracy
@@ -13,10 +13,9 @@ ROWS_MAX = 4000  # more rows take seconds and do not improve accuracy
 
 def optimize() -> Any:
     """Return the module scipy.optimize, which comes with scikit-learn. Raise UserError."""
-    try:
-        from scipy import optimize
-    except ImportError as error:
-        raise UserError("training needs scikit-learn; run: pip install 'tcplearn[sklearn]'") from error
+    need_extra("training", "training")
+    from scipy import optimize
+
     return optimize
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Names the folders of the lab's sources, which only a checkout has, and runs commands there."""
+"""Names the folders of sources, which an installed package has as data, and runs commands."""
 
 import subprocess
 from collections.abc import Sequence
@@ -7,7 +7,13 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError, printable
 
-ROOT = Path(__file__).resolve().parents[4]
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parents[2]
+
+#: Whether this package is the one in a checkout; otherwise it is installed, and nothing is written beside it.
+IS_CHECKOUT = _PACKAGE == _CHECKOUT / "python" / "src" / "tcplearn" and (_CHECKOUT / "core").is_dir()
+#: The checkout, or the folder with the part of it that python/CMakeLists.txt installs (TCPLEARN_DATA).
+ROOT = _CHECKOUT if IS_CHECKOUT else _PACKAGE / "data"
 LAB = ROOT / "linux" / "lab"
 
 
