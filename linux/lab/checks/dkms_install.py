@@ -10,9 +10,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tcplearn.checkout import output_of
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import install
-from tcplearn.lab.checkout import output_of
 
 TOPS = ("usr", "etc", "var", "lib")
 OF_THE_RUNNING_KERNEL = ("modprobe", "rmmod", "sysctl")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Names the folders of the lab's sources, which only a checkout has, and runs commands there."""
+"""Names the folders of sources that only a checkout has, and runs commands there."""
 
 import subprocess
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tcplearn.errors import FailedError, printable
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 LAB = ROOT / "linux" / "lab"
 
 

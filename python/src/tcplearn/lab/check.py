@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from tcplearn.checkout import LAB, ROOT
 from tcplearn.errors import FailedError
 from tcplearn.output import temporary
 
 from . import startup_check, vectors
-from .checkout import LAB, ROOT
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
 from .scenario import KERNELS

@@ -10,12 +10,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from tcplearn.checkout import last_line
 from tcplearn.errors import FailedError, UserError
 from tcplearn.scenario.check import Table
 
 from .arm import RECEIVER as RECEIVER
 from .arm import SENDER, Arm
-from .checkout import last_line
 from .workload import Figures, Flow, Left, Lines, Setup, Workload
 
 PORT, PINGED = 5002, "10.0.0.2 80"  # PINGED is the first router, which answers the receiver's SYN pings

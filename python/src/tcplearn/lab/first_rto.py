@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn import jobs
+from tcplearn.checkout import LAB
 from tcplearn.errors import FailedError
 from tcplearn.jobs import Job
 from tcplearn.jobs import Place as Where
 from tcplearn.output import temporary
 
 from . import handshake_waits, machine, sock_ops
-from .checkout import LAB
 from .handshake_waits import CLIENTS_ABOVE
 from .kept import Folders, packed
 from .machine import Machine

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import FailedError, UserError
-
-from .checkout import ROOT, output_of
 
 SOURCES = ROOT / "linux" / "module"
 SUPPORTED = re.compile(r"(6\.([1-9]|1[0-2])|7\.[23])\.")  # as BUILD_EXCLUSIVE_KERNEL of dkms.conf

@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tcplearn.checkout import LAB, ROOT, last_line
 from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import children
 from tcplearn.output import temporary
 from tcplearn.output.files import cache_folder as users_cache
 from tcplearn.output.files import full_disk
 
-from .checkout import LAB, ROOT, last_line
 from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
