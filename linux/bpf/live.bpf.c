@@ -299,6 +299,18 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 	live_policy_timer(&c->policy, &in, &wait);
 }
 
+/* What was learned is written when the first end closes, because the next connection may begin before both
+ * have, and again at the end. */
+static __always_inline void on_state(const struct scene *at, const struct connection *c)
+{
+	const uint32_t from = TL_LOAD(at->ctx->args[0]), to = TL_LOAD(at->ctx->args[1]);
+
+	if (to == BPF_TCP_CLOSE)
+		COUNT(at, remembered);
+	if (to == BPF_TCP_CLOSE || from == BPF_TCP_ESTABLISHED)
+		live_remember(at->ctx, &c->policy);
+}
+
 static __always_inline void on_event(const struct scene *at)
 {
 	struct connection *c;
@@ -316,10 +328,8 @@ static __always_inline void on_event(const struct scene *at)
 	case BPF_SOCK_OPS_RTO_CB: c->timeout = 1; break;
 	case BPF_SOCK_OPS_RETRANS_CB: on_resend(at, c); break;
 	case BPF_SOCK_OPS_STATE_CB:
-		if (at->ctx->args[1] == BPF_TCP_CLOSE && c->rounds > 0) {
-			COUNT(at, remembered);
-			live_remember(at->ctx, &c->policy);
-		}
+		if (c->rounds > 0)
+			on_state(at, c);
 		break;
 	}
 }

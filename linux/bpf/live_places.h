@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What a connection has learned begins the next connection to the same place. It is written when a connection
- * is closed, and read at connect() or when a connection is accepted.
+/* What a connection has learned begins the next connection to the same place. It is written when an end
+ * closes the connection, and read at connect() or when a connection is accepted.
  *
  * - A host (an IPv4 address, a /64 of IPv6) is begun with what the last connection with this host had learned.
  *   So a host can mislead nobody but itself.

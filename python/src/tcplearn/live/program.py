@@ -35,7 +35,7 @@ class Settings:
 @cache
 def meanings() -> dict[str, str]:
     """The name of each count, and what it is, in the order in which the program has them."""
-    return dict(re.findall(r'X\((\w+), "(.*?)"\)', _COUNTS.read_text()))
+    return dict(re.findall(r'^\tX\((\w+), "(.*?)"\)', _COUNTS.read_text(), re.MULTILINE))
 
 
 class Program:
