@@ -33,32 +33,19 @@ __attribute__((noinline)) int live_policy_inherit(tl_live_policy *p, const tl_li
 	return 0;
 }
 
-__attribute__((noinline)) int live_policy_send(tl_live_policy *p, const struct tl_resend_event *in,
-					       struct tl_resend_wait *out)
-{
-	if (!p || !in || !out)
-		return 0;
-	tl_wrap_send_resend_priced_fix(p, in, out);
-	return 0;
-}
-
-__attribute__((noinline)) int live_policy_timer(tl_live_policy *p, const struct tl_resend_event *in,
-						struct tl_resend_wait *out)
-{
-	if (!p || !in || !out)
-		return 0;
-	tl_wrap_timer_resend_priced_fix(p, in, out);
-	return 0;
-}
-
-__attribute__((noinline)) int live_policy_ack(tl_live_policy *p, const struct tl_resend_ack *in,
-					      struct tl_resend_wait *out)
-{
-	if (!p || !in || !out)
-		return 0;
-	tl_wrap_ack_resend_priced_fix(p, in, out);
-	return 0;
-}
+/* live_policy_send(p, in, out), and so on: tells the policy of an event, and writes its wait to `out`. */
+#define TL_LIVE_EVENT(event, type) \
+	__attribute__((noinline)) int live_policy_##event(tl_live_policy *p, const struct type *in, \
+							  struct tl_resend_wait *out) \
+	{ \
+		if (!p || !in || !out) \
+			return 0; \
+		tl_wrap_##event##_resend_priced_fix(p, in, out); \
+		return 0; \
+	}
+TL_LIVE_EVENT(send, tl_resend_event)
+TL_LIVE_EVENT(timer, tl_resend_event)
+TL_LIVE_EVENT(ack, tl_resend_ack)
 
 /* Returns the candidate that the policy has chosen; TL_RESEND_FLOORS: the kernel's own floor. */
 static __always_inline uint32_t live_chosen(const tl_live_policy *p)
