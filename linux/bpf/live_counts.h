@@ -12,7 +12,7 @@
 	X(rounds, "rounds with an RTT sample") \
 	X(rounds_lowered, "rounds for which a floor below the kernel's 200 ms was chosen") \
 	X(rounds_careful, "rounds for which the kernel's floor was chosen: losses, or the budget is spent") \
-	X(rounds_late, "rounds whose answer took longer than the chosen wait: a spurious retransmission") \
+	X(rounds_late, "rounds without a retransmission whose answer came later than the chosen wait") \
 	X(probes, "tail loss probes that retransmitted a segment") \
 	X(timeouts, "retransmission timeouts") \
 	X(resent_needed, "rounds with a probe or timeout that a loss needed") \

@@ -101,8 +101,9 @@ static __always_inline uint32_t live_rank(const tl_live_policy *p)
 	return chosen < TL_RESEND_FLOORS && !tl_resend_priced_careful_fix(p) ? chosen : TL_RESEND_FLOORS;
 }
 
-/* Keeps what a connection with the context's peer has learned. */
-__attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, const tl_live_policy *p)
+/* Keeps what a connection with the context's peer has learned. Not a global function: there, Linux 6.1 takes no
+ * argument as the value of a map. */
+static __attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, const tl_live_policy *p)
 {
 	struct live_key host, around;
 	struct live_place none = { 0 }, *place;
