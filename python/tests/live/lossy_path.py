@@ -34,6 +34,8 @@ _DATA_BYTES = 100  # longer packets have data: SYNs and bare ACKs do not
 class Spec:
     rtt_ms: float = 20.0
     jitter_ms: float = 0.0  # mean of what is added in each direction, exponential; packets keep their order
+    stall: float = 0.0  # share of the packets that keep the path waiting for `stall_ms`
+    stall_ms: float = 150.0
     loss: float = 0.0  # of each packet with data from the near host; what comes back is not lost
     seed: int = 1
     ipv6: bool = False
@@ -96,6 +98,7 @@ class _Way:
     def __init__(self, spec: dict[str, Any], out: int, loss: float) -> None:
         self.out = out
         self._least_s, self._jitter_s = spec["rtt_ms"] / 2000, spec["jitter_ms"] / 1000
+        self._stall, self._stall_s = spec["stall"], spec["stall_ms"] / 1000
         self._loss = loss
         self._draw = random.Random(f"{spec['seed']} {loss > 0}")
         self._last_s = 0.0
@@ -109,7 +112,8 @@ class _Way:
                 self.dropped += 1
                 return None
         jitter_s = self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0
-        self._last_s = max(self._last_s, now_s + self._least_s + jitter_s)
+        stalled_s = self._stall_s if self._stall and self._draw.random() < self._stall else 0.0
+        self._last_s = max(self._last_s, now_s + self._least_s + jitter_s + stalled_s)
         return self._last_s
 
 

@@ -103,3 +103,18 @@ def test_a_signal_is_handed_on_and_the_exit_code_back() -> None:
         os.kill(running.pid, signal.SIGTERM)
         assert running.wait(timeout=_WAITS_S) == 128 + signal.SIGTERM
         assert not list(at.cgroup.glob("tcplearn-*")) and sessions(at) == []
+
+
+@pytest.mark.parametrize("path", [LOSSY], indirect=True)
+def test_without_timestamps_a_doubt_is_counted_and_floors_fall(path: LossyPath) -> None:
+    """Which transmission an ACK answers is not known; the program waits longer, and then learns on."""
+    off = path.within(path.near, "sysctl", "-qw", "net.ipv4.tcp_timestamps=0")
+    subprocess.run(off, check=True)
+    with room() as at:
+        assert at.live("start", "--cgroup", at.cgroup).returncode == 0
+        asked = json.loads(at.run(ask(path, 300, 5)).stdout)
+        (session,) = sessions(at)
+    counts = session["counts"]
+    assert counts["resent_unclear"] > 0
+    assert counts["resent_needed"] == counts["resent_spurious"] == counts["saved_us"] == 0
+    assert min(asked["rto_ms"]) < STOCK_MS / 2

@@ -37,6 +37,8 @@ def test_started_stopped_and_started_twice() -> None:
         _refused(at.live("start", "--cgroup", at.cgroup), f"live is started already for {at.cgroup}")
         _refused(at.live("run", "--", "true"), f"live is started already for {at.cgroup}")
         assert f"{at.cgroup}: sets floors, since" in at.live("status").stdout
+        metrics = at.live("status", "--prometheus").stdout.splitlines()
+        assert f'tcplearn_live_rounds_total{{cgroup="{at.cgroup}"}} 0' in metrics
         assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
         assert sock_ops_programs(at.cgroup) == [] and sessions(at) == []
         _refused(at.live("stop", "--cgroup", at.cgroup), "live is not started for")

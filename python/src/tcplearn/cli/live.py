@@ -29,7 +29,7 @@ Cap = Annotated[
     typer.Option(
         "--cap-ms",
         metavar="MS",
-        help="Cap of the doubled timeouts, 1000 or more; a dead peer is then given up sooner.",
+        help="Cap of the doubled timeouts, 1000 or more: then a dead peer is given up after some 15 s.",
         show_default="the kernel's",
     ),
 ]
@@ -117,14 +117,20 @@ def _stop(cgroup: Cgroup = None) -> Work:
 
 
 @live_app.command("status", short_help="Show what is started, and what it has counted.")
-def _status(as_json: AsJson = False) -> Work:
+def _status(
+    as_json: AsJson = False,
+    prometheus: Annotated[bool, typer.Option("--prometheus", help="Write metrics for Prometheus.")] = False,
+) -> Work:
     """Show for what it is started, and what it has counted."""
 
     def work(_: str) -> None:
+        from tcplearn.live import prometheus as metrics
         from tcplearn.live import sessions
 
         found = sessions.status()
-        if as_json:
+        if prometheus:
+            print_lines(metrics.lines(found))
+        elif as_json:
             print_lines([json.dumps(found, indent=1)])
         elif found:
             print_lines(line for session in found for line in sessions.lines(session))

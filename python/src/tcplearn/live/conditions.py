@@ -15,7 +15,7 @@ from pathlib import Path
 from tcplearn.bpf import build
 from tcplearn.bpf.kernel import cgroups, need_btf, ticks_per_second
 from tcplearn.bpf.libbpf import need_library, sock_ops_programs
-from tcplearn.errors import UserError, printable
+from tcplearn.errors import FailedError, UserError, printable
 
 from .program import PROGRAM
 
@@ -120,6 +120,8 @@ def needed() -> Iterator[Line]:
     for name, ask in NEEDED:
         try:
             yield Line(name, "yes", ask())
+        except FailedError as error:  # it could not be found out
+            yield Line(name, "note", f"not known: {error}")
         except UserError as error:
             yield Line(name, "no", str(error))
 
@@ -146,7 +148,11 @@ def cap_is_there() -> bool:
 
 def _cap() -> Line:
     if cap_is_there():
-        return Line("backoff cap", "yes", "TCP_RTO_MAX_MS is there; off unless --cap-ms asks for it")
+        return Line(
+            "backoff cap",
+            "yes",
+            "off unless --cap-ms asks for it: with 1000 a dead peer is given up after some 15 s",
+        )
     return Line("backoff cap", "no", "TCP_RTO_MAX_MS is not in this kernel (6.15 or later has it)")
 
 
