@@ -108,6 +108,7 @@ static __attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, con
 	struct live_key host, around;
 	struct live_place none = { 0 }, *place;
 	uint32_t rank, at;
+	uint64_t slot;
 
 	if (!p)
 		return 0;
@@ -132,10 +133,12 @@ static __attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, con
 	} else {
 		place->next = at < TL_LIVE_REPORTS - 1 ? at + 1 : 0;
 	}
-	if (at >= TL_LIVE_REPORTS)
+	slot = at;
+	barrier_var(slot); /* Linux 6.1 loses what is known of a number where a copy of it was compared */
+	if (slot >= TL_LIVE_REPORTS)
 		return 0;
-	place->hosts[at] = host;
-	place->ranks[at] = rank;
+	place->hosts[slot] = host;
+	place->ranks[slot] = rank;
 	return 0;
 }
 
@@ -160,7 +163,7 @@ static __always_inline const tl_live_policy *live_recall(struct bpf_sock_ops *ct
 	const tl_live_policy *known;
 	const struct live_place *place;
 	struct live_key host, around;
-	uint32_t at;
+	uint64_t slot;
 
 	live_host_of(ctx, &host);
 	known = bpf_map_lookup_elem(&hosts, &host);
@@ -170,10 +173,11 @@ static __always_inline const tl_live_policy *live_recall(struct bpf_sock_ops *ct
 	place = bpf_map_lookup_elem(&places, &around);
 	if (!place)
 		return NULL;
-	at = live_report_of(place);
-	if (at >= TL_LIVE_REPORTS)
+	slot = live_report_of(place);
+	barrier_var(slot);
+	if (slot >= TL_LIVE_REPORTS)
 		return NULL;
-	host = place->hosts[at];
+	host = place->hosts[slot];
 	return bpf_map_lookup_elem(&hosts, &host);
 }
 

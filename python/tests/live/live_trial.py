@@ -31,7 +31,9 @@ PATHS = {
 }
 ARMS = ("stock", "rto_min 5 ms", "live")
 COUNT, PAUSE_MS, SEED = 1500, 50, 1
-HEADS = ("path", "timer", "p50, ms", "p99, ms", "slowest 2 %, ms", "resent", "spurious", "lateness p99, ms")
+MOST_LATE_MS = 1.0  # a trial whose path was later than this is played again, because the machine was too busy
+MOST_TRIES = 4
+HEADS = ("path", "timer", "p50, ms", "p99, ms", "slowest 2 %, ms", "resent", "spurious", "path late by, ms")
 
 
 @dataclass
@@ -65,7 +67,8 @@ def _counters(path: LossyPath) -> dict[str, int]:
     return dict(zip(names, values, strict=True))
 
 
-def _row(of: str, arm: Arm) -> list[str]:
+def _figures(arm: Arm) -> tuple[list[str], float]:
+    """The figures of one timer, and how late the path was, in ms."""
     output = arm.process.communicate()[0]
     assert arm.process.returncode == 0, arm.name
     ms = sorted(json.loads(output)["ms"])
@@ -74,22 +77,32 @@ def _row(of: str, arm: Arm) -> list[str]:
     slowest = ms[-max(1, len(ms) // 50) :]
     figures = [median(ms), ms[int(0.99 * len(ms))], fmean(slowest)]
     counted = [counters["RetransSegs"], counters["TCPDSACKRecv"]]
-    late = f"{ended['late_p99_ms']:.1f}"
-    return [of, arm.name, *(f"{figure:.0f}" for figure in figures), *map(str, counted), late]
+    return [*(f"{figure:.0f}" for figure in figures), *map(str, counted)], ended["late_p99_ms"]
+
+
+def _played(spec: Spec, count: int) -> tuple[list[list[str]], float]:
+    """A row for each timer, and how late the latest of the paths was."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        at = stack.enter_context(room())
+        paths = [stack.enter_context(LossyPath(spec, folder)) for _ in ARMS]
+        for path in paths:
+            stack.enter_context(server(path))
+        arms = [_begin(name, path, at, count) for name, path in zip(ARMS, paths, strict=True)]
+        found = [_figures(arm) for arm in arms]
+    rows = [[name, *figures] for name, (figures, _) in zip(ARMS, found, strict=True)]
+    return rows, max(late_ms for _, late_ms in found)
 
 
 def main(count: int, seed: int) -> None:
     rows = []
     for of, spec in PATHS.items():
-        with contextlib.ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            at = stack.enter_context(room())
-            paths = [stack.enter_context(LossyPath(replace(spec, seed=seed), folder)) for _ in ARMS]
-            for path in paths:
-                stack.enter_context(server(path))
-            arms = [_begin(name, path, at, count) for name, path in zip(ARMS, paths, strict=True)]
-            rows += [_row(of, arm) for arm in arms]
-        print(*rows[-len(ARMS) :], sep="\n", file=sys.stderr, flush=True)
+        for _ in range(MOST_TRIES):
+            found, late_ms = _played(replace(spec, seed=seed), count)
+            print(of, f"late by {late_ms:.1f} ms", *found, sep="\n", file=sys.stderr, flush=True)
+            if late_ms <= MOST_LATE_MS:
+                break
+        rows += [[of, *row, f"{late_ms:.1f}"] for row in found]
     print(table_of(list(HEADS), rows, [True, True, *[False] * (len(HEADS) - 2)]))
 
 
