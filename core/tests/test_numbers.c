@@ -196,6 +196,7 @@ static void check_positive_mean(uint64_t *seed)
 			      fabsl((long double)mean - dot / sum) <= 12e-5L * (long double)high + 1,
 		      "mean %lld, should be %Lg", (long long)mean, dot / sum);
 	CHECK(tl_fix_top_bit(top) == 63 - (uint32_t)__builtin_clzll(top), "top bit");
+	CHECK(tl_fix_top_bit_halved(top) == tl_fix_top_bit(top), "top bit of %llu", (unsigned long long)top);
 }
 
 static void check_near_logarithms(uint64_t *seed)

@@ -226,6 +226,34 @@ TRAINING = (
     ),
     Form(r"(tcplearn collect --import .*) -o (\S+)", "not into the tree", (r"\1 -o TMP/\2",)),
     Form(
+        r"tcplearn live run --cap-ms 1000 -- COMMAND",
+        "where the kernel has the cap",
+        (),
+        (
+            "tcplearn live run --cap-ms 1000 -- true || "
+            "tcplearn live check --json | grep -q 'not in this kernel'",
+        ),
+    ),
+    Form(
+        r"tcplearn live (?:observe|run|start|status|stop).*",
+        "of a cgroup without other processes",
+        (),
+        (
+            "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)); "
+            "sh -ec 'echo $$ >$0/cgroup.procs; tcplearn live run -- true; tcplearn live start --cgroup $0; "
+            "tcplearn live status --json; tcplearn live status --prometheus; "
+            "tcplearn live stop --cgroup $0; "
+            "tcplearn live observe --cgroup $0 --for 1s' $g; "
+            "code=$?; rmdir $g; exit $code",
+        ),
+    ),
+    Form(
+        r"PYTHONPATH=python/tests python python/tests/live/live_trial\.py",
+        "few requests",
+        (),
+        ("PYTHONPATH=python/tests python python/tests/live/live_trial.py 20 1",),
+    ),
+    Form(
         r"tcplearn first-rto (?:load \S+|unload)",
         "of a cgroup without processes",
         (),

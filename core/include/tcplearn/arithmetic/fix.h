@@ -92,23 +92,31 @@ TL_FN int64_t tl_fix_fine(int64_t a)
 	return a * 65536;
 }
 
-/* Returns floor(log2 x). Range: x > 0. A machine instruction is used only where one certainly exists:
- * clang 14 hangs on a count of leading zeros for BPF. */
-TL_FN uint32_t tl_fix_top_bit(uint64_t x)
+/* Returns the same as tl_fix_top_bit(), for machines on which there may be no instruction for it. Without a
+ * branch, because the BPF verifier would follow both ways of each; compilers turn a comparison into one. */
+TL_FN uint32_t tl_fix_top_bit_halved(uint64_t x)
 {
-#if defined(__x86_64__) || defined(__aarch64__)
-	TL_RANGE(x > 0, x);
-	return 63 - (uint32_t)__builtin_clzll(x);
-#else
 	uint32_t n = 0, k;
 
-	TL_RANGE(x > 0, x);
 	for (k = 32; k > 0; k >>= 1) {
-		uint32_t step = x >> k ? k : 0;
+		/* k where x >= 2^k: then 2^k - 1 - x, or x itself, has its sign bit */
+		const uint32_t step = (uint32_t)(((((uint64_t)1 << k) - 1 - x) | x) >> 63) * k;
+
 		x >>= step;
 		n += step;
 	}
 	return n;
+}
+
+/* Returns floor(log2 x). Range: x > 0. A machine instruction is used only where one certainly exists:
+ * clang 14 hangs on a count of leading zeros for BPF. */
+TL_FN uint32_t tl_fix_top_bit(uint64_t x)
+{
+	TL_RANGE(x > 0, x);
+#if defined(__x86_64__) || defined(__aarch64__)
+	return 63 - (uint32_t)__builtin_clzll(x);
+#else
+	return tl_fix_top_bit_halved(x);
 #endif
 }
 

@@ -5,7 +5,7 @@
 #ifndef TCPLEARN_RESEND_COUNTS_H
 #define TCPLEARN_RESEND_COUNTS_H
 
-#include "../arithmetic/fix.h"
+#include "logarithm.h"
 
 #define TL_RESEND_LATE_BINS \
 	28 /* half octaves from 512 us; the first also counts shorter RTTs, the last all above 4.2 s */
@@ -13,7 +13,6 @@
 	20 /* octaves from 1,024 us; the first also counts shorter episodes, the last all above 9 minutes */
 /* The counts of RTTs are halved when their sum reaches this number, so 768 to 1,536 RTTs count. */
 #define TL_RESEND_LATE_MAX 1536
-#define TL_RESEND_ONE 65536u
 
 struct tl_resend_counts {
 	uint32_t late_total;
@@ -26,15 +25,6 @@ struct tl_resend_counts {
 struct tl_resend_tail {
 	uint32_t beyond, all;
 };
-
-/* Returns log2 x with 16 fractional bits, by Mitchell's approximation (1962): linear between powers of
- * two, at most 0.09 too low. Range: x > 0. */
-TL_FN uint32_t tl_resend_log2(uint64_t x)
-{
-	const uint32_t top = tl_fix_top_bit(x);
-
-	return (top << 16) + (uint32_t)((top > 16 ? x >> (top - 16) : x << (16 - top)) & 0xffff);
-}
 
 /* Returns floor(sqrt(x)). */
 TL_FN uint32_t tl_resend_root(uint64_t x)

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Lists every resend policy (when the retransmission timer sends again) and its presets. A new policy
  * needs a header and a line here. resend.h includes this file twice, for double precision and for fixed
- * point. */
+ * point. With TL_RESEND_NO_SPACING, `priced` has no learned spacing (no_counts.h). */
+#ifdef TL_RESEND_NO_SPACING
+#include "no_counts.h"
+#else
 #include "counts.h"
+#endif
 #include "flight.h"
+#include "logarithm.h"
 
 #include "stock.h"
 

@@ -20,6 +20,7 @@ from tcplearn.cli.experiments import experiments
 from tcplearn.cli.explain import explain
 from tcplearn.cli.first_rto import first_rto_app
 from tcplearn.cli.lab import lab_app
+from tcplearn.cli.live import live_app
 from tcplearn.cli.module import module_app
 from tcplearn.cli.replay import replay
 from tcplearn.cli.resend import resend
@@ -48,6 +49,7 @@ VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
     "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),
     "lab": (lab_app, "Run real Linux TCP over emulated networks."),
     "module": (module_app, "Install, show or remove the kernel module."),
+    "live": (live_app, "Shorten timers by what is learned, on a stock kernel."),
     "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
     "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
 }
@@ -130,9 +132,9 @@ def _run(arguments: list[str]) -> int:
 
                 temporary.clear()
                 # a file's name may have bytes that are not valid UTF-8
-                work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
+                work = work(shlex.join(["tcplearn", *arguments]).encode(errors="replace").decode())
         flush()
-        return work if isinstance(work, int) else 0  # --help and --version give an int
+        return work if isinstance(work, int) else 0  # --help, --version and `live run` give an int
     except UserError as error:
         say(str(error))
         return error.exit_code

@@ -28,8 +28,9 @@ say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
 #: The work of a verb: a function of the command line's text. Verbs return it, and it is called outside of
-#: typer, which would handle broken pipes, interrupts and system errors before this program can.
-Work = Callable[[str], None]
+#: typer, which would handle broken pipes, interrupts and system errors before this program can. It may return
+#: an exit code.
+Work = Callable[[str], int | None]
 Add = Callable[[Iterable["Record"]], None]
 
 

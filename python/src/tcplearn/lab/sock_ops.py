@@ -2,32 +2,24 @@
 """Compiles, loads, shows and unloads the BPF program that sets the first RTO of a cgroup's connections."""
 
 import contextlib
-import gzip
 import os
-import platform
-import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcplearn.bpf import build
+from tcplearn.bpf.build import tool
+from tcplearn.bpf.kernel import cgroups, need_btf, ticks_per_second
 from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import UserError, printable
 from tcplearn.output import temporary
 
-SOURCE = ROOT / "linux" / "bpf" / "first_rto.bpf.c"
-HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
-BTF = Path("/sys/kernel/btf/vmlinux")  # the types of the kernel, which the program's loader needs
+__all__ = ["Loaded", "cgroups", "compiled", "missing", "shipped", "source", "ticks_per_second", "tool"]
+
+SOURCE = build.SOURCES / "first_rto.bpf.c"
 PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
 NOTE = Path("/run/tcplearn-first-rto")  # the file with the name of the cgroup that uses the program
-_MORE_PATH = "/usr/sbin:/sbin"  # the folders in which Debian installs bpftool
 KEY = ("key", "0", "0", "0", "0")
-
-
-def tool(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path=_MORE_PATH)
-    if not found:
-        raise UserError(f"{name} is missing: apt-get install --no-install-recommends {name}, or make install")
-    return found
 
 
 def missing() -> str:
@@ -35,10 +27,9 @@ def missing() -> str:
     if os.geteuid() != 0:
         return "a cgroup's BPF program needs root"
     try:
-        _headers()
-        _ = tool("clang"), tool("bpftool"), cgroups(), ticks_per_second()
-        if not BTF.exists():
-            raise UserError(f"this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): there is no {BTF}")
+        build.need_compiler()
+        _ = tool("bpftool"), cgroups(), ticks_per_second()
+        need_btf()
     except UserError as error:
         return str(error)
     return ""
@@ -50,48 +41,14 @@ def shipped(model: Path) -> Path:
     return file if model.name == str(model) and file.exists() and not model.exists() else model
 
 
-def _headers() -> None:
-    if not HEADERS.exists():
-        raise UserError("libbpf's headers are missing: apt-get install --no-install-recommends libbpf-dev")
-
-
-def cgroups() -> Path:
-    for line in Path("/proc/mounts").read_text().splitlines():
-        _, folder, kind, *_ = line.split()
-        if kind == "cgroup2":
-            return Path(folder)
-    raise UserError("no cgroup2 is mounted here")
-
-
-def ticks_per_second() -> int:
-    """Return the kernel's CONFIG_HZ, because it takes RTOs in timer ticks. Raise UserError if unknown."""
-    packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
-    text = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else ""
-    text = text or (plain.read_text() if plain.exists() else "")
-    found = re.search(r"^CONFIG_HZ=(\d+)$", text, re.MULTILINE)
-    if not found:
-        raise UserError(f"CONFIG_HZ is not known: neither {packed} nor {plain} has it")
-    return int(found[1])
-
-
 def compiled(folder: Path) -> Path:
     """Return the object file compiled in `folder` for any kernel with BTF; raise UserError or FailedError."""
-    out = folder / "first_rto.o"
-    _clang("-g", "-Wall", "-Werror", f"-ffile-prefix-map={ROOT}=.", "-c", "-o", out)
-    return out
+    return build.compiled(SOURCE, folder / "first_rto.o")
 
 
 def source() -> str:
     """Return the source without comments and paths, to identify a run. Raise UserError or FailedError."""
-    return _clang("-E", "-P")
-
-
-def _clang(*words: object) -> str:
-    if not SOURCE.exists():
-        raise UserError(f"the first RTO needs a checkout of tcplearn: there is no {SOURCE}")
-    _headers()
-    includes = (f"-I{ROOT}/core/include", "-I/usr/include/x86_64-linux-gnu")
-    return _run(tool("clang"), "-O2", "-target", "bpf", "-mcpu=v3", *includes, *words, SOURCE)
+    return build.preprocessed(SOURCE)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Learns the floor of the retransmission timer for each connection of a cgroup: a sock_ops program for an
+ * unmodified kernel with BTF, 6.1 or later. The learner is the core's resend policy `priced`; its state is in
+ * socket storage.
+ *
+ * Sensor. The kernel calls the program once a round (RTT_CB), so once a request, and at each retransmission
+ * (RETRANS_CB). A retransmission in a state below Recovery is a tail loss probe, one after RTO_CB a timeout;
+ * others are not the timer's. It was spurious if the peer echoes a timestamp from before it (RFC 7323). An echo
+ * that cannot be true (from the future, or from before the flight) counts as none.
+ *
+ * Actuator. TCP_BPF_RTO_MIN, the floor under the variance term of the RTO and of a lone segment's probe: whole
+ * ticks of the kernel's clock, two at least, and never more than the floor that the kernel had before. Backoff
+ * stays the kernel's, unless a cap is asked for.
+ *
+ * Law: never ask for more than the current RTTVAR. The kernel raises RTTVAR only when the mean deviation
+ * exceeds the floor, so a floor above RTTVAR would keep late answers from lengthening the timer. For the same
+ * reason a floor that was lowered cannot be lifted on an open connection.
+ *
+ * An accepting connection has its first RTT sample before the program sees it, with the kernel's floor. So its
+ * RTTVAR comes down within some twenty rounds, while its probe follows at once; a connecting one has its floor
+ * from the SYN on. What a listener is given would apply to every place alike, so listeners are left alone. */
+#include "live_counts.h"
+#include "live_kernel.h"
+#include "live_places.h"
+#include "live_policy.h"
+
+#define TL_STOCK_US 200000 /* the longest floor that TCP_BPF_RTO_MIN takes */
+
+struct settings {
+	uint32_t ticks_per_second; /* CONFIG_HZ */
+	uint32_t observe;          /* 1: learn and count, set nothing */
+	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
+	uint32_t reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct settings);
+} settings SEC(".maps");
+
+struct counts {
+	uint64_t n[TL_LIVE_COUNT_ALL];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct counts);
+} counts SEC(".maps");
+
+struct connection {
+	tl_live_policy policy;
+	uint64_t resent_us; /* of the timer's first retransmission since the last round */
+	uint32_t resent;
+	uint32_t timeout;    /* RTO_CB was called, and the retransmission follows */
+	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
+	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
+	uint32_t rounds;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct connection);
+} connections SEC(".maps");
+
+/* What every step needs. */
+struct scene {
+	struct bpf_sock_ops *ctx;
+	const struct settings *settings;
+	uint64_t *n; /* counts */
+	struct bpf_sock *sk;
+	const struct tcp_sock *tp;
+};
+
+#define COUNT(at, name) ((at)->n[TL_LIVE_##name]++)
+
+static __always_inline uint32_t ticks_up(const struct scene *at, uint32_t us)
+{
+	return (uint32_t)(((uint64_t)us * at->settings->ticks_per_second + 999999) / 1000000);
+}
+
+static __always_inline uint32_t ticks_down(const struct scene *at, uint32_t us)
+{
+	return (uint32_t)((uint64_t)us * at->settings->ticks_per_second / 1000000);
+}
+
+static __always_inline uint32_t us_of(const struct scene *at, uint32_t ticks)
+{
+	return (uint32_t)((uint64_t)ticks * 1000000 / at->settings->ticks_per_second);
+}
+
+static __always_inline void set_floor(const struct scene *at, struct connection *c, uint32_t ticks)
+{
+	int us = (int)us_of(at, ticks);
+
+	if (ticks == c->ticks)
+		return;
+	if (!at->settings->observe) {
+		if (bpf_setsockopt(at->ctx, TL_SOL_TCP, TCP_BPF_RTO_MIN, &us, sizeof(us))) {
+			COUNT(at, floors_refused);
+			return;
+		}
+		COUNT(at, floors_set);
+	}
+	c->ticks = ticks;
+}
+
+/* Returns the floor of a candidate in ticks, at most the kernel's own. */
+static __always_inline uint32_t ticks_of(const struct scene *at, const struct connection *c, uint32_t rank)
+{
+	uint32_t ticks = c->base_ticks;
+
+	if (rank < TL_RESEND_FLOORS)
+		ticks = ticks_up(at, live_floor_us(rank));
+	if (ticks < TL_TICKS_LEAST)
+		ticks = TL_TICKS_LEAST;
+	return ticks < c->base_ticks ? ticks : c->base_ticks;
+}
+
+/* Sets the floor for the next round. */
+static __always_inline void apply(const struct scene *at, struct connection *c)
+{
+	const int careful = tl_resend_priced_careful_fix(&c->policy);
+	uint32_t ticks = ticks_of(at, c, careful ? TL_RESEND_FLOORS : live_chosen(&c->policy));
+	uint32_t most = ticks_down(at, at->tp->rttvar_us);
+
+	if (careful)
+		COUNT(at, rounds_careful);
+	else if (ticks < c->base_ticks)
+		COUNT(at, rounds_lowered);
+	if (c->ticks == c->base_ticks && ticks == c->base_ticks)
+		return;
+	most = most > TL_TICKS_LEAST ? most : TL_TICKS_LEAST;
+	if (!at->settings->observe && ticks > most) {
+		ticks = most;
+		COUNT(at, floors_held);
+	}
+	set_floor(at, c, ticks);
+}
+
+/* Begins to learn from a connection. */
+static __always_inline struct connection *begin(const struct scene *at)
+{
+	struct connection *c = bpf_sk_storage_get(&connections, at->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	const uint32_t stock = ticks_up(at, TL_STOCK_US), own = at->tp->inet_conn.icsk_rto_min;
+	const tl_live_policy *earlier;
+
+	if (!c) {
+		COUNT(at, no_memory);
+		return NULL;
+	}
+	c->resent = c->timeout = c->rounds = 0;
+	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
+	c->base_ticks = c->ticks = own <= stock ? own : 0;
+	if (c->base_ticks == 0)
+		return NULL;
+	tl_resend_priced_defaults_fix(&c->policy.params);
+	live_policy_start(&c->policy);
+	COUNT(at, connections);
+	earlier = live_recall(at->ctx);
+	if (earlier) {
+		live_policy_inherit(&c->policy, earlier);
+		COUNT(at, inherited);
+		if (at->ctx->op == BPF_SOCK_OPS_TCP_CONNECT_CB)
+			set_floor(at, c, ticks_of(at, c, live_rank(earlier)));
+	}
+	return c;
+}
+
+static __always_inline struct connection *known(const struct scene *at)
+{
+	struct connection *c = bpf_sk_storage_get(&connections, at->sk, NULL, 0);
+
+	return c && c->base_ticks ? c : NULL;
+}
+
+/* The next segment begins a flight. The kernel does not call the program when a segment is sent, so it begins
+ * at the ACK before; where times count, at the timer, they are put right. */
+static __always_inline void open_flight(struct connection *c, uint64_t now_us)
+{
+	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = 1 };
+	struct tl_resend_wait wait = { 0 };
+
+	live_policy_send(&c->policy, &in, &wait);
+}
+
+static __always_inline void on_established(const struct scene *at)
+{
+	struct connection *c = at->ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ? known(at) : NULL;
+	struct tl_resend_ack ack = { .time_us = (int64_t)at->tp->tcp_mstamp };
+	struct tl_resend_wait wait = { 0 };
+	int cap_ms = (int)at->settings->rto_max_ms;
+
+	c = c ? c : begin(at);
+	if (!c)
+		return;
+	bpf_sock_ops_cb_flags_set(at->ctx, at->ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RTT_CB_FLAG |
+						   BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG |
+						   BPF_SOCK_OPS_STATE_CB_FLAG);
+	if (cap_ms && !at->settings->observe &&
+	    bpf_setsockopt(at->ctx, TL_SOL_TCP, TL_TCP_RTO_MAX_MS, &cap_ms, sizeof(cap_ms)))
+		COUNT(at, caps_refused);
+	if (at->tp->srtt_us == 0 || at->tp->total_retrans) /* the RTT of a resent SYN-ACK is ambiguous */
+		return;
+	ack.rtt_us = at->tp->srtt_us >> 3;
+	live_policy_ack(&c->policy, &ack, &wait);
+	open_flight(c, at->tp->tcp_mstamp);
+	apply(at, c);
+}
+
+/* Returns which transmission an ACK after a retransmission answers, and sets the RTT by the echoed timestamp. */
+static __always_inline uint32_t answer_of(const struct scene *at, const struct connection *c, int64_t *rtt_us)
+{
+	const struct tcp_sock *tp = at->tp;
+	uint64_t unit_us = 1000, now_us = tp->tcp_mstamp;
+	const uint32_t echo = tp->rx_opt.rcv_tsecr;
+	uint32_t ago, resent_ago;
+
+	*rtt_us = 0;
+	if (!BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) || !echo)
+		return TL_RESEND_UNCLEAR;
+	if (bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts))
+		unit_us = 1;
+	ago = (uint32_t)(now_us / unit_us) - echo;
+	resent_ago = (uint32_t)(now_us / unit_us) - (uint32_t)(c->resent_us / unit_us);
+	/* from the future, or from before the flight began */
+	if (ago >
+	    (uint32_t)(tl_resend_since(c->policy.flight.first_us, (int64_t)now_us) / (int64_t)unit_us) + 1)
+		return TL_RESEND_UNCLEAR;
+	*rtt_us = (int64_t)((uint64_t)ago * unit_us);
+	return ago > resent_ago ? TL_RESEND_FIRST : TL_RESEND_LATER;
+}
+
+/* Counts what the retransmissions of a round were for. */
+static __always_inline void count_resent(const struct scene *at, const struct connection *c, uint32_t answers)
+{
+	if (answers == TL_RESEND_FIRST) {
+		COUNT(at, resent_spurious);
+	} else if (answers == TL_RESEND_LATER) {
+		COUNT(at, resent_needed);
+		at->n[TL_LIVE_saved_us] += us_of(at, c->base_ticks) - us_of(at, c->ticks);
+	} else {
+		COUNT(at, resent_unclear);
+	}
+}
+
+static __always_inline void on_round(const struct scene *at, struct connection *c)
+{
+	const uint64_t now_us = at->tp->tcp_mstamp;
+	/* before 6.12 the callback has no argument */
+	const uint32_t measured_us = TL_LOAD(at->ctx->args[0]);
+	const int64_t srtt_us = (c->policy.rtt.srtt + 128) >> 8;
+	struct tl_resend_ack ack = { .time_us = (int64_t)now_us, .out_segments = at->tp->packets_out };
+	struct tl_resend_wait wait = { 0 };
+
+	COUNT(at, rounds);
+	c->rounds++;
+	ack.rtt_us = measured_us ? measured_us : at->tp->rack.rtt_us;
+	if (c->resent) {
+		ack.answers = answer_of(at, c, &ack.rtt_us);
+		count_resent(at, c, ack.answers);
+	} else if (c->ticks < c->base_ticks && srtt_us > 0 &&
+		   ack.rtt_us > 2 * srtt_us + us_of(at, c->ticks)) {
+		COUNT(at, rounds_late);
+	}
+	live_policy_ack(&c->policy, &ack, &wait);
+	if (at->tp->packets_out == 0)
+		open_flight(c, now_us);
+	c->resent = c->timeout = 0;
+	apply(at, c);
+}
+
+static __always_inline void on_resend(const struct scene *at, struct connection *c)
+{
+	const uint64_t now_us = at->tp->tcp_mstamp;
+	const uint32_t rto_us = us_of(at, at->tp->inet_conn.icsk_rto);
+	const uint32_t probe_us = (at->tp->srtt_us >> 2) + us_of(at, at->tp->inet_conn.icsk_rto_min);
+	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = at->tp->packets_out };
+	struct tl_resend_wait wait = { 0 };
+
+	if (!c->timeout && BPF_CORE_READ_BITFIELD(at->tp, inet_conn.icsk_ca_state) >= TL_CA_RECOVERY)
+		return;
+	if (c->timeout)
+		COUNT(at, timeouts);
+	else
+		COUNT(at, probes);
+	if (!c->resent)
+		c->resent_us = now_us;
+	if (c->policy.flight.resends == 0)
+		c->policy.flight.armed_us =
+			(int64_t)(now_us - (c->timeout || rto_us < probe_us ? rto_us : probe_us));
+	c->resent = 1;
+	c->timeout = 0;
+	live_policy_timer(&c->policy, &in, &wait);
+}
+
+/* What was learned is written when the first end closes, because the next connection may begin before both
+ * have, and again at the end. */
+static __always_inline void on_state(const struct scene *at, const struct connection *c)
+{
+	const uint32_t from = TL_LOAD(at->ctx->args[0]), to = TL_LOAD(at->ctx->args[1]);
+
+	if (to == BPF_TCP_CLOSE)
+		COUNT(at, remembered);
+	if (to == BPF_TCP_CLOSE || from == BPF_TCP_ESTABLISHED)
+		live_remember(at->ctx, &c->policy);
+}
+
+static __always_inline void on_event(const struct scene *at)
+{
+	struct connection *c;
+
+	switch (at->ctx->op) {
+	case BPF_SOCK_OPS_TCP_CONNECT_CB: begin(at); return;
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB: on_established(at); return;
+	}
+	c = known(at);
+	if (!c)
+		return;
+	switch (at->ctx->op) {
+	case BPF_SOCK_OPS_RTT_CB: on_round(at, c); break;
+	case BPF_SOCK_OPS_RTO_CB: c->timeout = 1; break;
+	case BPF_SOCK_OPS_RETRANS_CB: on_resend(at, c); break;
+	case BPF_SOCK_OPS_STATE_CB:
+		if (c->rounds > 0)
+			on_state(at, c);
+		break;
+	}
+}
+
+SEC("sockops")
+int live(struct bpf_sock_ops *ctx)
+{
+	const uint32_t zero = 0;
+	struct bpf_sock *sk = ctx->sk;
+	struct counts *n = bpf_map_lookup_elem(&counts, &zero);
+	struct scene at = { .ctx = ctx, .sk = sk, .settings = bpf_map_lookup_elem(&settings, &zero) };
+
+	if (!sk || !n || !at.settings || at.settings->ticks_per_second == 0)
+		return 1;
+	at.tp = bpf_skc_to_tcp_sock(sk);
+	if (!at.tp)
+		return 1;
+	at.n = n->n;
+	on_event(&at);
+	return 1;
+}
+
+char _license[] SEC("license") = "GPL";

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The fields of kernel types that live.bpf.c reads. The loader finds their offsets (CO-RE), so one object works
+ * on each kernel with BTF from 6.1 on. */
+#ifndef TCPLEARN_BPF_LIVE_KERNEL_H
+#define TCPLEARN_BPF_LIVE_KERNEL_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "tcplearn/deps.h"
+
+#define TL_AF_INET6 10
+#define TL_SOL_TCP 6
+#define TL_TCP_RTO_MAX_MS 44 /* since Linux 6.15 */
+#define TL_CA_RECOVERY 3
+#define TL_TICKS_LEAST 2 /* the shortest floor that TCP_BPF_RTO_MIN takes (TCP_TIMEOUT_MIN) */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct inet_connection_sock {
+	uint32_t icsk_rto;
+	uint32_t icsk_rto_min;
+	uint32_t icsk_rto_max; /* since 6.15 */
+	uint8_t icsk_ca_state : 5;
+};
+
+struct tcp_options_received {
+	uint16_t saw_tstamp : 1;
+	uint32_t rcv_tsecr;
+};
+
+struct tcp_rack {
+	uint32_t rtt_us;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	uint64_t tcp_mstamp;
+	uint32_t srtt_us; /* eight times SRTT */
+	uint32_t rttvar_us;
+	uint32_t packets_out;
+	uint32_t total_retrans;
+	struct tcp_rack rack;
+	struct tcp_options_received rx_opt;
+	uint8_t tcp_usec_ts : 1; /* since 6.7: timestamps in microseconds */
+};
+#pragma clang attribute pop
+
+/* Loads a field of the context once. The verifier allows only loads at constant offsets of the context, and
+ * compilers would otherwise merge the loads of the IPv4 and the IPv6 address. */
+#define TL_LOAD(field) (*(const volatile uint32_t *)&(field))
+
+#endif

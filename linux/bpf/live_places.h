@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What a connection has learned begins the next connection to the same place. It is written when an end
+ * closes the connection, and read at connect() or when a connection is accepted.
+ *
+ * - A host (an IPv4 address, a /64 of IPv6) is begun with what the last connection with this host had learned.
+ *   So a host can mislead nobody but itself.
+ * - A host that is not known is begun with what the last three *other* hosts of its place (/24, /48) had
+ *   learned, one report for each host however often it reconnects: of three the one in the middle, by the floor
+ *   that was chosen; of two the more careful one; of one nothing. So one bad or hostile neighbour can make its
+ *   neighbours begin neither with a shorter floor than an honest host has found to be right, nor, where there
+ *   are three, with a longer one. It can only hide: where its own report and one other are all that is known, it
+ *   can make the next host begin as under the stock kernel.
+ *
+ * The core's `inherit` takes over at most 32 flights' worth of evidence, so that a connection's own answers
+ * soon count for more. Network namespaces are kept apart: the same address may be another host there. */
+#ifndef TCPLEARN_BPF_LIVE_PLACES_H
+#define TCPLEARN_BPF_LIVE_PLACES_H
+
+#include "live_kernel.h"
+#include "live_policy.h"
+
+#define TL_LIVE_HOSTS 8192
+#define TL_LIVE_PLACES 4096
+#define TL_LIVE_REPORTS 3
+
+struct live_key {
+	uint64_t netns;
+	uint32_t words[4]; /* of the address, the rest is 0 */
+	uint32_t bits;     /* length of the prefix */
+	uint32_t zero;
+};
+
+struct live_place {
+	struct live_key hosts[TL_LIVE_REPORTS]; /* bits: 0 where there is no report */
+	uint32_t ranks[TL_LIVE_REPORTS];
+	uint32_t next; /* the report that a host without one replaces */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TL_LIVE_HOSTS);
+	__type(key, struct live_key);
+	__type(value, tl_live_policy);
+} hosts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TL_LIVE_PLACES);
+	__type(key, struct live_key);
+	__type(value, struct live_place);
+} places SEC(".maps");
+
+static __always_inline int live_is_ipv4(const uint32_t *words)
+{
+	return words[0] == 0 && words[1] == 0 && words[2] == bpf_htonl(0xffff);
+}
+
+static __always_inline void live_host_of(struct bpf_sock_ops *ctx, struct live_key *host)
+{
+	const uint32_t ipv4 = TL_LOAD(ctx->remote_ip4);
+	const uint32_t ipv6[4] = { TL_LOAD(ctx->remote_ip6[0]), TL_LOAD(ctx->remote_ip6[1]),
+				   TL_LOAD(ctx->remote_ip6[2]), TL_LOAD(ctx->remote_ip6[3]) };
+	const int plain = ctx->family != TL_AF_INET6;
+
+	host->netns = bpf_get_netns_cookie(ctx);
+	host->words[0] = plain ? 0 : ipv6[0];
+	host->words[1] = plain ? 0 : ipv6[1];
+	host->words[2] = plain ? bpf_htonl(0xffff) : ipv6[2];
+	host->words[3] = plain ? ipv4 : ipv6[3];
+	host->bits = 128;
+	host->zero = 0;
+	if (!live_is_ipv4(host->words)) {
+		host->words[2] = host->words[3] = 0;
+		host->bits = 64;
+	}
+}
+
+static __always_inline void live_place_of(const struct live_key *host, struct live_key *place)
+{
+	*place = *host;
+	if (host->bits == 128) {
+		place->words[3] &= bpf_htonl(0xffffff00);
+		place->bits = 120;
+	} else {
+		place->words[1] &= bpf_htonl(0xffff0000);
+		place->bits = 48;
+	}
+}
+
+static __always_inline int live_same(const struct live_key *a, const struct live_key *b)
+{
+	return a->bits == b->bits && a->words[0] == b->words[0] && a->words[1] == b->words[1] &&
+	       a->words[2] == b->words[2] && a->words[3] == b->words[3];
+}
+
+/* Returns which candidate the next connection would begin with; TL_RESEND_FLOORS is the kernel's own floor. */
+static __always_inline uint32_t live_rank(const tl_live_policy *p)
+{
+	const uint32_t chosen = p->scores.chosen;
+
+	return chosen < TL_RESEND_FLOORS && !tl_resend_priced_careful_fix(p) ? chosen : TL_RESEND_FLOORS;
+}
+
+/* Keeps what a connection with the context's peer has learned. Not a global function: there, Linux 6.1 takes no
+ * argument as the value of a map. */
+static __attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, const tl_live_policy *p)
+{
+	struct live_key host, around;
+	struct live_place none = { 0 }, *place;
+	uint32_t rank, at;
+	uint64_t slot;
+
+	if (!p)
+		return 0;
+	live_host_of(ctx, &host);
+	live_place_of(&host, &around);
+	bpf_map_update_elem(&hosts, &host, p, BPF_ANY);
+	place = bpf_map_lookup_elem(&places, &around);
+	if (!place) {
+		bpf_map_update_elem(&places, &around, &none, BPF_NOEXIST);
+		place = bpf_map_lookup_elem(&places, &around);
+		if (!place)
+			return 0;
+	}
+	rank = live_rank(p);
+	at = place->next;
+	if (live_same(&place->hosts[0], &host)) {
+		at = 0;
+	} else if (live_same(&place->hosts[1], &host)) {
+		at = 1;
+	} else if (live_same(&place->hosts[2], &host)) {
+		at = 2;
+	} else {
+		place->next = at < TL_LIVE_REPORTS - 1 ? at + 1 : 0;
+	}
+	slot = at;
+	barrier_var(slot); /* Linux 6.1 loses what is known of a number where a copy of it was compared */
+	if (slot >= TL_LIVE_REPORTS)
+		return 0;
+	place->hosts[slot] = host;
+	place->ranks[slot] = rank;
+	return 0;
+}
+
+/* Returns which report of a place a host without a report of its own begins with, or TL_LIVE_REPORTS. */
+static __always_inline uint32_t live_report_of(const struct live_place *place)
+{
+	const uint32_t a = place->ranks[0], b = place->ranks[1], c = place->ranks[2];
+
+	if (place->hosts[1].bits == 0)
+		return TL_LIVE_REPORTS;
+	if (place->hosts[2].bits == 0)
+		return a > b ? 0 : 1;
+	if ((b <= a && a <= c) || (c <= a && a <= b))
+		return 0;
+	if ((a <= b && b <= c) || (c <= b && b <= a))
+		return 1;
+	return 2;
+}
+
+static __always_inline const tl_live_policy *live_recall(struct bpf_sock_ops *ctx)
+{
+	const tl_live_policy *known;
+	const struct live_place *place;
+	struct live_key host, around;
+	uint64_t slot;
+
+	live_host_of(ctx, &host);
+	known = bpf_map_lookup_elem(&hosts, &host);
+	if (known)
+		return known;
+	live_place_of(&host, &around);
+	place = bpf_map_lookup_elem(&places, &around);
+	if (!place)
+		return NULL;
+	slot = live_report_of(place);
+	barrier_var(slot);
+	if (slot >= TL_LIVE_REPORTS)
+		return NULL;
+	host = place->hosts[slot];
+	return bpf_map_lookup_elem(&hosts, &host);
+}
+
+#endif

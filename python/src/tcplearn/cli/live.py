@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The verb `tcplearn live`: a learned floor of the retransmission timer on this machine's own kernel."""
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tcplearn.cli import options as o
+from tcplearn.cli import refresh
+from tcplearn.cli.common import Work, print_lines, say
+from tcplearn.errors import UserError
+
+live_app = typer.Typer(
+    rich_markup_mode=None,
+    help="Shorten retransmission timers by what each connection shows, on an unmodified kernel, by eBPF.",
+)
+
+Cgroup = Annotated[
+    Path | None,
+    typer.Option("--cgroup", metavar="DIR", help="A cgroup2 folder.", show_default="the machine"),
+]
+Cap = Annotated[
+    int,
+    typer.Option(
+        "--cap-ms",
+        metavar="MS",
+        help="Cap of the doubled timeouts, 1000 or more: then a dead peer is given up after some 15 s.",
+        show_default="the kernel's",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+
+
+def _folder(cgroup: Path | None) -> Path:
+    from tcplearn.bpf.kernel import cgroups
+
+    return cgroup.absolute() if cgroup else cgroups()
+
+
+@live_app.command("check", short_help="Show what this machine allows, line by line.")
+def _check(as_json: AsJson = False) -> Work:
+    """Show line by line what is needed and what will be on. The program is loaded for it, and attached to
+    nothing. Exit code 2 if live cannot be started here."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import check
+
+        lines = [*check.lines()]
+        if as_json:
+            print_lines([json.dumps([vars(line) for line in lines], indent=1)])
+        else:
+            print_lines(f"{line.state:4} {line.name:11}  {line.text}" for line in lines)
+        if missing := [line.name for line in lines[: check.needed_count()] if line.state == "no"]:
+            raise UserError(f"live cannot be started here: {', '.join(missing)}")
+
+    return work
+
+
+@live_app.command("run", short_help="Run a command with it; nothing stays afterwards.")
+def _run(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its words.")],
+    observe: Annotated[bool, typer.Option("--observe", help="Learn and count, set nothing.")] = False,
+    cap_ms: Cap = 0,
+    quiet: o.Quiet = False,
+) -> Work:
+    """Run a command in a cgroup of its own, whose connections have learned floors. The exit code is that of
+    the command. When it ends, or tcplearn is killed, new connections are stock again."""
+
+    def work(_: str) -> int:
+        from tcplearn.live import command as commands
+        from tcplearn.live.sessions import settings_of
+
+        code, counts = commands.run(command, settings_of(observe, cap_ms))
+        if not quiet:
+            say(commands.summary(counts))
+        return code
+
+    return work
+
+
+@live_app.command("start", short_help="Start it for a cgroup or the machine.")
+def _start(cgroup: Cgroup = None, cap_ms: Cap = 0) -> Work:
+    """Start it for the new connections of a cgroup, or of the machine. A process stays that holds it; when
+    the process ends, new connections are stock again."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import sessions
+
+        folder = _folder(cgroup)
+        sessions.start(folder, sessions.settings_of(False, cap_ms))
+        print_lines([f"started for new connections of {folder}; undo: tcplearn live stop{_option(cgroup)}"])
+
+    return work
+
+
+def _option(cgroup: Path | None) -> str:
+    return f" --cgroup {cgroup}" if cgroup else ""
+
+
+@live_app.command("stop", short_help="Stop it: new connections are stock.")
+def _stop(cgroup: Cgroup = None) -> Work:
+    """Stop what `start` started for a cgroup, or for the machine. Connections that are open keep the floor
+    that they have."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import sessions
+        from tcplearn.live.command import summary
+
+        print_lines([summary(sessions.stop(_folder(cgroup)))])
+
+    return work
+
+
+@live_app.command("status", short_help="Show what is started, and what it has counted.")
+def _status(
+    as_json: AsJson = False,
+    prometheus: Annotated[bool, typer.Option("--prometheus", help="Write metrics for Prometheus.")] = False,
+) -> Work:
+    """Show for what it is started, and what it has counted."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import prometheus as metrics
+        from tcplearn.live import sessions
+
+        found = sessions.status()
+        if prometheus:
+            print_lines(metrics.lines(found))
+        elif as_json:
+            print_lines([json.dumps(found, indent=1)])
+        elif found:
+            print_lines(line for session in found for line in sessions.lines(session))
+        else:
+            print_lines(["live is not started"])
+
+    return work
+
+
+@live_app.command("observe", short_help="Learn and count, set nothing.")
+def _observe(cgroup: Cgroup = None, duration: o.For = "", as_json: AsJson = False) -> Work:
+    """Learn and count for the new connections of a cgroup, or of the machine, until Ctrl-C; set nothing.
+    Then show what it would have set."""
+    duration_s = refresh.seconds(duration)
+
+    def work(_: str) -> None:
+        from tcplearn.live import sessions
+
+        counts = sessions.observe(_folder(cgroup), _waits(duration_s))
+        print_lines([json.dumps(counts, indent=1)] if as_json else sessions.counted(counts))
+
+    return work
+
+
+def _waits(duration_s: float) -> Callable[[], None]:
+    def wait() -> None:
+        end = time.monotonic() + duration_s
+        with contextlib.suppress(KeyboardInterrupt):
+            while (left := end - time.monotonic()) > 0:
+                time.sleep(min(1.0, left))
+
+    return wait

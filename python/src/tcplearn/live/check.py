@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn live check`: what is needed, whether the kernel takes the program, and what there is to gain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from tcplearn.errors import UserError
+
+from .conditions import NEEDED, Line, found, needed
+from .program import Program, Settings
+
+
+def needed_count() -> int:
+    """How many of the lines, from the first on, are conditions."""
+    return 1 + len(NEEDED) + 1
+
+
+def lines() -> Iterator[Line]:
+    conditions = [*needed()]
+    yield from conditions
+    yield _program(all(line.state != "no" for line in conditions))
+    yield from found()
+
+
+def _program(is_possible: bool) -> Line:
+    if not is_possible:
+        return Line("program", "note", "not tried")
+    begun = time.monotonic()
+    try:
+        Program(Settings()).close()
+    except UserError as error:
+        return Line("program", "no", str(error))
+    return Line(
+        "program", "yes", f"the kernel takes it, compiled and verified in {time.monotonic() - begun:.1f} s"
+    )

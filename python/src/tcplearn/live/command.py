@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Runs a command in a cgroup of its own, to which the program is attached until the command ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tcplearn.errors import UserError, printable
+
+from .conditions import here, need_all, need_free
+from .notes import noted
+from .program import Program, Settings
+
+_PREFIX = "tcplearn-live-"
+_NOT_FOUND, _NOT_RUN, _BY_SIGNAL = 127, 126, 128
+_REMOVED_AFTER_S = 2.0
+
+
+def run(command: Sequence[str], settings: Settings) -> tuple[int, dict[str, int]]:
+    """Run the command; return its exit code as a shell gives it, and what was counted. Raise UserError."""
+    need_all()
+    need_free(here())
+    with own_cgroup() as cgroup, Program(settings) as program:
+        program.attach(cgroup)
+        with noted(cgroup, settings, program.maps()):
+            code = _exit_code(command, cgroup)
+        return code, program.counts()
+
+
+@contextlib.contextmanager
+def own_cgroup() -> Iterator[Path]:
+    """A cgroup below that of this process. What still runs in it at the end is moved back."""
+    under = here()
+    _remove_left(under)
+    cgroup = under / f"{_PREFIX}{os.getpid()}"
+    try:
+        cgroup.mkdir()
+    except OSError as error:
+        raise UserError(f"{printable(under)}: no cgroup can be made here: {error.strerror}") from error
+    try:
+        yield cgroup
+    finally:
+        _remove(cgroup, under)
+
+
+def _remove_left(under: Path) -> None:
+    """Remove what a killed `run` has left, where no process is in it any more."""
+    for cgroup in under.glob(f"{_PREFIX}*"):
+        owner = cgroup.name.removeprefix(_PREFIX)
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            with contextlib.suppress(OSError):
+                cgroup.rmdir()
+
+
+def _remove(cgroup: Path, under: Path) -> None:
+    end = time.monotonic() + _REMOVED_AFTER_S
+    while cgroup.exists() and time.monotonic() < end:
+        for process in (cgroup / "cgroup.procs").read_text().split():
+            with contextlib.suppress(OSError):
+                (under / "cgroup.procs").write_text(process)
+        with contextlib.suppress(OSError):  # one that has ended may be counted for a moment
+            cgroup.rmdir()
+            return
+        time.sleep(0.01)
+
+
+def _exit_code(command: Sequence[str], cgroup: Path) -> int:
+    def join() -> None:
+        (cgroup / "cgroup.procs").write_text("0")
+
+    try:
+        process = subprocess.Popen(command, preexec_fn=join)
+    except FileNotFoundError as error:
+        raise _NotRun(f"{printable(command[0])}: not found", _NOT_FOUND) from error
+    except OSError as error:
+        raise _NotRun(f"{printable(command[0])}: {error.strerror}", _NOT_RUN) from error
+    return _waited(process)
+
+
+def _waited(process: subprocess.Popen[bytes]) -> int:
+    """An interrupt from the terminal reaches the command itself; SIGTERM and SIGHUP are handed on."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+
+    def hand_on(number: int, _: object) -> None:
+        if number != signal.SIGINT:
+            process.send_signal(number)
+
+    for number in before:
+        signal.signal(number, hand_on)
+    try:
+        code = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return code if code >= 0 else _BY_SIGNAL - code
+
+
+class _NotRun(UserError):
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.exit_code = code
+
+
+def summary(counts: dict[str, int]) -> str:
+    """What was counted, in a line."""
+    resent = counts["probes"] + counts["timeouts"]
+    return (
+        f"live: {counts['connections']} connections, {counts['rounds']} rounds, "
+        f"{counts['rounds_lowered']} with a learned floor; {resent} retransmissions by timer, "
+        f"{counts['resent_spurious']} rounds spurious; "
+        f"about {counts['saved_us'] / 1e6:.2f} s of waiting saved"
+    )

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `tcplearn live` needs of this machine, and what it will find there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tcplearn.bpf import build
+from tcplearn.bpf.kernel import cgroups, need_btf, ticks_per_second
+from tcplearn.bpf.libbpf import need_library, sock_ops_programs
+from tcplearn.errors import FailedError, UserError, printable
+
+from .program import PROGRAM
+
+_CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
+_TCP_RTO_MAX_MS = 44
+_STOCK_US = 200_000
+_LEAST_TICKS = 2
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    state: str  # "yes", "no" or "note"
+    text: str
+
+
+def need_privilege() -> None:
+    """Raise UserError if a capability is missing."""
+    status = Path("/proc/self/status").read_text()
+    effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff"))
+    missing = [name for name, bit in _CAPABILITIES.items() if not effective >> bit & 1]
+    if missing:
+        raise UserError(f"{', '.join(missing)} missing: run it with sudo; nothing was changed")
+
+
+def need_all() -> None:
+    """Raise UserError if the program cannot be loaded here."""
+    need_privilege()
+    need_btf()
+    cgroups()
+    ticks_per_second()
+    need_library()
+    build.need_compiler()
+
+
+def need_free(cgroup: Path) -> None:
+    """Raise UserError if a sock_ops program applies to the cgroup already."""
+    if not (cgroup / "cgroup.procs").exists():
+        raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
+    for folder in (cgroup.resolve(), *cgroup.resolve().parents):
+        if not (folder / "cgroup.procs").exists():
+            return
+        for name in sock_ops_programs(folder):
+            if name == PROGRAM:
+                raise UserError(
+                    f"live is started already for {printable(folder)}: see `tcplearn live status`"
+                )
+            raise UserError(
+                f"{printable(folder)} has another sock_ops program, {name}, which applies here too"
+            )
+
+
+def here() -> Path:
+    """The cgroup of this process."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        if line.startswith("0::/"):
+            found = cgroups() / line.removeprefix("0::/")
+            return found if found.exists() else cgroups()
+    raise UserError("this process is in no cgroup of version 2")
+
+
+def _ticks() -> str:
+    rate = ticks_per_second()
+    least_ms = _LEAST_TICKS * 1000 / rate
+    return f"CONFIG_HZ is {rate}: floors are whole ticks of {1000 / rate:g} ms, {least_ms:g} ms at least"
+
+
+def _compiler() -> str:
+    build.need_compiler()
+    need_library()
+    return "clang and libbpf are there"
+
+
+def _btf() -> str:
+    need_btf()
+    return "this kernel describes its types"
+
+
+def _privilege() -> str:
+    need_privilege()
+    return f"{', '.join(_CAPABILITIES)} are there"
+
+
+def _free() -> str:
+    need_free(here())
+    return "no other sock_ops program applies"
+
+
+NEEDED: tuple[tuple[str, Callable[[], str]], ...] = (
+    ("privilege", _privilege),
+    ("BTF", _btf),
+    ("cgroup2", lambda: f"mounted at {printable(cgroups())}"),
+    ("clock", _ticks),
+    ("compiler", _compiler),
+    ("sock_ops", _free),
+)
+
+
+def needed() -> Iterator[Line]:
+    """What must be there."""
+    yield Line("kernel", "note", f"Linux {platform.release()}")
+    for name, ask in NEEDED:
+        try:
+            yield Line(name, "yes", ask())
+        except FailedError as error:  # it could not be found out
+            yield Line(name, "note", f"not known: {error}")
+        except UserError as error:
+            yield Line(name, "no", str(error))
+
+
+def found() -> Iterator[Line]:
+    """What decides how much there is to gain."""
+    yield _cap()
+    yield _probes()
+    yield _timestamps()
+    yield _floor()
+    routes = _routes()
+    if routes:
+        yield Line(
+            "routes", "note", f"{routes} with an rto_min of their own, which overrides what is learned"
+        )
+
+
+def cap_is_there() -> bool:
+    """Whether the kernel has TCP_RTO_MAX_MS, since Linux 6.15."""
+    with socket.socket() as sock, contextlib.suppress(OSError):
+        return sock.getsockopt(socket.IPPROTO_TCP, _TCP_RTO_MAX_MS) > 0
+    return False
+
+
+def _cap() -> Line:
+    if cap_is_there():
+        return Line(
+            "backoff cap",
+            "yes",
+            "off unless --cap-ms asks for it: with 1000 a dead peer is given up after some 15 s",
+        )
+    return Line("backoff cap", "no", "TCP_RTO_MAX_MS is not in this kernel (6.15 or later has it)")
+
+
+def _probes() -> Line:
+    if _sysctl("tcp_early_retrans") in ("3", "4"):
+        return Line("probes", "yes", "tail loss probes are on, and follow a learned floor at once")
+    return Line(
+        "probes", "note", "tail loss probes are off: floors work as RTTVAR falls, over some 20 rounds"
+    )
+
+
+def _timestamps() -> Line:
+    if _sysctl("tcp_timestamps") not in ("", "0"):
+        return Line("timestamps", "yes", "spurious retransmissions are recognized")
+    return Line(
+        "timestamps", "note", "off: what was spurious is not known, and after each doubt it waits longer"
+    )
+
+
+def _floor() -> Line:
+    own_us = _sysctl("tcp_rto_min_us")
+    if own_us in ("", str(_STOCK_US)):
+        return Line("floor", "yes", "the kernel's floor is 200 ms, which connections begin with")
+    if int(own_us) > _STOCK_US:
+        return Line("floor", "no", f"tcp_rto_min_us is {own_us}: above 200 ms it is left as it is")
+    return Line("floor", "note", f"tcp_rto_min_us is {own_us}: that much at most is what can be gained")
+
+
+def _sysctl(name: str) -> str:
+    try:
+        return Path("/proc/sys/net/ipv4", name).read_text().strip()
+    except OSError:
+        return ""
+
+
+def _routes() -> int:
+    with contextlib.suppress(OSError):
+        shown = subprocess.run(
+            ["ip", "route", "show", "table", "all"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={"PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"},
+        ).stdout
+        return sum(" rto_min " in f"{line} " for line in shown.splitlines())
+    return 0

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Which processes hold the program, and where: a file for each in /run, which only root reads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tcplearn.bpf.libbpf import map_of
+
+from .program import Settings, counts_of, known
+
+NOTES = Path("/run/tcplearn-live")
+_STARTED = 19  # the start time in /proc/PID/stat, counted from the field behind the command's name
+
+
+@dataclass(frozen=True)
+class Note:
+    pid: int
+    started: int  # of the process, in the kernel's ticks since boot: a number is used again
+    cgroup: str
+    observe: bool
+    cap_ms: int
+    since: float  # seconds since 1970
+    maps: Mapping[str, int]
+
+    @property
+    def lives(self) -> bool:
+        return _started(self.pid) == self.started
+
+    @property
+    def path(self) -> Path:
+        return NOTES / f"{self.pid}.json"
+
+    def read(self) -> dict[str, object]:
+        """What it has counted so far, for JSON."""
+        with map_of(self.maps["counts"]) as counted:
+            counts = counts_of(counted)
+        with map_of(self.maps["hosts"]) as hosts, map_of(self.maps["places"]) as places:
+            learned = {"hosts": known(hosts), "places": known(places)}
+        shown = {name: value for name, value in asdict(self).items() if name not in ("maps", "started")}
+        return {**shown, "cgroup_is_there": Path(self.cgroup).exists(), **learned, "counts": counts}
+
+
+def _started(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[_STARTED])
+    except (OSError, ValueError):
+        return None
+
+
+def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
+    """Note that this process holds the program at `cgroup`."""
+    pid = os.getpid()
+    started = _started(pid)
+    assert started is not None
+    note = Note(pid, started, str(cgroup), settings.observe, settings.cap_ms, time.time(), dict(maps))
+    NOTES.mkdir(mode=0o700, exist_ok=True)
+    note.path.write_text(json.dumps(asdict(note)))
+    return note
+
+
+@contextlib.contextmanager
+def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator[None]:
+    note = write(cgroup, settings, maps)
+    try:
+        yield
+    finally:
+        note.path.unlink(missing_ok=True)
+
+
+def living() -> list[Note]:
+    """Each process that holds the program. Forget those that were killed: their program is gone with them."""
+    found = []
+    for path in sorted(NOTES.glob("*.json")):
+        with contextlib.suppress(ValueError, TypeError, OSError):  # half written, or just removed
+            note = Note(**json.loads(path.read_text()))
+            if note.lives:
+                found.append(note)
+            else:
+                path.unlink(missing_ok=True)
+    return found

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Starts, shows and stops the program for a cgroup or the whole machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import FailedError, UserError, printable
+
+from . import holder, notes
+from .conditions import cap_is_there, need_all, need_free, need_privilege
+from .program import LEAST_CAP_MS, Program, Settings, meanings
+
+_ENDS_WITHIN_S = 5.0
+
+
+def settings_of(observe: bool, cap_ms: int) -> Settings:
+    """Raise UserError if the cap is not possible."""
+    if cap_ms and cap_ms < LEAST_CAP_MS:
+        raise UserError(f"--cap-ms {cap_ms}: the kernel takes {LEAST_CAP_MS} and more")
+    if cap_ms and not cap_is_there():
+        raise UserError(f"--cap-ms {cap_ms}: this kernel has no TCP_RTO_MAX_MS (6.15 or later has it)")
+    return Settings(observe, cap_ms)
+
+
+def need_free_below(cgroup: Path) -> None:
+    """Raise UserError if the program is started for a part of `cgroup`, whose sockets would have it twice."""
+    for note in notes.living():
+        if cgroup.resolve() in Path(note.cgroup).resolve().parents:
+            raise UserError(
+                f"live is started already for {printable(note.cgroup)}, a part of it: stop it first"
+            )
+
+
+def start(cgroup: Path, settings: Settings) -> None:
+    """Leave a process behind that holds the program at `cgroup`. Raise UserError or FailedError."""
+    need_all()
+    need_free(cgroup)
+    need_free_below(cgroup)
+    words = [sys.executable, "-m", "tcplearn.live.holder", cgroup, int(settings.observe), settings.cap_ms]
+    process = subprocess.Popen(
+        [str(word) for word in words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout
+    said = process.stdout.readline().strip()
+    if said != holder.READY:
+        process.wait()
+        raise FailedError(printable(said) or "the process that holds the program ended")
+    process.returncode = 0  # it goes on without this process
+
+
+def stop(cgroup: Path) -> dict[str, int]:
+    """Detach the program from `cgroup`; return what it has counted. Raise UserError."""
+    need_privilege()
+    for note in notes.living():
+        if Path(note.cgroup) == cgroup:
+            return _end(note)
+    raise UserError(f"live is not started for {printable(cgroup)}: see `tcplearn live status`")
+
+
+def _end(note: notes.Note) -> dict[str, int]:
+    counts: Any = note.read()["counts"]
+    os.kill(note.pid, signal.SIGTERM)
+    end = time.monotonic() + _ENDS_WITHIN_S
+    while note.lives:
+        if time.monotonic() > end:
+            raise FailedError(f"process {note.pid} does not end, and still holds the program")
+        time.sleep(0.01)
+    note.path.unlink(missing_ok=True)
+    return dict(counts)
+
+
+def status() -> list[dict[str, Any]]:
+    """What is started, and what it has counted. Raise UserError."""
+    need_privilege()
+    found = []
+    for note in notes.living():
+        with contextlib.suppress(FailedError):  # it ended just now
+            found.append(note.read())
+    return found
+
+
+def lines(session: dict[str, Any]) -> Iterator[str]:
+    """A session of status() for people."""
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session["since"]))
+    does = "observes, sets nothing" if session["observe"] else "sets floors"
+    cap = f", backoff capped at {session['cap_ms']} ms" if session["cap_ms"] else ""
+    gone = "" if session["cgroup_is_there"] else "; this cgroup is gone"
+    yield f"{printable(session['cgroup'])}: {does}{cap}, since {since}, process {session['pid']}{gone}"
+    yield from counted(session["counts"])
+    yield f"{session['hosts']:12}  hosts in {session['places']} places of which something is known"
+
+
+def counted(counts: dict[str, int]) -> Iterator[str]:
+    for name, meaning in meanings().items():
+        if counts[name]:
+            yield f"{counts[name]:12}  {meaning}"
+
+
+def observe(cgroup: Path, wait: Callable[[], None]) -> dict[str, int]:
+    """Learn and count at `cgroup`, setting nothing, until `wait` returns. Raise UserError."""
+    need_all()
+    need_free(cgroup)
+    need_free_below(cgroup)
+    settings = Settings(observe=True)
+    with Program(settings) as program:
+        program.attach(cgroup)
+        with notes.noted(cgroup, settings, program.maps()):
+            wait()
+        return program.counts()

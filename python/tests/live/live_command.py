@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn live` as a user types it, in a cgroup of the test's own, and requests over an emulated path."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lossy_path import LossyPath
+
+from own_cgroup import own_cgroup
+from tcplearn.errors import UserError
+from tcplearn.live.conditions import need_all
+
+TALK = Path(__file__).with_name("talk.py")
+
+
+def missing() -> str:
+    """Why the program cannot be loaded here, or ""."""
+    try:
+        need_all()
+    except UserError as error:
+        return str(error)
+    return "" if Path("/dev/net/tun").exists() else "no /dev/net/tun"
+
+
+def words_of(*words: object) -> list[str]:
+    return [sys.executable, "-m", "tcplearn", "live", *map(str, words)]
+
+
+@dataclass(frozen=True)
+class Room:
+    """A cgroup, and what is run in it."""
+
+    cgroup: Path
+
+    def popen(self, words: list[str], **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(words, text=True, preexec_fn=self._join, **options)
+
+    def run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        process = self.popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            output, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+    def live(self, *words: object) -> subprocess.CompletedProcess[str]:
+        return self.run(words_of(*words))
+
+    def _join(self) -> None:
+        (self.cgroup / "cgroup.procs").write_text(str(os.getpid()))
+
+
+@contextlib.contextmanager
+def room() -> Iterator[Room]:
+    with own_cgroup() as cgroup:
+        try:
+            yield Room(cgroup)
+        finally:
+            for left in (cgroup, *cgroup.glob("tcplearn-live-*")):
+                subprocess.run(words_of("stop", "--cgroup", left), capture_output=True, check=False)
+                if left != cgroup:
+                    left.rmdir()
+
+
+@contextlib.contextmanager
+def server(path: LossyPath) -> Iterator[None]:
+    words = path.within(path.far, sys.executable, TALK, "serve")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            assert process.stdout.readline() == "ready\n"
+            yield
+        finally:
+            process.kill()
+
+
+def ask(path: LossyPath, count: int, pause_ms: float, address: str = "", each: int = 0) -> list[str]:
+    """Words that ask so many requests, on connections of `each` (0: on one)."""
+    words = [TALK, "ask", address or path.address, count, pause_ms, 1, *([each] if each else [])]
+    return path.within(path.near, sys.executable, *words)
+
+
+def rto_ms_by_ss(path: LossyPath) -> list[float]:
+    """Of the connections that are open at the near host, as ss shows it."""
+    shown = subprocess.run(
+        path.within(path.near, "ss", "-tinH", "state", "established"),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [float(word.removeprefix("rto:")) for word in shown.split() if word.startswith("rto:")]
+
+
+def sessions(at: Room) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(at.live("status", "--json").stdout)
+    return [one for one in found if str(at.cgroup) in one["cgroup"]]

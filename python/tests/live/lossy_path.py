@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Two hosts, each a network namespace, and a path between them that delays and loses packets: TUN to TUN,
+because sch_netem is not in every kernel.
+
+python lossy_path.py SPEC.json: the process that plays the path; "ready" once the devices are there; on
+SIGTERM what it dropped and how late it was, as JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import itertools
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "collect"))
+from emulated_paths import tun
+
+_NUMBERS = itertools.count()
+_DEVICE = "path"
+_DATA_BYTES = 100  # longer packets have data: SYNs and bare ACKs do not
+
+
+@dataclass(frozen=True)
+class Spec:
+    rtt_ms: float = 20.0
+    jitter_ms: float = 0.0  # mean of what is added in each direction, exponential; packets keep their order
+    stall: float = 0.0  # share of the packets that keep the path waiting for `stall_ms`
+    stall_ms: float = 150.0
+    loss: float = 0.0  # of each packet with data from the near host; what comes back is not lost
+    seed: int = 1
+    ipv6: bool = False
+
+
+class LossyPath:
+    """`near` and `far` are the names of the namespaces, `address` is the far host's."""
+
+    def __init__(self, spec: Spec, folder: Path) -> None:
+        prefix = f"tl{os.getpid()}-{next(_NUMBERS)}"
+        self.near, self.far = f"{prefix}n", f"{prefix}f"
+        self.address = "fd77::2" if spec.ipv6 else "10.77.0.2"
+        self._spec, self._folder = spec, folder
+        self._relay: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> LossyPath:
+        try:
+            self._make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _make(self) -> None:
+        for name in (self.near, self.far):
+            subprocess.run(["ip", "netns", "add", name], check=True)
+        spec = self._folder / f"{self.near}.json"
+        spec.write_text(json.dumps({"near": self.near, "far": self.far} | asdict(self._spec)))
+        words = [sys.executable, __file__, str(spec)]
+        self._relay = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert self._relay.stdout
+        assert self._relay.stdout.readline() == "ready\n"
+        for name, host in ((self.near, 1), (self.far, 2)):
+            lines = f"link set lo up\nlink set {_DEVICE} up\naddr add 10.77.0.{host}/30 dev {_DEVICE}\n"
+            lines += f"addr add fd77::{host}/64 dev {_DEVICE} nodad\n"
+            subprocess.run(["ip", "-n", name, "-batch", "-"], input=lines, text=True, check=True)
+
+    def within(self, namespace: str, *words: object) -> list[str]:
+        """Words that run a command there. `ip netns exec` would hide the cgroups."""
+        return ["nsenter", f"--net=/run/netns/{namespace}", *map(str, words)]
+
+    def end(self) -> dict[str, Any]:
+        """End the path; what it dropped, and how late it was."""
+        assert self._relay and self._relay.stdout
+        self._relay.terminate()
+        found: dict[str, Any] = json.loads(self._relay.stdout.readline())
+        return found
+
+    def __exit__(self, *_: object) -> None:
+        if self._relay:
+            self._relay.kill()
+            self._relay.wait()
+        for name in (self.near, self.far):
+            subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
+
+
+class _Way:
+    """One direction."""
+
+    def __init__(self, spec: dict[str, Any], out: int, loss: float) -> None:
+        self.out = out
+        self._least_s, self._jitter_s = spec["rtt_ms"] / 2000, spec["jitter_ms"] / 1000
+        self._stall, self._stall_s = spec["stall"], spec["stall_ms"] / 1000
+        self._loss = loss
+        self._draw = random.Random(f"{spec['seed']} {loss > 0}")
+        self._last_s = 0.0
+        self.dropped = self.sent = 0
+
+    def due_s(self, packet: bytes, now_s: float) -> float | None:
+        """When the packet leaves; None: it is lost."""
+        if len(packet) > _DATA_BYTES:
+            self.sent += 1
+            if self._draw.random() < self._loss:
+                self.dropped += 1
+                return None
+        jitter_s = self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0
+        stalled_s = self._stall_s if self._stall and self._draw.random() < self._stall else 0.0
+        self._last_s = max(self._last_s, now_s + self._least_s + jitter_s + stalled_s)
+        return self._last_s
+
+
+class _Relay:
+    def __init__(self, spec: dict[str, Any]) -> None:
+        near, far = tun(spec["near"], _DEVICE), tun(spec["far"], _DEVICE)
+        self._ways = {near: _Way(spec, far, spec["loss"]), far: _Way(spec, near, 0.0)}
+        self._queue: list[tuple[float, int, int, bytes]] = []
+        self._count = itertools.count()
+        self._late_ms: list[float] = []
+
+    def run(self) -> None:
+        while True:
+            wait_s = max(0.0, self._queue[0][0] - time.monotonic()) if self._queue else None
+            for handle in select.select([*self._ways], (), (), wait_s)[0]:
+                self._take(handle)
+            while self._queue and self._queue[0][0] <= time.monotonic():
+                due_s, _, out, packet = heapq.heappop(self._queue)
+                self._late_ms.append(1000 * (time.monotonic() - due_s))
+                with contextlib.suppress(OSError):  # the device is not up yet
+                    os.write(out, packet)
+
+    def _take(self, handle: int) -> None:
+        way = self._ways[handle]
+        with contextlib.suppress(BlockingIOError):
+            while packet := os.read(handle, 4096):
+                due_s = way.due_s(packet, time.monotonic())
+                if due_s is not None:
+                    heapq.heappush(self._queue, (due_s, next(self._count), way.out, packet))
+
+    def report(self) -> dict[str, Any]:
+        late = sorted(self._late_ms) or [0.0]
+        there = next(iter(self._ways.values()))
+        dropped, sent = there.dropped, there.sent
+        return {"dropped": dropped, "sent": sent, "late_p99_ms": late[int(0.99 * (len(late) - 1))]}
+
+
+def main() -> None:
+    relay = _Relay(json.loads(Path(sys.argv[1]).read_text()))
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    print("ready", flush=True)
+    try:
+        relay.run()
+    finally:
+        print(json.dumps(relay.report()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

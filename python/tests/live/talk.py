@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Requests of 1 kB, one at a time, each some milliseconds after the answer to the one before:
+
+python talk.py serve                                     # "ready"; answers on port 7000
+python talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON: ms of each request, and the RTO after it
+
+EACH: so many requests on a connection, and then another one; without it all are on one."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+
+PORT = 7000
+_REQUEST, _ANSWER = b"q" * 1000, b"a" * 200
+_RTO_AT = 8  # tcpi_rto of struct tcp_info, in microseconds
+
+
+def _whole(sock: socket.socket, size: int) -> bool:
+    while size:
+        part = sock.recv(size)
+        if not part:
+            return False
+        size -= len(part)
+    return True
+
+
+def _answer(sock: socket.socket) -> None:
+    with sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while _whole(sock, len(_REQUEST)):
+            sock.sendall(_ANSWER)
+
+
+def serve() -> None:
+    with socket.create_server(("::", PORT), family=socket.AF_INET6, dualstack_ipv6=True) as server:
+        print("ready", flush=True)
+        while True:
+            threading.Thread(target=_answer, args=(server.accept()[0],), daemon=True).start()
+
+
+def _rto_ms(sock: socket.socket) -> float:
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    return float(struct.unpack_from("=I", info, _RTO_AT)[0]) / 1000
+
+
+def ask(address: str, count: int, pause_ms: float, seed: int, each: int) -> dict[str, list[float]]:
+    draw = random.Random(seed)
+    out: dict[str, list[float]] = {"ms": [], "rto_ms": []}
+    while count > 0:
+        with socket.create_connection((address, PORT)) as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for _ in range(min(each, count)):
+                time.sleep(pause_ms * draw.uniform(0.5, 1.5) / 1000)
+                begun_s = time.monotonic()
+                sock.sendall(_REQUEST)
+                assert _whole(sock, len(_ANSWER))
+                out["ms"].append(1000 * (time.monotonic() - begun_s))
+                out["rto_ms"].append(_rto_ms(sock))
+            count -= each
+    return out
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve()
+    else:
+        counts = [float(word) for word in sys.argv[3:]]
+        each = int(counts[3]) if len(counts) > 3 else int(counts[0])
+        print(json.dumps(ask(sys.argv[2], int(counts[0]), counts[1], int(counts[2]), each)))
