@@ -2,6 +2,7 @@
 """Checks the kernel module in the lab's virtual machine; namespace c0 sends to c1 over an RTT of 30 ms."""
 
 import os
+import shutil
 import socket
 import struct
 import sys
@@ -262,6 +263,23 @@ def check_the_others_stay_when_one_cannot_be_registered():
     finally:
         sh("rmmod tcplearm")
     load()
+
+
+def check_the_kernel_loads_the_module_by_its_name():
+    """Check that setting TCP_CONGESTION loads the module, as it loads the kernel's own."""
+    copy = Path("/lib/modules", os.uname().release, "tcplearn.ko")
+    shutil.copy(MODULE, copy)
+    sh("depmod")
+    sysctl("kernel.modprobe", "/usr/bin/modprobe")
+    s = socket.socket()
+    try:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-cubic")
+    except OSError as error:
+        raise AssertionError(f"tl-cubic: {error.strerror}") from None
+    finally:
+        s.close()
+        copy.unlink()
+        sh("depmod")
 
 
 def check_pacing_is_no_other_timer():
