@@ -44,7 +44,7 @@ def _run(function, arm, early):
 if __name__ == "__main__":
     for part in PARTS:
         importlib.import_module(part)
-    if os.environ.get("ONLY"):
-        SCRIPTS[:] = [s for s in SCRIPTS if os.environ["ONLY"] in s[0]]
+    if only := os.environ.get("ONLY"):
+        SCRIPTS[:] = [s for s in SCRIPTS if any(part in s[0] for part in only.split(","))]
     main()
     sys.exit(0)
