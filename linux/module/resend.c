@@ -109,12 +109,13 @@ static bool tl_kernel_probes(const struct sock *sk)
 /* Returns whether a segment of the connection is still in a queue of this host. Then nothing is overdue: a
  * probe would find its segment unsent, and become a timeout in the next jiffy (tcp_send_loss_probe). A queue
  * that delays packets counts none of their bytes, but keeps the copies of segments busy; one that splits
- * them counts bytes. A pure ACK counts 2 bytes. */
+ * them counts bytes. A pure ACK counts 2 bytes. A first segment that is leaving now is counted already, but is
+ * not in the retransmission queue yet. */
 static bool tl_queued_here(const struct sock *sk)
 {
 	const struct sk_buff *last = tcp_rtx_queue_tail(sk);
 
-	return (last && skb_fclone_busy(sk, last)) || sk_wmem_alloc_get(sk) > SKB_TRUESIZE(1);
+	return last && (skb_fclone_busy(sk, last) || sk_wmem_alloc_get(sk) > SKB_TRUESIZE(1));
 }
 
 /* Returns the RTO of the stock kernel after as many timeouts. The policy's waits do not exceed it. */
@@ -167,19 +168,11 @@ static u32 tl_later_rto(const struct sock *sk, const struct tl_connection *c, s6
 	return min(rto, tl_most_rto(sk, c));
 }
 
-static bool tl_recovers(const struct sock *sk)
-{
-	return inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery;
-}
-
-/* Returns how many queued segments the windows allow to send, at most TL_MANY. During recovery the lost
- * segments are sent first, except in the first round of F-RTO (RFC 5682). */
+/* Returns how many queued segments the windows allow to send, at most TL_MANY. */
 static u32 tl_about_to_leave(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	bool lost_first = tl_recovers(sk) && !tp->frto;
-	u32 in_flight = lost_first ? tp->packets_out - tp->sacked_out : tcp_packets_in_flight(tp);
-	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 in_flight = tcp_packets_in_flight(tp), cwnd = tcp_snd_cwnd(tp);
 	u32 end = tp->write_seq;
 
 	if (!before(tp->snd_nxt, tcp_wnd_end(tp)) || in_flight >= cwnd)
@@ -222,7 +215,6 @@ static u32 tl_fired(struct sock *sk, struct tl_connection *c, u32 out_segments, 
 	if (!r->resent)
 		r->resent_at = tl_timestamp(tp, tp->tcp_mstamp);
 	r->resent = true;
-	r->has_announced = false;
 	rto = tl_later_rto(sk, c, wait.wait_us, timeout);
 	r->answer_us = tl_kept_us(wait.wait_us);
 	tl_log_resend(sk, c, TL_TIMER, in.out_segments, NULL, &wait, rto);
@@ -274,11 +266,8 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 		tl_probed(sk, c, tp->packets_out + 1);
 		return;
 	}
-	/* during recovery the kernel announces also what it sends again (tcp_xmit_retransmit_queue) */
-	if (!leaving || (tl_recovers(sk) && r->has_announced && r->announced == tp->snd_nxt))
+	if (!leaving)
 		return;
-	r->has_announced = true;
-	r->announced = tp->snd_nxt;
 	for (i = 0; i < min(leaving, 2u); i++) {
 		in.out_segments = tp->packets_out + leaving;
 		tl_begin(at);
@@ -312,7 +301,7 @@ static void tl_give_ack(const struct sock *sk, struct tl_connection *c, s32 rtt_
 		in.answers = before(tp->rx_opt.rcv_tsecr, r->resent_at) ? TL_RESEND_FIRST : TL_RESEND_LATER;
 	else if (r->resent)
 		in.answers = TL_RESEND_UNCLEAR;
-	r->resent = r->has_announced = false;
+	r->resent = false;
 	tl_resend_policy(r)->ack(r->state, &in, wait);
 	r->answer_us = tl_kept_us(wait->wait_us);
 	tl_log_resend(sk, c, TL_ACK, in.out_segments, &in, wait, 0);

@@ -12,11 +12,9 @@ struct tl_resend {
 	u32 answer_us; /* the policy's last answer that began a wait */
 	u32 floor_us; /* a configured rto_min when the first wait began; 0: none */
 	u32 delivered; /* tp->delivered after the last ACK */
-	u32 announced; /* tp->snd_nxt when segments were about to leave, if has_announced */
 	u8 policy; /* index in tl_kernel_resends */
 	u8 timeouts; /* since the last RTT sample: how often the stock kernel would have doubled its RTO */
 	bool resent;
-	bool has_announced; /* the policy has been told of segments since the last ACK or retransmission */
 	u64 state[];
 };
 

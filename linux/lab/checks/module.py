@@ -267,6 +267,7 @@ def check_the_others_stay_when_one_cannot_be_registered():
 
 def check_the_kernel_loads_the_module_by_its_name():
     """Check that setting TCP_CONGESTION loads the module, as it loads the kernel's own."""
+    expect("tcplearn " not in Path("/proc/modules").read_text(), "it is loaded already")
     copy = Path("/lib/modules", os.uname().release, "tcplearn.ko")
     shutil.copy(MODULE, copy)
     sh("depmod")

@@ -14,7 +14,6 @@ from guest import counters, enter, expect, log_bytes, nstat, sh, sysctl
 from losses import states_end, takes_or_refuses
 from packet_host import Host
 from transfers import connect, load, path, records, serve, transfer
-from wire import ACK as ACKNOWLEDGES
 from wire import MSS
 
 ACK, RESEND = 2, 10
@@ -169,8 +168,7 @@ def check_segments_sent_during_recovery_are_told_once():
     c.wait(20)
     for k in range(1, 4):
         c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)], window=60_000)
-    c.expect(ACKNOWLEDGES, seq=1, size=MSS)
-    _arrived(c)
+    _arrived(c)  # limited transmit, and the fast retransmission
     before = sum(event == SENT for event, *_ in _waits(log_bytes()))
     left = []
     for k in range(4, 10):
