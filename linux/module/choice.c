@@ -134,7 +134,10 @@ struct tl_choice_start tl_choice_start(const struct sock *sk, struct tl_choice _
 
 void tl_choice_free(struct tl_choice __rcu **choice)
 {
-	kfree(rcu_dereference_protected(*choice, 1));
+	struct tl_choice *last = rcu_replace_pointer(*choice, NULL, true);
+
+	if (last)
+		kfree_rcu(last, rcu);
 }
 
 #define TL_NAMES_BYTES 2048

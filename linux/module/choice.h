@@ -55,6 +55,8 @@ struct tl_choice_start {
 };
 struct tl_choice_start tl_choice_start(const struct sock *sk, struct tl_choice __rcu **of, struct kmem_cache *cache,
 				       size_t state_at);
-void tl_choice_free(struct tl_choice __rcu **choice); /* the choice has no readers any more */
+/* Frees a choice that nobody replaces any more. There may be readers: sockets of the kernel hold no reference
+ * to their namespace. */
+void tl_choice_free(struct tl_choice __rcu **choice);
 
 #endif

@@ -6,9 +6,9 @@
  * are not exported, so they are taken from a socket that uses the base. */
 #define pr_fmt(fmt) "tcplearn: " fmt
 #include <linux/module.h>
-#include <linux/net.h>
 
 #include "allocation.h"
+#include "base.h"
 #include "choice.h"
 #include "connection.h"
 #include "counters.h"
@@ -78,7 +78,7 @@ static void tl_release(struct sock *sk, const struct tcp_congestion_ops *base)
 	if (c->logs)
 		tl_log_close(sk, c);
 	if (c->resend)
-		tl_resend_remember(sk, c->resend->policy, c->resend->state);
+		tl_resend_remember(sk, tl_resend_policy(c->resend), c->resend->state);
 	tl_connection_free(c);
 }
 
@@ -177,18 +177,27 @@ static void tl_cwnd_event(struct sock *sk, const struct tcp_congestion_ops *base
 		base->cwnd_event(sk, event);
 }
 
+/* Returns whether the state changes to TCP_CA_Loss because of a timeout. The timer is not pending any more,
+ * except if an ICMP error has made the kernel retransmit at once (tcp_ld_RTO_revert), which needs an earlier
+ * timeout. tcp_simple_retransmit (a smaller MTU) changes the state too, but not if it is TCP_CA_Loss. */
+static bool tl_has_fired(const struct sock *sk)
+{
+	return !inet_csk(sk)->icsk_pending || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss;
+}
+
 /* Called before the state changes. tcp_enter_loss calls it at every timeout, also during recovery, and
- * before the RTO is doubled. tcp_simple_retransmit (a smaller MTU) calls it while the timer is still
- * pending. */
+ * before the RTO is doubled. */
 static void tl_set_state(struct sock *sk, const struct tcp_congestion_ops *base, u8 state)
 {
 	struct tl_connection *c = tl_connection(sk);
 
-	if (c && state == TCP_CA_Loss && !inet_csk(sk)->icsk_pending) {
+	if (c && state == TCP_CA_Loss && tl_has_fired(sk)) {
 		tl_count(timeouts);
 		tl_timer_settle(sk, c, TL_NEXT_EVENT);
 		if (c->resend)
 			tl_resend_timeout(sk, c);
+		else
+			tl_timer_fired(sk, c);
 	}
 	if (c && c->loss)
 		tl_loss_set_state(sk, c, base, state);
@@ -265,24 +274,6 @@ TL_BASE(vegas, TL_VEGAS)
 
 static void (*const take[TL_BASES])(struct tcp_congestion_ops *) = { tl_reno_take, tl_cubic_take, tl_vegas_take };
 
-/* Returns the operations of the base congestion control (reno, cubic or vegas) and pins its module; NULL
- * if this kernel does not have the base. */
-static const struct tcp_congestion_ops *tl_find_base(const char *name)
-{
-	const struct tcp_congestion_ops *base = NULL;
-	struct socket *socket;
-
-	if (TL_ALLOC_ERROR(sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &socket)))
-		return NULL;
-	if (!socket->ops->setsockopt(socket, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR((void *)name), strlen(name))) {
-		base = inet_csk(socket->sk)->icsk_ca_ops;
-		if (!try_module_get(base->owner))
-			base = NULL;
-	}
-	sock_release(socket);
-	return base;
-}
-
 static void tl_drop_base(enum tl_base i)
 {
 	if (registered[i])
@@ -298,9 +289,10 @@ static int tl_take_base(enum tl_base i)
 	struct tcp_congestion_ops *ops = &ours[i];
 	int error;
 
-	bases[i] = tl_find_base(base_names[i]);
+	bases[i] = tl_base_find(base_names[i]);
 	if (!bases[i]) {
-		pr_info("this kernel has no %s, so there is no tl-%s\n", base_names[i], base_names[i]);
+		pr_info("this kernel has no %s of its own that fits, so there is no tl-%s\n", base_names[i],
+			base_names[i]);
 		return -ENOENT;
 	}
 	*ops = *bases[i];
@@ -370,3 +362,7 @@ MODULE_DESCRIPTION("Learned RTT and RTO estimation for TCP, over reno, cubic and
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.1.0");
 MODULE_SOFTDEP("pre: tcp_vegas");
+/* the names by which the kernel asks for a congestion control that is not loaded */
+MODULE_ALIAS("tcp_tl-reno");
+MODULE_ALIAS("tcp_tl-cubic");
+MODULE_ALIAS("tcp_tl-vegas");

@@ -112,6 +112,15 @@ static struct tl_connection *tl_connection_begun(const struct sock *sk, const st
 	return c;
 }
 
+/* Returns the kernel's own RTO without backoff. A backed-off RTO may have been limited, so it is computed
+ * anew, as the kernel does after an ICMP error. */
+static u32 tl_kernels_rto(const struct sock *sk)
+{
+	if (!inet_csk(sk)->icsk_backoff)
+		return inet_csk(sk)->icsk_rto;
+	return tcp_sk(sk)->srtt_us ? min(__tcp_set_rto(tcp_sk(sk)), tl_rto_max(sk)) : TCP_TIMEOUT_INIT;
+}
+
 struct tl_connection *tl_connection_new(struct sock *sk, char *spec)
 {
 	const struct tl_settings *settings = &tl_net_of(sock_net(sk))->settings;
@@ -131,7 +140,7 @@ struct tl_connection *tl_connection_new(struct sock *sk, char *spec)
 	c->measures = settings->measure;
 	c->srtt_before = tcp_sk(sk)->srtt_us;
 	c->armed_rto = inet_csk(sk)->icsk_rto;
-	c->stock_rto = c->armed_rto >> min_t(u8, inet_csk(sk)->icsk_backoff, 31);
+	c->stock_rto = tl_kernels_rto(sk);
 	c->reports = tl_startup_remembers(sock_net(sk));
 	c->fast_open = !!rcu_access_pointer(tcp_sk(sk)->fastopen_rsk);
 	return c;

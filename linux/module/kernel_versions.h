@@ -29,14 +29,14 @@ static inline s64 tl_echo_us(const struct tcp_sock *tp)
 	return max_t(s32, (u32)div_u64(tp->tcp_mstamp, USEC_PER_MSEC) - tp->rx_opt.rcv_tsecr, 0) * (s64)USEC_PER_MSEC;
 }
 
-/* Returns whether the segment whose timestamp (in ms) the peer has echoed was sent before `then_us`. */
-static inline bool tl_echo_is_before(const struct tcp_sock *tp, u64 then_us)
+/* Returns the timestamp (RFC 7323) that a segment sent at `us` has. */
+static inline u32 tl_timestamp(const struct tcp_sock *tp, u64 us)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 	if (tp->tcp_usec_ts)
-		return before(tp->rx_opt.rcv_tsecr, (u32)then_us);
+		return (u32)us;
 #endif
-	return before(tp->rx_opt.rcv_tsecr, (u32)div_u64(then_us, USEC_PER_MSEC));
+	return (u32)div_u64(us, USEC_PER_MSEC);
 }
 
 /* Returns the number of timeouts of a SYN after the first that are not doubled. */

@@ -112,7 +112,8 @@ struct tl_log_resend {
 	__u8 event; /* 0 transmission, 1 retransmission by the timer, 2 ACK */
 	__u8 answers; /* what an ACK answers: 0 the first transmission, 1 a later one, 2 not known */
 	__u8 probe; /* 1: the timer sends a tail loss probe */
-	__u8 reserved[5];
+	__u8 reserved;
+	__u32 rto_us; /* after a retransmission: the RTO that the module set, in whole jiffies; otherwise 0 */
 };
 
 #endif

@@ -9,7 +9,7 @@
 #include "places.h"
 
 struct tl_place {
-	u64 key; /* the prefix; 0: free entry */
+	u64 key; /* 0: free entry */
 	u32 used; /* time of last use in jiffies */
 	u32 reserved;
 	u64 state[];
@@ -17,6 +17,7 @@ struct tl_place {
 
 struct tl_places {
 	u32 state_bytes, row_bits;
+	enum tl_place_kind kind;
 	u8 rows[] __aligned(8);
 };
 
@@ -25,16 +26,23 @@ static struct tl_place *tl_place_at(struct tl_places *places, u32 i)
 	return (void *)(places->rows + i * (sizeof(struct tl_place) + places->state_bytes));
 }
 
-static u64 tl_place_key(const struct sock *sk)
+/* Returns the key of the peer, which is not 0. It is without the first bit of an IPv6 address, so a unique
+ * local /64 (fc00::/7) has the key of one in the unassigned range 7c00::/7. */
+static u64 tl_place_key(const struct tl_places *places, const struct sock *sk)
 {
+	const bool host = places->kind == TL_PLACE_HOST;
+
 #if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr))
-		return 1ull << 63 | be64_to_cpup((const __be64 *)&sk->sk_v6_daddr) >> 16;
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
+		u64 first = be64_to_cpup((const __be64 *)&sk->sk_v6_daddr);
+
+		return 1ull << 63 | (host ? first : first >> 16);
+	}
 #endif
-	return 1ull << 62 | ntohl(inet_sk(sk)->inet_daddr) >> 8;
+	return 1ull << 62 | ntohl(inet_sk(sk)->inet_daddr) >> (host ? 0 : 8);
 }
 
-struct tl_places *tl_places_new(u32 row_bits, u32 state_bytes)
+struct tl_places *tl_places_new(u32 row_bits, u32 state_bytes, enum tl_place_kind kind)
 {
 	size_t bytes = (size_t)(TL_PLACES_A_ROW << row_bits) * (sizeof(struct tl_place) + state_bytes);
 	struct tl_places *places = TL_ALLOC(kvzalloc(sizeof(*places) + bytes, GFP_KERNEL));
@@ -42,6 +50,7 @@ struct tl_places *tl_places_new(u32 row_bits, u32 state_bytes)
 	if (places) {
 		places->state_bytes = state_bytes;
 		places->row_bits = row_bits;
+		places->kind = kind;
 	}
 	return places;
 }
@@ -51,7 +60,7 @@ void tl_places_free(struct tl_places *places)
 	kvfree(places);
 }
 
-/* Returns the entry of the prefix `key`; if there is none, the least recently used entry of its row. */
+/* Returns the entry of `key`; if there is none, the least recently used entry of its row. */
 static struct tl_place *tl_place_find(struct tl_places *places, u64 key)
 {
 	u32 first = hash_64(key, places->row_bits) * TL_PLACES_A_ROW, i;
@@ -70,7 +79,7 @@ static struct tl_place *tl_place_find(struct tl_places *places, u64 key)
 
 void *tl_place_known(struct tl_places *places, const struct sock *sk)
 {
-	u64 key = tl_place_key(sk);
+	u64 key = tl_place_key(places, sk);
 	struct tl_place *place = tl_place_find(places, key);
 
 	if (place->key != key)
@@ -81,7 +90,7 @@ void *tl_place_known(struct tl_places *places, const struct sock *sk)
 
 void *tl_place_of(struct tl_places *places, const struct sock *sk, const void *blank)
 {
-	u64 key = tl_place_key(sk);
+	u64 key = tl_place_key(places, sk);
 	struct tl_place *place = tl_place_find(places, key);
 
 	if (place->key != key && blank)

@@ -9,6 +9,7 @@
  *   the wait is written at the tracepoint of the retransmission, or for a probe with new data at
  *   min_tso_segs.
  * - At a timeout the kernel doubles icsk_rto after set_state, so half of the wait is written.
+ * - No wait is longer than the stock kernel's after as many timeouts, and each obeys a configured rto_min.
  *
  * Every event and answer is logged, so that the answers can be compared with those of the core elsewhere. */
 #include <linux/slab.h>
@@ -24,7 +25,6 @@
 
 enum { TL_SEND, TL_TIMER, TL_ACK }; /* kinds of event in a log record */
 
-#define TL_BACKOFF_MAX 15 /* default of tcp_retries2 */
 /* The time in us by which the kernel's own probe timeout exceeds two SRTT (tcp_schedule_loss_probe). */
 #define TL_PROBE_MIN_US 2000
 /* The largest number of segments in flight that is given to a policy; it means this many or more. */
@@ -43,9 +43,10 @@ void tl_resend_start(struct sock *sk, struct tl_connection *c)
 	c->resend = r;
 	if (!r)
 		return;
-	r->policy = container_of(start.algorithm, struct tl_kernel_resend, algorithm);
+	r->policy = container_of(start.algorithm, struct tl_kernel_resend, algorithm) - tl_kernel_resends;
 	r->delivered = tcp_sk(sk)->delivered;
-	tl_resend_inherit(sk, r->policy, r->state);
+	r->timeouts = inet_csk(sk)->icsk_backoff;
+	tl_resend_inherit(sk, tl_resend_policy(r), r->state);
 }
 
 void tl_resend_free(struct tl_connection *c)
@@ -55,7 +56,7 @@ void tl_resend_free(struct tl_connection *c)
 }
 
 static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 event, u32 out_segments,
-			  const struct tl_resend_ack *ack, const struct tl_resend_wait *wait)
+			  const struct tl_resend_ack *ack, const struct tl_resend_wait *wait, u32 rto)
 {
 	u64 begun = c->measures ? get_cycles() : 0;
 	struct tl_log_resend r = {
@@ -63,6 +64,7 @@ static void tl_log_resend(const struct sock *sk, struct tl_connection *c, u8 eve
 		.out_segments = out_segments,
 		.event = event,
 		.probe = wait->probe,
+		.rto_us = jiffies_to_usecs(rto),
 	};
 
 	if (!c->logs)
@@ -83,6 +85,11 @@ static u32 tl_jiffies_of(const struct sock *sk, s64 wait_us)
 	return clamp_t(u64, ((u64)wait_us * HZ + USEC_PER_SEC - 1) / USEC_PER_SEC, TL_JIFFIES_MIN, tl_rto_max(sk));
 }
 
+static u32 tl_kept_us(s64 wait_us)
+{
+	return min_t(s64, wait_us, U32_MAX);
+}
+
 static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 {
 	inet_csk(sk)->icsk_rto = c->rto = c->armed_rto = rto;
@@ -99,23 +106,66 @@ static bool tl_kernel_probes(const struct sock *sk)
 	return tcp_is_sack(tcp_sk(sk)) && (early_retrans == 3 || early_retrans == 4);
 }
 
+/* Returns whether a segment of the connection is still in a queue of this host. Then nothing is overdue: a
+ * probe would find its segment unsent, and become a timeout in the next jiffy (tcp_send_loss_probe). A queue
+ * that delays packets counts none of their bytes, but keeps the copies of segments busy; one that splits
+ * them counts bytes. A pure ACK counts 2 bytes. A first segment that is leaving now is counted already, but is
+ * not in the retransmission queue yet. */
+static bool tl_queued_here(const struct sock *sk)
+{
+	const struct sk_buff *last = tcp_rtx_queue_tail(sk);
+
+	return last && (skb_fclone_busy(sk, last) || sk_wmem_alloc_get(sk) > SKB_TRUESIZE(1));
+}
+
+/* Returns the RTO of the stock kernel after as many timeouts. The policy's waits do not exceed it. */
+static u32 tl_most_rto(const struct sock *sk, const struct tl_connection *c)
+{
+	return max_t(u32, tl_doubled(sk, c->stock_rto, c->resend->timeouts), TL_JIFFIES_MIN);
+}
+
+/* Returns a wait that is at least SRTT plus a configured rto_min. */
+static s64 tl_floored_us(const struct sock *sk, const struct tl_connection *c, s64 wait_us)
+{
+	const u32 floor_us = c->resend->floor_us;
+
+	return unlikely(floor_us) ? max_t(s64, wait_us, (tcp_sk(sk)->srtt_us >> 3) + floor_us) : wait_us;
+}
+
 /* Returns the first wait as an RTO in jiffies, counted from the oldest segment, which was sent `age_us`
  * ago. It is at least SRTT plus a configured rto_min, and at most the kernel's own RTO. If the kernel's
  * tail loss probe comes before the policy's wait ends, it is the kernel's own RTO. With TL_MANY or more
- * segments in flight this holds even if the kernel sends no probes. */
+ * segments in flight this holds even if the kernel sends no probes, and likewise while a segment is in a queue
+ * of this host. */
 static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const struct tl_resend_wait *wait,
 			u32 out_segments, u32 age_us)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 floor_us = tl_floor_us(sk), stock = max_t(u32, tl_stock_rto(sk, c), TL_JIFFIES_MIN);
-	s64 wait_us = wait->wait_us;
+	u32 stock = tl_most_rto(sk, c), rto;
 
-	if (wait->probe && out_segments > 1 && wait_us >= (tp->srtt_us >> 2) + TL_PROBE_MIN_US &&
+	c->resend->floor_us = tl_floor_us(sk);
+	if (wait->probe && out_segments > 1 && wait->wait_us >= (tcp_sk(sk)->srtt_us >> 2) + TL_PROBE_MIN_US &&
 	    (out_segments >= TL_MANY || tl_kernel_probes(sk)))
 		return stock;
-	if (unlikely(floor_us))
-		wait_us = max_t(s64, wait_us, (tp->srtt_us >> 3) + floor_us);
-	return min(tl_jiffies_of(sk, wait_us + age_us), stock);
+	rto = tl_jiffies_of(sk, tl_floored_us(sk, c, wait->wait_us) + age_us);
+	return rto < stock && !tl_queued_here(sk) ? rto : stock;
+}
+
+/* Returns the wait after a retransmission as an RTO in jiffies, for the policy's answer `wait_us`; `timeout`:
+ * it was not a probe. If the policy has doubled its wait, the RTO is twice the last one, which may have been
+ * longer than the policy's (a configured rto_min; no probe during recovery). If the kernel has changed the RTO
+ * since (after an ICMP error, RFC 6069, or because its own queue was full), it is at most twice that. */
+static u32 tl_later_rto(const struct sock *sk, const struct tl_connection *c, s64 wait_us, bool timeout)
+{
+	const u32 last = inet_csk(sk)->icsk_rto, doubled = tl_doubled(sk, last, 1);
+	u32 rto = tl_jiffies_of(sk, tl_floored_us(sk, c, wait_us));
+
+	if (timeout && tl_queued_here(sk))
+		return tl_most_rto(sk, c);
+	if (timeout && last != c->rto)
+		rto = min(rto, doubled);
+	else if (timeout && wait_us >= 2 * (s64)c->resend->answer_us)
+		rto = max(rto, doubled);
+	return min(rto, tl_most_rto(sk, c));
 }
 
 /* Returns how many queued segments the windows allow to send, at most TL_MANY. */
@@ -149,42 +199,46 @@ static void tl_measured(const struct tl_connection *c, const u64 *at)
 	tl_count_add(cycles_resend_clock, at[1] - at[0]);
 }
 
-/* Tells the policy that the timer has retransmitted. Returns the next wait in us. */
-static s64 tl_fired(struct sock *sk, struct tl_connection *c, u32 out_segments)
+/* Tells the policy that the timer has retransmitted; `timeout`: not a probe. Returns the next RTO. */
+static u32 tl_fired(struct sock *sk, struct tl_connection *c, u32 out_segments, bool timeout)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_resend_event in = { .time_us = tp->tcp_mstamp, .out_segments = out_segments };
 	struct tl_resend *r = c->resend;
 	struct tl_resend_wait wait;
 	u64 at[2];
+	u32 rto;
 
 	tl_begin(at);
-	r->policy->timer(r->state, &in, &wait);
+	tl_resend_policy(r)->timer(r->state, &in, &wait);
 	tl_measured(c, at);
 	if (!r->resent)
-		r->resent_us = tp->tcp_mstamp;
+		r->resent_at = tl_timestamp(tp, tp->tcp_mstamp);
 	r->resent = true;
-	tl_log_resend(sk, c, TL_TIMER, in.out_segments, NULL, &wait);
-	return wait.wait_us;
+	rto = tl_later_rto(sk, c, wait.wait_us, timeout);
+	r->answer_us = tl_kept_us(wait.wait_us);
+	tl_log_resend(sk, c, TL_TIMER, in.out_segments, NULL, &wait, rto);
+	return rto;
 }
 
 static void tl_probed(struct sock *sk, struct tl_connection *c, u32 out_segments)
 {
 	tl_timer_settle(sk, c, TL_NEXT_EVENT);
 	tl_count(resend_probes);
-	tl_write(sk, c, tl_jiffies_of(sk, tl_fired(sk, c, out_segments)));
+	tl_write(sk, c, tl_fired(sk, c, out_segments, false));
 }
 
 void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 {
-	u32 half = (tl_jiffies_of(sk, tl_fired(sk, c, tcp_sk(sk)->packets_out)) + 1) / 2;
+	u32 half;
 
+	if (c->resend->timeouts < U8_MAX)
+		c->resend->timeouts++;
+	half = DIV_ROUND_UP(tl_fired(sk, c, tcp_sk(sk)->packets_out, true), 2);
 	tl_count(resend_timeouts);
 	tl_write(sk, c, 2 * half);
 	inet_csk(sk)->icsk_rto = half;
-	/* With learned spacing there can be more retransmissions than the kernel expects where it shifts
-	 * an RTO by icsk_backoff (on ICMP errors, RFC 6069). */
-	inet_csk(sk)->icsk_backoff = min_t(u8, inet_csk(sk)->icsk_backoff, TL_BACKOFF_MAX);
+	tl_timer_backoff(sk, c, 2 * half);
 }
 
 /* Returns whether a probe's timer has fired and is being served, and the probe will be new data. There is
@@ -217,10 +271,12 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 	for (i = 0; i < min(leaving, 2u); i++) {
 		in.out_segments = tp->packets_out + leaving;
 		tl_begin(at);
-		r->policy->send(r->state, &in, &wait);
+		tl_resend_policy(r)->send(r->state, &in, &wait);
 		tl_measured(c, at);
-		tl_log_resend(sk, c, TL_SEND, in.out_segments, NULL, &wait);
+		tl_log_resend(sk, c, TL_SEND, in.out_segments, NULL, &wait, 0);
 	}
+	if (!r->resent)
+		r->answer_us = tl_kept_us(wait.wait_us);
 	/* a running RTO stays as it is (RFC 6298, 5.1) */
 	if (tp->packets_out && inet_csk(sk)->icsk_pending != ICSK_TIME_LOSS_PROBE)
 		return;
@@ -242,12 +298,13 @@ static void tl_give_ack(const struct sock *sk, struct tl_connection *c, s32 rtt_
 	struct tl_resend *r = c->resend;
 
 	if (r->resent && tp->rx_opt.saw_tstamp && tp->rx_opt.rcv_tsecr)
-		in.answers = tl_echo_is_before(tp, r->resent_us) ? TL_RESEND_FIRST : TL_RESEND_LATER;
+		in.answers = before(tp->rx_opt.rcv_tsecr, r->resent_at) ? TL_RESEND_FIRST : TL_RESEND_LATER;
 	else if (r->resent)
 		in.answers = TL_RESEND_UNCLEAR;
 	r->resent = false;
-	r->policy->ack(r->state, &in, wait);
-	tl_log_resend(sk, c, TL_ACK, in.out_segments, &in, wait);
+	tl_resend_policy(r)->ack(r->state, &in, wait);
+	r->answer_us = tl_kept_us(wait->wait_us);
+	tl_log_resend(sk, c, TL_ACK, in.out_segments, &in, wait, 0);
 }
 
 void tl_resend_handshake(const struct sock *sk, struct tl_connection *c, s32 rtt_us)
@@ -268,6 +325,8 @@ void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us)
 		return;
 	}
 	r->delivered = tp->delivered;
+	if (rtt_us >= 0)
+		r->timeouts = 0;
 	if (rtt_us < 0 && !tp->packets_out)
 		tl_timer_not_sampled(sk, c); /* restores the kernel's own RTO */
 	tl_give_ack(sk, c, rtt_us, &wait);

@@ -6,13 +6,22 @@
 #include "resend_policies.h"
 #include "state.h"
 
+/* With the largest state it has 576 bytes, whole cache lines. */
 struct tl_resend {
-	const struct tl_kernel_resend *policy;
-	u64 resent_us; /* time of the timer's first retransmission since the last ACK of new data */
+	u32 resent_at; /* first retransmission by the timer since the last ACK of new data, as a timestamp (RFC 7323) */
+	u32 answer_us; /* the policy's last answer that began a wait */
+	u32 floor_us; /* a configured rto_min when the first wait began; 0: none */
 	u32 delivered; /* tp->delivered after the last ACK */
+	u8 policy; /* index in tl_kernel_resends */
+	u8 timeouts; /* since the last RTT sample: how often the stock kernel would have doubled its RTO */
 	bool resent;
 	u64 state[];
 };
+
+static inline const struct tl_kernel_resend *tl_resend_policy(const struct tl_resend *r)
+{
+	return &tl_kernel_resends[r->policy];
+}
 
 int tl_resend_init(void);
 void tl_resend_exit(void);
@@ -25,7 +34,8 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c);
 void tl_resend_handshake(const struct sock *sk, struct tl_connection *c, s32 rtt_us);
 /* Takes an ACK, after the kernel's estimator has; rtt_us < 0: no sample. */
 void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us);
-/* Called when the retransmission timer has fired; the kernel doubles icsk_rto after this call. */
+/* Called when the retransmission timer has fired, or an ICMP error takes its place; the kernel doubles
+ * icsk_rto after this call. */
 void tl_resend_timeout(struct sock *sk, struct tl_connection *c);
 
 #endif

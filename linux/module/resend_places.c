@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a connection ends, its resend policy's state is kept for its destination prefix (/24 or /48). The
- * next connection to the prefix begins with a part of what was learned; the core's `inherit` decides how
- * much. Only the connection that ended last counts. */
+/* When a connection ends, its resend policy's state is kept for its peer (an address, or a /64 of IPv6). The
+ * next connection to the peer begins with a part of what was learned; the core's `inherit` decides how much.
+ * Only the connection that ended last counts. A peer decides on its own connections alone: if neighbours
+ * shared what was learned, one of them could make the sender wait too long or too shortly for the others. */
 #include "counters.h"
 #include "places.h"
 #include "resend_places.h"
 
-#define TL_RESEND_ROW_BITS 4 /* 64 prefixes, 37 kB */
+#define TL_RESEND_ROW_BITS 6 /* 256 peers, 147 kB */
 
 struct tl_resend_learned {
 	const struct tl_kernel_resend *policy;
@@ -20,7 +21,7 @@ void tl_resend_net_init(struct tl_resend_net *of)
 
 void tl_resend_net_exit(struct tl_resend_net *of)
 {
-	tl_places_free(of->places);
+	tl_resend_places_switch(of, false);
 }
 
 int tl_resend_places_switch(struct tl_resend_net *of, bool on)
@@ -28,7 +29,8 @@ int tl_resend_places_switch(struct tl_resend_net *of, bool on)
 	struct tl_places *places = NULL;
 
 	if (on) {
-		places = tl_places_new(TL_RESEND_ROW_BITS, sizeof(struct tl_resend_learned) + tl_kernel_resend_bytes_max);
+		places = tl_places_new(TL_RESEND_ROW_BITS, sizeof(struct tl_resend_learned) + tl_kernel_resend_bytes_max,
+				       TL_PLACE_HOST);
 		if (!places)
 			return -ENOMEM;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* net.tcplearn.resend_places: keeps what resend policies learned about destination prefixes (/24 or /48). */
+/* net.tcplearn.resend_places: keeps what resend policies learned about peers. */
 #ifndef TCPLEARN_RESEND_PLACES_H
 #define TCPLEARN_RESEND_PLACES_H
 

@@ -48,7 +48,7 @@ static int tl_startup_put(void *net, struct tl_choice *choice)
 	struct tl_places *places = NULL, *before;
 
 	if (p && p->remembers) {
-		places = tl_places_new(TL_STARTUP_ROW_BITS, choice->bytes);
+		places = tl_places_new(TL_STARTUP_ROW_BITS, choice->bytes, TL_PLACE_PREFIX);
 		if (!places) {
 			kfree(choice);
 			return -ENOMEM;
@@ -72,8 +72,7 @@ void tl_startup_net_init(struct tl_startup_net *of)
 
 void tl_startup_net_exit(struct tl_startup_net *of)
 {
-	tl_places_free(of->places);
-	tl_choice_free(&of->choice);
+	tl_startup_put(of, NULL);
 }
 
 int tl_do_startup(tl_ctl_table *table, int write, void *buffer, size_t *length, loff_t *position)
@@ -155,27 +154,52 @@ static void tl_startup_handshake(struct sock *sk, bool passive, struct tl_handsh
 	h->ssthresh_segments = tp->snd_ssthresh;
 }
 
+/* Asks the policy that remembers destination prefixes; NULL if there is none any more. */
+static const struct tl_kernel_startup *tl_startup_ask_place(struct sock *sk, struct tl_startup_net *of,
+							    const struct tl_handshake *h,
+							    struct tl_startup_window *window)
+{
+	const struct tl_kernel_startup *p = NULL;
+
+	spin_lock_bh(&of->lock);
+	if (of->places) {
+		struct tl_choice *choice = tl_startup_choice(of);
+		void *state = tl_place_of(of->places, sk, choice->blank);
+
+		p = tl_policy(choice);
+		p->decide(state, h, window);
+		p->note(state, h);
+	}
+	spin_unlock_bh(&of->lock);
+	return p;
+}
+
+/* Asks the policy for the windows; NULL: there is none. Only a policy that remembers needs the lock. */
+static const struct tl_kernel_startup *tl_startup_ask(struct sock *sk, struct tl_startup_net *of,
+						      const struct tl_handshake *h,
+						      struct tl_startup_window *window)
+{
+	const struct tl_kernel_startup *p;
+	const struct tl_choice *choice;
+
+	rcu_read_lock();
+	choice = rcu_dereference(of->choice);
+	p = tl_policy(choice);
+	if (p && !p->remembers)
+		p->decide(choice->blank, h, window);
+	rcu_read_unlock();
+	return p && p->remembers ? tl_startup_ask_place(sk, of, h, window) : p;
+}
+
 /* Decides on the windows and sets them. Without a policy, records the kernel's windows. */
 static void tl_startup_decide(struct sock *sk, struct tl_startup_net *of, const struct tl_handshake *h,
 			      struct tl_startup_decision *out)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct tl_startup_window window = { tcp_snd_cwnd(tp), tp->snd_ssthresh };
-	const struct tl_kernel_startup *p;
-	struct tl_choice *choice;
+	const struct tl_kernel_startup *p = tl_startup_ask(sk, of, h, &window);
 
-	spin_lock_bh(&of->lock);
-	choice = tl_startup_choice(of);
-	p = tl_policy(choice);
-	if (p) {
-		void *state = of->places ? tl_place_of(of->places, sk, choice->blank) : choice->blank;
-
-		out->policy = 1 + (p - tl_kernel_startups);
-
-		p->decide(state, h, &window);
-		p->note(state, h);
-	}
-	spin_unlock_bh(&of->lock);
+	out->policy = p ? 1 + (p - tl_kernel_startups) : 0;
 	/* after a handshake without losses, values set by others, such as BPF, stay */
 	if (p && (h->loss != TL_HANDSHAKE_WHOLE || window.iw_segments != h->iw_segments ||
 		  window.ssthresh_segments != h->ssthresh_segments)) {

@@ -61,6 +61,25 @@ void tl_timer_release(struct sock *sk, struct tl_connection *c)
 		tl_withdraw(sk, c);
 }
 
+/* Sets icsk_backoff at a timeout after which the timer waits for `rto`. For the kernel, icsk_backoff is the
+ * number of doublings of its own RTO: after an ICMP error it waits for that RTO doubled once less (RFC 6069),
+ * and so does a zero-window probe. A wait of the module may have been doubled more often, from a shorter
+ * value. The kernel adds 1 after this call, so the result is at least 1, as after a first timeout of the
+ * kernel's; but it adds nothing if the peer has closed its window. */
+void tl_timer_backoff(struct sock *sk, const struct tl_connection *c, u32 rto)
+{
+	if (!tcp_sk(sk)->snd_wnd && !sock_flag(sk, SOCK_DEAD))
+		return;
+	inet_csk(sk)->icsk_backoff = max(ilog2(max(rto / max(c->stock_rto, 1u), 1u)), 1) - 1;
+}
+
+/* Called at a timeout of a connection whose RTO is the estimator's; the kernel doubles it after this call. */
+void tl_timer_fired(struct sock *sk, const struct tl_connection *c)
+{
+	if (c->ours)
+		tl_timer_backoff(sk, c, tl_doubled(sk, inet_csk(sk)->icsk_rto, 1));
+}
+
 static void tl_check_arming(const struct sock *sk, const struct tl_connection *c, enum tl_when when)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);

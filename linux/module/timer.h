@@ -21,11 +21,19 @@ void tl_timer_before_send(struct sock *sk, struct tl_connection *c);
 void tl_timer_hold_stamp(struct sock *sk, struct tl_connection *c);
 void tl_timer_release(struct sock *sk, struct tl_connection *c);
 void tl_timer_look(struct sock *sk, struct tl_connection *c, enum tl_when when);
+void tl_timer_backoff(struct sock *sk, const struct tl_connection *c, u32 rto);
+void tl_timer_fired(struct sock *sk, const struct tl_connection *c);
+
+/* Returns `rto` doubled `times` times, at most the maximum RTO. */
+static inline u32 tl_doubled(const struct sock *sk, u32 rto, u8 times)
+{
+	return min_t(u64, (u64)rto << min_t(u8, times, 31), tl_rto_max(sk));
+}
 
 /* Returns the kernel's own RTO with the connection's backoff. */
 static inline u32 tl_stock_rto(const struct sock *sk, const struct tl_connection *c)
 {
-	return min_t(u64, (u64)c->stock_rto << min_t(u8, inet_csk(sk)->icsk_backoff, 31), tl_rto_max(sk));
+	return tl_doubled(sk, c->stock_rto, inet_csk(sk)->icsk_backoff);
 }
 
 /* Returns a configured rto_min in us; 0 for the kernel's default, which is no floor for the module. */

@@ -17,7 +17,7 @@ congestion vectors
 spec_check
 connection settings vector_players
 loss resend startup
-timer resend_places
+timer resend_places base
 log
 state
 estimators loss_classifiers resend_policies startups first_rtos

@@ -23,11 +23,14 @@ def script(rto=False):
 
 
 class Host:
-    def __init__(self, congestion, estimator):
+    """With `early`, a segment may come sooner than a script expects it, as a resend policy may send it, but
+    not later."""
+
+    def __init__(self, congestion, estimator="", resend="", early=False):
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), "unshare")
-        self.congestion, self.estimator, self.listeners = congestion, estimator, []
-        self.wire = Wire()
+        self.congestion, self.estimator, self.resend, self.listeners = congestion, estimator, resend, []
+        self.wire = Wire(early)
         for command in (
             "link set lo up",
             f"addr add {KERNEL4}/24 dev tun0",
@@ -40,8 +43,9 @@ class Host:
             sysctl("net.ipv4.tcp_syn_linear_timeouts", 0)
         if congestion in ("reno", "cubic", "tl-reno", "tl-cubic"):
             sysctl("net.ipv4.tcp_congestion_control", congestion)
-        if estimator:
-            sysctl("net.tcplearn.estimator", estimator)
+        for setting, value in (("estimator", estimator), ("resend", resend)):
+            if value:
+                sysctl(f"net.tcplearn.{setting}", value)
 
     def no_probes(self):
         sysctl("net.ipv4.tcp_early_retrans", 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs every packet script (single packets exchanged with the kernel) with several RTO estimators."""
+"""Runs every packet script (single packets exchanged with the kernel) with several RTO estimators and resend
+policies (which time retransmissions)."""
 
 import importlib
 import os
@@ -9,30 +10,33 @@ from pathlib import Path
 from guest import in_child
 from packet_host import SCRIPTS, Host
 
-STOCK = (("reno", ""), ("cubic", ""))
+STOCK = (("reno",), ("cubic",))
 AS_STOCK = (("tl-reno", "linux"), ("tl-cubic", "linux"))
 LEARNED = (("tl-cubic", "tracking"), ("tl-cubic", "conformal"), ("tl-cubic", "eifel"))
+RESENDS = (("tl-cubic", "", "priced"), ("tl-cubic", "", "priced/spaced"))
 
-PARTS = ("packet_connections", "packet_timers")  # they add scripts to SCRIPTS when they are imported
+# they add scripts to SCRIPTS when they are imported
+PARTS = ("packet_connections", "packet_timers", "packet_resends")
 
 
 def main():
     learned = []
     with Path("/out/results").open("w") as results:
         for name, function, rto in SCRIPTS:
-            for congestion, estimator in (*STOCK, *AS_STOCK, *LEARNED):
-                label = f"{name}/{congestion}" + (f"+{estimator}" if estimator else "")
-                said = " ".join(in_child(lambda f=function, a=(congestion, estimator): _run(f, a)).split())
-                if said and rto and (congestion, estimator) in LEARNED:
+            for arm in (*STOCK, *AS_STOCK, *LEARNED, *RESENDS):
+                label = f"{name}/" + "+".join(filter(None, arm))
+                early = rto and arm in RESENDS
+                said = " ".join(in_child(lambda f=function, a=arm, e=early: _run(f, a, e)).split())
+                if said and rto and arm in LEARNED:
                     learned.append(f"{label}: {said}")
                     continue
                 print(label, said or "ok", file=results, flush=True)
     Path("/out/differences").write_text("".join(f"{line}\n" for line in learned))
 
 
-def _run(function, arm):
+def _run(function, arm, early):
     try:
-        function(Host(*arm))
+        function(Host(*arm, early=early))
     except (AssertionError, OSError) as error:
         raise AssertionError(f"line {error.__traceback__.tb_next.tb_lineno}: {error}") from None
 
@@ -40,7 +44,7 @@ def _run(function, arm):
 if __name__ == "__main__":
     for part in PARTS:
         importlib.import_module(part)
-    if os.environ.get("ONLY"):
-        SCRIPTS[:] = [s for s in SCRIPTS if os.environ["ONLY"] in s[0]]
+    if only := os.environ.get("ONLY"):
+        SCRIPTS[:] = [s for s in SCRIPTS if any(part in s[0] for part in only.split(","))]
     main()
     sys.exit(0)

@@ -6,7 +6,7 @@
 ln -sf busybox /bin/sh
 mkdir -p /dev/net
 [ -e /dev/net/tun ] || mknod /dev/net/tun c 10 200
-kernel_modules tcp_vegas tun
+kernel_modules tcp_vegas tun sch_tbf
 load
 python3 /scenario/packets.py
 finish

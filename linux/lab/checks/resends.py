@@ -12,7 +12,9 @@ import time
 import failures
 from guest import counters, enter, expect, log_bytes, nstat, sh, sysctl
 from losses import states_end, takes_or_refuses
+from packet_host import Host
 from transfers import connect, load, path, records, serve, transfer
+from wire import MSS
 
 ACK, RESEND = 2, 10
 SETTING = "net.tcplearn.resend"
@@ -42,10 +44,11 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield (event, wait in us, whether a probe follows, time in ms) of a resend policy's log records."""
+    """Yield (event, wait in us, time in ms) of a resend policy's log records. After a retransmission the
+    wait is the one that the module set."""
     for r in records(data, RESEND):
-        wait_us, _, _, event, _, probe = struct.unpack_from("<qiIBBB", r, 24)
-        yield event, wait_us, probe, struct.unpack_from("<Q", r, 8)[0] / 1000
+        wait_us, event, rto_us = struct.unpack_from("<q8xB3xI", r, 24)
+        yield event, rto_us or wait_us, struct.unpack_from("<Q", r, 8)[0] / 1000
 
 
 def _resends():
@@ -119,12 +122,11 @@ def check_many_without_probes_have_the_kernels_rto():
 
 def _in_time(policy, waits):
     found = 0
-    for (_, wait_us, _, at_ms), (event, _, _, then_ms) in itertools.pairwise(waits):
+    for (_, wait_us, at_ms), (event, _, then_ms) in itertools.pairwise(waits):
         if event != TIMER:
             continue
         found += 1
         late_ms = then_ms - at_ms - wait_us / 1000
-        # at a timeout the module sets half of the wait, in whole jiffies, because the kernel doubles it
         expect(-4.1 < late_ms < 13 + wait_us / 8000, f"{policy}: {late_ms:.1f} ms late of {wait_us}")
     expect(found > 5, f"{policy}: {found} resends")
 
@@ -144,6 +146,39 @@ def check_first_waits_of_resends_are_not_beyond_stocks():
         if rto_us > stock_us << backoff and r[85] == 0:
             beyond.append((stock_us, rto_us, backoff))
     expect(not beyond, f"{len(beyond)} RTOs beyond stock's: {beyond[:3]}")
+
+
+def _arrived(c, within_s=0.005):
+    """Return how many segments the peer gets until none comes for `within_s`."""
+    count = 0
+    while c.wire.packet(within_s) is not None:
+        count += 1
+    return count
+
+
+def check_segments_sent_during_recovery_are_told_once():
+    load()
+    host = Host("cubic")  # with tl-cubic as default, the namespace would keep the module loaded
+    sysctl(SETTING, "priced")
+    sysctl("net.tcplearn.log", 1)
+    congestion = (socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-cubic")
+    c = host.client(rtt_ms=20, window=60_000, set_=(congestion,))
+    c.write(20 * MSS)
+    c.expect_full(10)
+    c.wait(20)
+    for k in range(1, 4):
+        c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)], window=60_000)
+    _arrived(c)  # limited transmit, and the fast retransmission
+    before = sum(event == SENT for event, *_ in _waits(log_bytes()))
+    left = []
+    for k in range(4, 10):
+        c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)], window=60_000)
+        left.append(_arrived(c))
+    told = sum(event == SENT for event, *_ in _waits(log_bytes())) - before
+    c.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    c.socket.close()
+    once = sum(min(count, 2) for count in left)  # the policy is told of two segments at most
+    expect(told == once > 2, f"told of {told} segments, when {left} were sent")
 
 
 def check_a_state_of_resends_goes_with_its_connection():

@@ -102,7 +102,8 @@ RESEND_RECORD = np.dtype(
         ("event", "u1"),
         ("answers", "u1"),
         ("probe", "u1"),
-        ("reserved", "V5"),
+        ("reserved", "u1"),
+        ("rto_us", "<u4"),
     ]
 )
 SENT, TIMER, ACKED = range(3)  # values of `event` in resend records
