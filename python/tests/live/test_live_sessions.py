@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ def test_started_stopped_and_started_twice() -> None:
         assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
         assert sock_ops_programs(at.cgroup) == [] and sessions(at) == []
         _refused(at.live("stop", "--cgroup", at.cgroup), "live is not started for")
+
+
+def test_the_process_that_stays_runs_no_module_of_the_current_directory(tmp_path: Path) -> None:
+    """As root, a file such as `signal.py` there would run in place of the standard module."""
+    imported = tmp_path / "imported"
+    for name in ("signal", "struct", "tcplearn"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(imported)!r}, 'w')\n")
+    with room() as at:
+        words = [sys.executable, "-P", "-m", "tcplearn", "live", "start", "--cgroup", str(at.cgroup)]
+        begun = at.popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        assert begun.wait(timeout=60) == 0 and sock_ops_programs(at.cgroup) == ["live"]
+    assert not imported.exists()
 
 
 def test_not_around_a_part_that_has_it() -> None:

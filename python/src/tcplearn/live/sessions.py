@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.search_path import SAFE, environment
 
 from . import holder, notes
 from .conditions import cap_is_there, need_all, need_free, need_privilege
@@ -45,12 +46,14 @@ def start(cgroup: Path, settings: Settings) -> None:
     need_all()
     need_free(cgroup)
     need_free_below(cgroup)
-    words = [sys.executable, "-m", "tcplearn.live.holder", cgroup, int(settings.observe), settings.cap_ms]
+    holds = "tcplearn.live.holder"
+    words = [sys.executable, SAFE, "-m", holds, cgroup, int(settings.observe), settings.cap_ms]
     process = subprocess.Popen(
         [str(word) for word in words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
+        env=environment(),
         start_new_session=True,
     )
     assert process.stdout
