@@ -34,7 +34,18 @@ def _route(ms: int) -> Candidate:
     )
 
 
-def _policy(spec: str) -> Candidate:
+def _live(spec: str) -> Candidate:
+    return Candidate(
+        spec,
+        spec,
+        "sudo $(which tcplearn) live start",
+        "sudo $(which tcplearn) live stop",
+        "Linux 6.1 or later with BTF: sudo $(which tcplearn) live check",
+        "It shortens the timers of all new connections of the machine, until its process ends.",
+    )
+
+
+def _by_module(spec: str) -> Candidate:
     line = f"sudo sysctl net.tcplearn.resend={spec} net.ipv4.tcp_congestion_control=tl-cubic"
     undo = "sudo sysctl net.tcplearn.resend=none"
     return Candidate(spec, spec, line, undo, "the kernel module: tcplearn module install")
@@ -49,8 +60,8 @@ ALL = (
         "sudo sysctl net.ipv4.tcp_thin_linear_timeouts=1",
         "sudo sysctl net.ipv4.tcp_thin_linear_timeouts=0",
     ),
-    _policy("priced"),
-    _policy("priced/spaced"),
+    _live("priced"),
+    _by_module("priced/spaced"),
 )
 SPECS = tuple(candidate.spec for candidate in ALL)
 #: The row of the measured times, which is no candidate.

@@ -132,8 +132,7 @@ def _how_well(forecast: Forecast) -> str:
     end = "this end sends" if len(forecast.by) == 1 else "both ends send"
     parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
     parts.append(f"A setting that adds more than {MOST_SPURIOUS:.0f} of them in 1,000 is not advised.")
-    module = [one.candidate.name for one in forecast.outlooks if one.candidate.needs]
-    parts.append(f"{numbers.listed(module)} need tcplearn's kernel module.")
+    parts.append("priced is set by tcplearn live, priced/spaced by tcplearn's kernel module.")
     return " ".join(parts)
 
 

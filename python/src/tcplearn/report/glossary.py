@@ -47,9 +47,13 @@ _OF_SETTINGS: Terms = (
     ),
     (
         "priced",
-        "tcplearn's policy: it learns how late answers come, and waits until a resend is worth its cost.",
+        "tcplearn's policy, set by `tcplearn live`: it learns how late answers come, and waits until a "
+        "retransmission is worth its cost.",
     ),
-    ("priced/spaced", "The same, but it also learns the waits after the first retransmission."),
+    (
+        "priced/spaced",
+        "The same, but it also learns the waits after the first retransmission. It needs the kernel module.",
+    ),
 )
 _OF_FLOWS: Terms = (
     (
