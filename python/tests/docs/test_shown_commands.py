@@ -89,7 +89,7 @@ def test_it_parses(command: str) -> None:
             app([*words, "--help"], prog_name="tcplearn", standalone_mode=False) == 0
         )  # the name of a command
         return
-    assert callable(work) or (words, work) == (["--files"], 0)
+    assert callable(work) or (words in (["--files"], ["--version"]) and work == 0)
 
 
 def test_no_row_is_of_a_command_that_is_gone() -> None:
