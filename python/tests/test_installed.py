@@ -82,6 +82,14 @@ def test_a_shipped_capture_is_explained_from_an_empty_folder(site: Path, tmp_pat
     assert "1,200 requests" in said
 
 
+def test_debian_s_program_starts_processes(site: Path, tmp_path: Path) -> None:
+    program = ROOT / "packaging/debian/launcher.py"
+    captures = site / "tcplearn/data/examples/captures"
+    words = ("suite", str(captures), "--jobs", "2", "-e", "last", "--format", "csv")
+    said = output_of(sys.executable, program, *words, cwd=tmp_path, path=str(site))
+    assert "access-link.pcap.gz" in said and "requests.pcap.gz" in said
+
+
 def test_shells_and_man_find_their_files(site: Path) -> None:
     share = site.parent / "data/share"
     files = ("bash-completion/completions/tcplearn", "zsh/site-functions/_tcplearn")

@@ -6,4 +6,5 @@ import sys
 
 from tcplearn.__main__ import main
 
-sys.exit(main())
+if __name__ == "__main__":  # a process that it starts imports this file
+    sys.exit(main())
