@@ -10,7 +10,7 @@ BUILD_PACKAGES := g++ cmake ninja-build libpcap-dev zlib1g-dev python3 python3-d
 NS3_PACKAGES := libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev
 BENCH_PACKAGES := libbenchmark-dev tcpdump tcptrace tshark
 # tcplearn lab: its machine, the compiler of the guest's kernel, and the library that the kernel's own tools load
-LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf-dev
+LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf-dev xz-utils
 # tcplearn first-rto: compiler, loader and headers of its BPF program
 BPF_PACKAGES := clang bpftool libbpf-dev
 # iproute2 makes the emulated networks; chromium opens the reports; groff and mandoc read the manual pages

@@ -90,7 +90,10 @@ cp -r "$root/usr/lib/x86_64-linux-gnu/tc" "$guest/usr/lib/tc"  # netem's distrib
 
 # The modules and their dependencies, with a separate index for modprobe.
 modules_from=$root/lib/modules/$release modules_to=$guest/lib/modules/$release
-# busybox's tools cannot read compressed modules
+# busybox's tools cannot read compressed modules, which later kernels have
+if [ -n "$(find "$modules_from" -name '*.ko.xz' -print -quit)" ]; then
+	command -v xz >/dev/null || die "xz is missing: apt-get install xz-utils"
+fi
 find "$modules_from" -name '*.ko.xz' -exec xz -d {} +
 "$busybox" depmod -b "$root" "$release" || die "depmod failed"
 cp "$modules_from/modules.builtin" "$modules_to/"
