@@ -35,8 +35,11 @@ later_build() {
 		mv "$part/root" "$root"
 		rm -rf "$part"
 	fi
+	# root needs no namespace of users, which a kernel refuses where the folder / is not that of the machine (chroot)
+	local as_root=(--user --map-root-user)
+	[ "$(id -u)" != 0 ] || as_root=()
 	# shellcheck disable=SC2016  # its own variables
-	unshare --user --map-root-user --mount bash -ec '
+	unshare "${as_root[@]}" --mount bash -ec '
 		mount --bind /dev/null "$1/dev/null"
 		mount --rbind /proc "$1/proc"
 		root=$1

@@ -75,7 +75,7 @@ mkdir "$work/built"
 { build "$work/module" && mv "$work/module"/*.ko "$work/built/" &&
 	build "$work/module" FAIL_ALLOC=y && mv "$work/module/tcplearn.ko" "$work/built/tcplearn_failing.ko"; } \
 	>"$out/build.log" 2>&1 ||
-	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || echo "no reason given") (log: $out/build.log)"
+	die "the module does not build: $(grep -m 1 -E 'error|Error' "$out/build.log" || tail -n 1 "$out/build.log") (log: $out/build.log)"
 strip -g -R .note.gnu.build-id "$work/built"/*.ko
 program() { # NAME SOURCE...
 	gcc-12 -O2 -static -Wl,--build-id=none -o "$work/$1" "${@:2}" 2>"$out/$1.log" ||
