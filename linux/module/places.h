@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A table of the peers that a network namespace knows: of destination prefixes (/24, or /48 of IPv6, whose
- * hosts usually are behind the same links), or of hosts (an address, or a /64 of IPv6). The table has a fixed size, and all its memory is allocated when it
- * is created. It is a hash table with rows of four entries; a new entry replaces the least recently
- * used one of its row. The owner of a table provides the lock. */
+ * hosts usually are behind the same links), or of hosts (an address, or a /64 of IPv6). The table has a
+ * fixed size, and all its memory is allocated when it is created. It is a hash table with rows of four
+ * entries; a new entry replaces the least recently used one of its row. The owner of a table provides the
+ * lock. */
 #ifndef TCPLEARN_MODULE_PLACES_H
 #define TCPLEARN_MODULE_PLACES_H
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tcplearn.lab.sock_ops import cgroups, tool
+from tcplearn.bpf.build import tool
+from tcplearn.bpf.kernel import cgroups
 
 _NUMBERS = itertools.count()
 

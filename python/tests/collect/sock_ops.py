@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from own_cgroup import own_cgroup
-from tcplearn.lab.sock_ops import Loaded, missing, ticks_per_second
+from tcplearn.bpf.kernel import ticks_per_second
+from tcplearn.lab.sock_ops import Loaded, missing
 from tcplearn.learn.rtt.model import Model
 from tcplearn.learn.rtt.settings import packed
 

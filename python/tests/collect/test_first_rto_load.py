@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import sock_ops
 
+from tcplearn.bpf.kernel import ticks_per_second
 from tcplearn.cli import main
 from tcplearn.errors import FailedError, UserError
-from tcplearn.lab.sock_ops import Loaded, ticks_per_second
+from tcplearn.lab.sock_ops import Loaded
 from tcplearn.learn.export import shipped_rtt
 from tcplearn.learn.rtt.settings import packed
 

@@ -30,6 +30,7 @@ def _load(
     all. Existing connections do not change."""
 
     def work(_: str) -> None:
+        from tcplearn.bpf import kernel
         from tcplearn.lab import sock_ops
         from tcplearn.learn.rtt import model as models
         from tcplearn.learn.rtt.settings import packed
@@ -38,7 +39,7 @@ def _load(
         if why := sock_ops.missing():
             raise UserError(why)
         loaded = sock_ops.Loaded()
-        loaded.load(packed(read, sock_ops.ticks_per_second()), cgroup or sock_ops.cgroups())
+        loaded.load(packed(read, kernel.ticks_per_second()), cgroup or kernel.cgroups())
         print_lines(loaded.status())
 
     return work

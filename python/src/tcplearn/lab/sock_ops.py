@@ -14,8 +14,6 @@ from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import UserError, printable
 from tcplearn.output import temporary
 
-__all__ = ["Loaded", "cgroups", "compiled", "missing", "shipped", "source", "ticks_per_second", "tool"]
-
 SOURCE = build.SOURCES / "first_rto.bpf.c"
 PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
 NOTE = Path("/run/tcplearn-first-rto")  # the file with the name of the cgroup that uses the program

@@ -49,7 +49,7 @@ def two_digits(value: float) -> str:
 
 def permille(value: float) -> str:
     """Return the number `value` in 1,000 as text: as two_digits does, but with a decimal from 10 to 99, so
-    that the difference of two numbers shown is the difference that is shown."""
+    that the difference of two numbers can be checked to a tenth."""
     return f"{value:.1f}" if 9.95 <= abs(value) < 99.5 else two_digits(value)
 
 
