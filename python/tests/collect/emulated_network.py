@@ -16,14 +16,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import emulated_paths
 import pytest
+from emulated_paths import ended, started
 
 ROUTERS = 8
 PORT = 443
+HERE = Path(__file__).parent
 #: Linux may take seconds to see that a link is up, and drops packets until then.
 SETTLED_AFTER_S = 60
 _NUMBERS = itertools.count()
-HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -147,11 +149,7 @@ class Network:
         self._ip([f"netns add {name}" for name in names])
         spec = self.folder / "spec.json"
         spec.write_text(json.dumps(self._spec()))
-        self._relay = subprocess.Popen(
-            [sys.executable, str(HERE / "emulated_paths.py"), str(spec)], stdout=subprocess.PIPE, text=True
-        )
-        assert self._relay.stdout
-        assert self._relay.stdout.readline() == "ready\n"
+        self._relay = started(emulated_paths.__file__, spec)
         self._wire()
         self._configure()
         for machine in [self.client, *self._routers]:
@@ -164,10 +162,7 @@ class Network:
     def handshakes(self) -> dict[str, list[Any]]:
         """Ends the paths; (when, to whom, port) of each SYN `seen`, (to whom, port) of each SYN or SYN-ACK
         `dropped`."""
-        assert self._relay and self._relay.stdout
-        self._relay.terminate()
-        found: dict[str, list[Any]] = json.loads(self._relay.stdout.readline())
-        return found
+        return ended(self._relay)
 
     def __exit__(self, *_: object) -> None:
         if self._relay:

@@ -18,8 +18,10 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -166,18 +168,45 @@ class Relay:
         if tcp[13] & _SYN_ACK == _SYN:
             self.seen.append((now_s, to, int.from_bytes(tcp[0:2], "big")))
 
+    def report(self) -> dict[str, Any]:
+        dropped = [drop for way in self.ways.values() for drop in way.dropped]
+        return {"seen": self.seen, "dropped": dropped}
 
-def main() -> None:
-    relay = Relay(json.loads(Path(sys.argv[1]).read_text()))
+
+def started(script: str, spec: Path) -> subprocess.Popen[str]:
+    """A process of `script`, which plays the paths of a spec; its devices are there."""
+    process = subprocess.Popen([sys.executable, script, str(spec)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    ready = process.stdout.readline() == "ready\n"
+    if not ready:
+        process.kill()
+    assert ready
+    return process
+
+
+def ended(process: subprocess.Popen[str] | None) -> dict[str, Any]:
+    """End such a process; its report."""
+    assert process and process.stdout
+    process.terminate()
+    found: dict[str, Any] = json.loads(process.stdout.readline())
+    return found
+
+
+def serve(run: Callable[[], None], report: Callable[[], dict[str, Any]]) -> None:
+    """What such a process does when its devices are there: `run` until SIGTERM, then print the report."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     print("ready", flush=True)
     try:
-        relay.run()
+        run()
     finally:
-        dropped = [drop for way in relay.ways.values() for drop in way.dropped]
-        print(json.dumps({"seen": relay.seen, "dropped": dropped}), flush=True)
+        print(json.dumps(report()), flush=True)
+
+
+def main() -> None:
+    relay = Relay(json.loads(Path(sys.argv[1]).read_text()))
+    serve(relay.run, relay.report)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import json
 import os
 import random
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "collect"))
-from emulated_paths import tun
+from emulated_paths import ended, serve, started, tun
 
 _NUMBERS = itertools.count()
 _DEVICE = "path"
@@ -64,10 +63,7 @@ class LossyPath:
             subprocess.run(["ip", "netns", "add", name], check=True)
         spec = self._folder / f"{self.near}.json"
         spec.write_text(json.dumps({"near": self.near, "far": self.far} | asdict(self._spec)))
-        words = [sys.executable, __file__, str(spec)]
-        self._relay = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        assert self._relay.stdout
-        assert self._relay.stdout.readline() == "ready\n"
+        self._relay = started(__file__, spec)
         for name, host in ((self.near, 1), (self.far, 2)):
             lines = f"link set lo up\nlink set {_DEVICE} up\naddr add 10.77.0.{host}/30 dev {_DEVICE}\n"
             lines += f"addr add fd77::{host}/64 dev {_DEVICE} nodad\n"
@@ -79,10 +75,7 @@ class LossyPath:
 
     def end(self) -> dict[str, Any]:
         """End the path; what it dropped, and how late it was."""
-        assert self._relay and self._relay.stdout
-        self._relay.terminate()
-        found: dict[str, Any] = json.loads(self._relay.stdout.readline())
-        return found
+        return ended(self._relay)
 
     def __exit__(self, *_: object) -> None:
         if self._relay:
@@ -153,14 +146,7 @@ class _Relay:
 
 def main() -> None:
     relay = _Relay(json.loads(Path(sys.argv[1]).read_text()))
-    with contextlib.suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    print("ready", flush=True)
-    try:
-        relay.run()
-    finally:
-        print(json.dumps(relay.report()), flush=True)
+    serve(relay.run, relay.report)
 
 
 if __name__ == "__main__":
