@@ -71,7 +71,8 @@ class Forecasts:
         from tcplearn.explain.rows import foretold
 
         found = explain.run([folder / "pcap" / "sender.pcap" for folder in folders])
-        one_end = forecast.of(found)  # the lab applies a setting at one end of the connection only
+        # the lab applies a setting at the client only
+        one_end = next((one for one in forecast.of_each(found) if one.by == ("client",)), None)
         if one_end is None:
             return
         best = advice.of(found, one_end).chosen

@@ -227,3 +227,19 @@ def test_a_gap_that_is_filled_before_the_timer_could(tmp_path: Path) -> None:
     talk.answer(there + 145_000, ANSWERED + 2 * 1448, 1448, ASKED + 200)
     talk.close(there + 400_000, ASKED + 200, ANSWERED + 6 * 1448)
     assert _causes(explained(tmp_path, talk)) == {("lost_fast", "server")}
+
+
+def test_acks_that_answers_overtook_are_not_lost_answers(tmp_path: Path) -> None:
+    """A host may hold its pure ACKs back, so that answers overtake them and numbers are missing for a time."""
+    talk = Talk()
+    at = talk.exchanges(talk.open(), 8)
+    for k in range(8, 40):
+        asked = 1 + k * 200
+        talk.client(at, asked, 200, 1 + k)
+        talk.answer(at + HALF_US + 40_000, 1 + k, 0, asked + 200, held=(1.0, 160_000))
+        talk.answer(at + HALF_US + 180_000, 1 + k, 1, asked + 200)
+        at += 300_000
+    talk.close(at + 100_000, 1 + 40 * 200, 41)
+    found = explained(tmp_path, talk)
+    lost = found.stalls.filter((found.stalls["by"] == "server") & (found.stalls["cause"] == "tail_probe"))
+    assert lost.height <= 1  # the first gap is judged before anything has filled one

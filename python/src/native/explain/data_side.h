@@ -202,6 +202,8 @@ class DataSide {
                    const Leg& back, std::vector<Repaired>& out);
   void pop(std::int64_t ack, const Packet& packet, std::int64_t now_us, std::vector<Mark>& marks,
            std::vector<Repaired>& out);
+  // Returns whether a gap in IP identification shows losses, and not only reordering.
+  bool ids_show_losses() const;
   std::uint32_t follow_ids(const Packet& packet, std::uint32_t& ids_in_row);
   std::uint32_t lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
                             std::uint32_t& ids_in_row);
@@ -216,6 +218,8 @@ class DataSide {
   std::size_t head_ = 0;
   // packets since the last data that never reached the capture point, by IP identification
   std::uint32_t unseen_ = 0;
+  std::uint32_t ids_missing_ = 0,
+                ids_filled_ = 0;  // numbers that gaps left out; late packets that filled gaps
   std::int64_t una_ = 0, nxt_ = 0, sacked_to_ = 0, recover_ = 0;
   std::int64_t last_sent_us_ = -1, last_ack_us_ = -1, last_advance_us_ = -1, last_probe_us_ = -1,
                last_needless_us_ = -1;

@@ -11,6 +11,8 @@ namespace {
 constexpr std::int64_t kOvertakenUs = 3000;
 // After kIdsInRow packets with consecutive IP identification, a gap up to kLargestIdGap means losses.
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
+// A gap shows no loss if late packets have filled more than one in this many of the missing numbers so far.
+constexpr std::uint32_t kMostFilled = 4;
 constexpr std::int64_t kInitialRtoUs = 1'000'000;  // RFC 6298, 2.1
 
 }  // namespace
@@ -21,12 +23,14 @@ std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_r
   const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
   const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
   std::uint32_t missing = 0;
+  if (counted && step > 1 && step <= kLargestIdGap) ids_missing_ += step - 1u;
   if (counted && step == 1) {
     ids_in_row = std::min(ids_in_row + 1, 2 * kIdsInRow);
   } else if (counted && step > 1 && step <= kLargestIdGap) {
     missing = ids_in_row >= kIdsInRow ? step - 1u : 0;
     if (missing == 0) ids_in_row = 0;
   } else if (counted && step > 0x8000) {
+    ++ids_filled_;
     return 0;  // it was reordered
   } else if (counted) {
     ids_in_row = 0;
@@ -37,7 +41,11 @@ std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_r
   return missing;
 }
 
-bool DataSide::numbered(std::uint32_t ids_in_row) const { return !ids_useless_ && ids_in_row >= kIdsInRow; }
+bool DataSide::ids_show_losses() const { return !ids_useless_ && ids_filled_ * kMostFilled <= ids_missing_; }
+
+bool DataSide::numbered(std::uint32_t ids_in_row) const {
+  return ids_show_losses() && ids_in_row >= kIdsInRow;
+}
 
 DataSide::Peer DataSide::peer(const Packet& packet, std::uint32_t ids_in_row) const {
   Peer out;
@@ -51,14 +59,14 @@ DataSide::Peer DataSide::peer(const Packet& packet, std::uint32_t ids_in_row) co
 }
 
 // Returns the packets lost before the capture point, by IP's identification; 0 if the host numbers the
-// packets of all its connections in one sequence.
+// packets of all its connections in one sequence, or if missing packets often arrive late.
 std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
                                     std::uint32_t& ids_in_row) {
   const std::uint32_t lost = follow_ids(packet, ids_in_row);
   // If the next data comes too soon for a retransmission, the missing packets were another connection's.
   const std::int64_t soon_us = std::max(timer_.srtt_us(), kOvertakenUs);
   if (lost > 0 && follows && last_sent_us_ >= 0 && now_us - last_sent_us_ < soon_us) set_ids_useless();
-  return ids_useless_ ? 0 : lost;
+  return ids_show_losses() ? lost : 0;
 }
 
 // Returns whether `times` losses, and nothing else, explain a wait of `waited_us`: docs/explain.md.

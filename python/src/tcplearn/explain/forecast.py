@@ -34,15 +34,10 @@ NEAR = 0.1
 _TIMED = (*RESENT, "lost_fast")
 
 
-def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Return the forecast for a setting at the end (client or server) whose stalls cost requests the most
-    time, or None if no timer held a request up. `seed` is that of all random draws."""
-    return next(of_each(found, seed), None)
-
-
 def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
     """Yield the forecast for a setting at the end (client or server) whose stalls cost requests the most
-    time, then at the other end, then at both. Yield nothing if no timer held a request up."""
+    time, then at the other end, then at both. Yield nothing if no timer held a request up. `seed` is that of
+    all random draws."""
     if not found.requests.height:
         return
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
