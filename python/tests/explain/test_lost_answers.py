@@ -230,7 +230,7 @@ def test_a_gap_that_is_filled_before_the_timer_could(tmp_path: Path) -> None:
 
 
 def test_acks_that_answers_overtook_are_not_lost_answers(tmp_path: Path) -> None:
-    """A host may hold its pure ACKs back, so that answers overtake them and numbers are missing for a time."""
+    """A host may hold its pure ACKs back, so that answers overtake them and a gap opens for a time."""
     talk = Talk()
     at = talk.exchanges(talk.open(), 8)
     for k in range(8, 40):
@@ -243,3 +243,21 @@ def test_acks_that_answers_overtook_are_not_lost_answers(tmp_path: Path) -> None
     found = explained(tmp_path, talk)
     lost = found.stalls.filter((found.stalls["by"] == "server") & (found.stalls["cause"] == "tail_probe"))
     assert lost.height <= 1  # the first gap is judged before anything has filled one
+
+
+def test_every_spurious_copy_counts_and_a_late_answer_is_an_rtt_sample(tmp_path: Path) -> None:
+    """Timestamps show that the first copy was answered: both copies were spurious, and Linux, whose RTO grows by
+    this answer, would not retransmit during the next one, which is late by less."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 400, ASKED + 200, held=(0.5, 760_000))
+    for after in (242_000, 524_000):
+        talk.client(at + after, ASKED, 200, ANSWERED)
+    at += 1_000_000
+    talk.client(at, ASKED + 200, 200, ANSWERED + 400)
+    talk.answer(at + HALF_US, ANSWERED + 400, 400, ASKED + 400, held=(0.5, 300_000))
+    talk.close(at + 900_000, ASKED + 400, ANSWERED + 800)
+    connections = explained(tmp_path, talk).connections
+    assert connections["client_needless_segments"].to_list() == [2]
+    assert connections["client_spurious_0"].to_list() == [2]

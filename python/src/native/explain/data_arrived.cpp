@@ -21,6 +21,18 @@ bool DataSide::is_doubled(const Piece& piece) const {
   return twice || (peer_.ahead && piece.again->sacked_us < 0 && !piece.filled);
 }
 
+std::int64_t DataSide::echoed_us(const Piece& piece, const Packet& ack) const {
+  if (!ack.has_timestamp || !piece.has_ts) return -1;
+  const std::vector<Copy>& copies = piece.again->copies;
+  std::int64_t sent_us = ack.ts_echo == piece.ts ? piece.first_us : -1;
+  for (const Copy& copy : copies) {
+    if (!copy.has_ts || copy.ts != ack.ts_echo) continue;
+    if (sent_us >= 0) return -1;
+    sent_us = copy.us;
+  }
+  return sent_us;
+}
+
 int DataSide::came_before(const Piece& piece, std::int64_t seen_us) const {
   const std::vector<Copy>& copies = piece.again->copies;
   const int last = static_cast<int>(copies.size()) - 1;
@@ -122,7 +134,9 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.clocked = again.copies[at].clocked;
   loss.head = head_ack != nullptr;
   loss.packet = again.copies.back().packet;
-  if (loss.spurious || at + 1 < again.copies.size()) count_needless(loss.packet);
+  // without certainty only the last copy is counted here; a DSACK may still report the others
+  const std::uint32_t spare = loss.all_copies - (loss.spurious ? 0 : loss.copies);
+  if (spare > 0 && loss.packet != last_needless_) count_needless(loss.packet, loss.certain ? spare : 1);
   arrived_us_ = std::max(arrived_us_, loss.end_us);
   earliest_us_ = std::max(earliest_us_, loss.spurious ? loss.start_us : loss.end_us);
   resent_starts_.erase(std::remove(resent_starts_.begin(), resent_starts_.end(), piece.start),

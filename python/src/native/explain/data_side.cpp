@@ -264,6 +264,11 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
       acked.rtt_us = now_us - last.first_us;
       leg.add(acked.rtt_us);
       timer_.sample(now_us, acked.rtt_us + back.known_us());
+    } else if (whole && last.again && !last.filled && newest == head_) {
+      if (const std::int64_t sent_us = echoed_us(last, packet); sent_us >= 0) {
+        acked.rtt_us = now_us - sent_us;
+        timer_.sample(now_us, acked.rtt_us + back.known_us());
+      }
     }
     acked.advanced = true;
     pop(ack, packet, now_us, marks, out);

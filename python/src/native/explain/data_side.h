@@ -66,7 +66,8 @@ class DataSide {
   struct Acked {
     bool advanced = false;
     bool pure = false;
-    std::int64_t rtt_us = -1;       // RTT of the newest acknowledged segment, if it was sent once
+    // RTT of the newest acknowledged segment, if it was sent once or timestamps show which copy is answered
+    std::int64_t rtt_us = -1;
     std::int64_t last_sent_us = 0;  // transmission time of the newest acknowledged byte
     bool prompt = false;            // acknowledges two segments, or more are in flight: not a delayed ACK
     bool lone = false;              // only one segment was in flight, and it was not full-sized
@@ -191,6 +192,9 @@ class DataSide {
   int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const;
   // Returns whether the first ACK of `piece` answers the last copy, after an earlier copy had arrived.
   bool is_doubled(const Piece& piece) const;
+  // Returns when the copy of `piece` was sent whose timestamp `ack` echoes, or -1 if timestamps do not tell.
+  // Linux takes an RTT sample from it, although the segment was retransmitted (RFC 7323, 4.1).
+  std::int64_t echoed_us(const Piece& piece, const Packet& ack) const;
   // Returns which of the earlier copies had arrived.
   int came_before(const Piece& piece, std::int64_t seen_us) const;
   // Returns whether an ACK that never reached the capture point had acknowledged the first copy.
