@@ -246,8 +246,8 @@ def test_acks_that_answers_overtook_are_not_lost_answers(tmp_path: Path) -> None
 
 
 def test_every_spurious_copy_counts_and_a_late_answer_is_an_rtt_sample(tmp_path: Path) -> None:
-    """Timestamps show that the first copy was answered, so both copies were spurious. Linux's RTO grows by this
-    answer, and it would not retransmit during the next one, which is late by less."""
+    """Timestamps show that the first copy was answered, so both copies were spurious. Linux's RTO grows by
+    this answer, and it would not retransmit during the next one, which is late by less."""
     talk = Talk()
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)
