@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,16 @@ import numpy as np
 
 from experiments.hwang2018 import choice, criteria, figures, published, tables, training
 from experiments.hwang2018.sample import CALLS, CONFIDENCE, SENDERS, Sample, name_of
-from experiments.lib.batches import Batch, Figures, SimulatedRuns
+from experiments.lib.batches import Batch, Figures, LabRuns, SimulatedRuns
 from experiments.lib.runs import Run
+from experiments.lib.statistics import Estimate, student_mean, student_ratio
 
 FILES = (
     "figure-5", "figure-7", "figure-9", "baselines", "acks", "harm", "training", "calibration",
     "calibration-past", "calibration-cubic", tables.SCENARIO,
 )  # fmt: skip
+#: A scenario of the lab: Linux's CUBIC with and without its TCP-friendly region.
+ON_LINUX, WITH, WITHOUT = "lab-friendly-region", "cubic+none", "cubic+stock+no-friendly-region"
 METRICS = (
     "goodput_mbps", "mean_rtt_ms", "queue_dropped_packets", "beside_goodput_mbps", "jain_index", *CALLS,
 )  # fmt: skip
@@ -36,10 +39,19 @@ def keep(run: Any, result: Mapping[str, Any]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    return [SimulatedRuns(folder / f"{name}.toml", profile or "quick", keep) for name in FILES]
+    found: list[Batch] = [SimulatedRuns(folder / f"{name}.toml", profile or "quick", keep) for name in FILES]
+    on_linux = LabRuns(folder / "lab" / "friendly-region.toml", profile or "full", keep_on_linux)
+    return [*found, on_linux]
+
+
+def keep_on_linux(_chosen: Any, _folder: Path, measured: Mapping[str, float]) -> Figures:
+    """Returns what is stored of a run in the lab."""
+    return {"goodput_mbps": measured["goodput_mbps"]}, {}
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    on_linux = [run for run in runs if run.scenario == ON_LINUX]
+    runs = [run for run in runs if run.scenario != ON_LINUX]
     found = Sample.of(runs)
     trained = training.tables(found)
     judged = list(published.rows(found, trained.get("trained", ()), folder))
@@ -78,6 +90,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "tolerance": f"{100 * published.TOLERANCE:.0f} %",
         "equations": equations(found.at(scenario="5"), found.at(scenario="baselines")),
         "acks": list(acks(found.at(scenario="acks"))),
+        "friendly_region": friendly_region(on_linux),
         "acks_runs": found.at(scenario="acks", duration_s=100.0),
         "drops": list(criteria.drops(found.at(scenario="harm"))),
         "drops_added": criteria.DROPS_ADDED,
@@ -113,6 +126,19 @@ def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
         for base in ("newreno", "veno-5", "vegas", "vegas-linux", "westwood")
     ]
     return {"senders": senders, "ratios": ratios}
+
+
+def friendly_region(runs: Sequence[Run]) -> dict[str, Estimate]:
+    """Returns the mean goodputs of Linux's CUBIC with and without this region, in Mbit/s, and their ratio."""
+    goodputs: dict[str, dict[Hashable, float]] = {
+        name: {run.run: run.metrics["goodput_mbps"] for run in runs if run.algorithm == name}
+        for name in (WITH, WITHOUT)
+    }
+    means = {
+        key: student_mean(list(goodputs[name].values()), CONFIDENCE)
+        for key, name in (("with_it", WITH), ("without", WITHOUT))
+    }
+    return means | {"ratio": student_ratio(goodputs[WITHOUT], goodputs[WITH], CONFIDENCE)}
 
 
 def acks(found: Sample) -> Iterator[list[str]]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 NO_ESTIMATOR, STOCK = "none", "stock"
-NO_RACK, LINEAR = "no-rack", "linear"  # values of the key algorithms.settings: RACK off; thin timeouts on
+# values of algorithms.settings: thin timeouts; RACK off; CUBIC without TCP-friendly region (RFC 9438, 4.3)
+LINEAR, NO_RACK, NO_FRIENDLY = "linear", "no-rack", "no-friendly-region"
 SENDER, RECEIVER = "sender", "receiver"  # the end of the connection whose kernel uses the algorithm
 End = Literal["sender", "receiver"]
 
@@ -20,7 +21,7 @@ class Arm:
     at: End = "sender"
     resend: str = ""  # a resend policy, which sets the timer instead of the estimator
     rto_min_ms: int = 0  # rto_min of the route; 0: the kernel's default
-    setting: str = ""  # LINEAR or NO_RACK; "": neither
+    setting: str = ""  # LINEAR, NO_RACK or NO_FRIENDLY; "": none
 
     @property
     def name(self) -> str:

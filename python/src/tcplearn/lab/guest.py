@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from . import beside, path
-from .arm import LINEAR, NO_ESTIMATOR, NO_RACK, STOCK, Arm
+from .arm import LINEAR, NO_ESTIMATOR, NO_FRIENDLY, NO_RACK, STOCK, Arm
 from .scenario import Scenario, Traffic
 from .workload import ROUTER, Setup
 
@@ -126,6 +126,9 @@ def _transfer(scenario: Scenario, setup: Setup, arm: Arm) -> Iterator[str]:
         recovery, linear = int(arm.setting != NO_RACK), int(arm.setting == LINEAR)
         thin = f"net.ipv4.tcp_thin_linear_timeouts={linear}"
         yield f"in_ns c0 sysctl -qw net.ipv4.tcp_recovery={recovery} {thin}"
+    if NO_FRIENDLY in a.settings:
+        on = int(arm.setting != NO_FRIENDLY)
+        yield f"echo {on} >/sys/module/tcp_cubic/parameters/tcp_friendliness"
     if a.resends or a.rto_min_ms:
         yield f"in_ns c0 sysctl -qw net.tcplearn.resend={arm.resend or 'none'}"
         if scenario.transfer.inherits:  # this discards what the resend policy learned under the previous arm

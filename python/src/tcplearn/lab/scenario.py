@@ -104,7 +104,7 @@ class Transfer(Downloads):
         return self
 
 
-Setting = Literal["linear", "no-rack"]
+Setting = Literal["linear", "no-rack", "no-friendly-region"]
 
 
 class Algorithms(Table):
