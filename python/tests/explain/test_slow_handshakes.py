@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scenes import PLACES, SCENES
-from talk import SERVER, Talk, explained
+from talk import MIDDLE, SERVER, Talk, explained
 from wire import RST
 
 from tcplearn.explain import sentences, tables
@@ -120,3 +120,21 @@ def test_a_lost_syn_is_not_called_a_lost_syn_ack(tmp_path: Path, place: str) -> 
     talk = _without_timestamps(place, True, (1_021_000,))
     (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
     assert stall["cause"] == "handshake_lost"
+
+
+def test_a_syn_that_crosses_the_servers_second_syn_ack(tmp_path: Path) -> None:
+    """A SYN-ACK a second after the SYN is the server's retransmission, also if the next SYN meets it."""
+    talk = Talk(place=MIDDLE, stamped=False)
+    talk.syn(0)
+    talk.syn_ack(20_000, lost=0.9)
+    talk.syn_ack(999_000)
+    talk.syn(1_000_000)
+    talk.client(1_019_000, 1, 0, 1)
+    talk.syn_ack(1_020_000)
+    at = talk.exchanges(1_020_000, 4)
+    talk.close(at, 801, 5)
+    calm = Talk(place=MIDDLE, stamped=False, port=40_001)
+    calm.close(calm.exchanges(calm.open(5_000_000), 4), 801, 5)
+    found = explained(tmp_path, talk, calm)
+    assert found.stalls.select("by", "cause").rows() == [("server", "syn_ack_lost")]
+    assert found.stalls["duration_ms"].to_list() == pytest.approx([979], abs=5)

@@ -74,12 +74,12 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
 
 // Returns whether the retransmission came before the awaited packet could, so that nothing was lost.
 bool Handshake::late(const Leg& to_server, const Leg& to_client) const {
-  if (crossed_us_ >= 0) return crossed_us_ - syn_ack_.first_us < to_client.known_us() * 3 / 4;
   if (syn_.copies > 1) {
     // not late if the first captured SYN-ACK came more than two round trips after the SYN: it is the
     // server's retransmission of a lost one
-    const bool slow = syn_ack_.first_us - syn_.first_us <= 2 * to_server.known_us();
-    return slow && syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4;
+    if (syn_ack_.first_us - syn_.first_us > 2 * to_server.known_us()) return false;
+    if (crossed_us_ >= 0) return crossed_us_ - syn_ack_.first_us < to_client.known_us() * 3 / 4;
+    return syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4;
   }
   return third_us_ - syn_ack_.last_us < to_client.known_us() * 3 / 4;
 }
