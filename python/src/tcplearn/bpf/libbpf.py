@@ -137,6 +137,16 @@ class Map:
             raise _failed("reading a map")
         return value.raw
 
+    def find(self, key: bytes, size: int) -> bytes | None:
+        """The value of a key; None if the map does not have it."""
+        value = ctypes.create_string_buffer(size)
+        found = _libbpf().bpf_map_lookup_elem(self.handle, c_char_p(key), value) == 0
+        return value.raw if found else None
+
+    def remove(self, key: bytes) -> None:
+        """Remove a key if the map has it."""
+        _libbpf().bpf_map_delete_elem(self.handle, c_char_p(key))
+
     def of_each_cpu(self, key: bytes, size: int) -> list[bytes]:
         """The values of a map that has one for each processor; `size` is a multiple of 8."""
         cpus = _libbpf().libbpf_num_possible_cpus()

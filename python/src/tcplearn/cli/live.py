@@ -2,6 +2,7 @@
 """The verb `tcplearn live`: a learned floor of the retransmission timer on this machine's own kernel."""
 
 import contextlib
+import enum
 import json
 import time
 from collections.abc import Callable
@@ -33,12 +34,49 @@ Cap = Annotated[
         show_default="the kernel's",
     ),
 ]
+Control = Annotated[
+    float,
+    typer.Option(
+        "--control-percent",
+        metavar="P",
+        min=0,
+        max=99,
+        help="Percentage of the connections that stay stock and are measured, to compare with.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
-def _folder(cgroup: Path | None) -> Path:
-    from tcplearn.bpf.kernel import cgroups
+Unit = Annotated[
+    str,
+    typer.Option(
+        "--unit", metavar="NAME", help="The cgroup of a systemd unit that runs.", show_default=False
+    ),
+]
+Pid = Annotated[
+    int,
+    typer.Option(
+        "--pid", metavar="PID", help="The cgroup of a process, so of its container.", show_default=False
+    ),
+]
 
+
+class RampName(enum.StrEnum):
+    steps = "steps"
+    none = "none"
+
+
+def _folder(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
+    """Raise UserError."""
+    from tcplearn.bpf.kernel import cgroups
+    from tcplearn.live import targets
+
+    if sum((cgroup is not None, bool(unit), bool(pid))) > 1:
+        raise UserError("--cgroup, --unit and --pid: give one of them")
+    if unit:
+        return targets.of_unit(unit)
+    if pid:
+        return targets.of_process(pid)
     return cgroup.absolute() if cgroup else cgroups()
 
 
@@ -66,6 +104,7 @@ def _run(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its words.")],
     observe: Annotated[bool, typer.Option("--observe", help="Learn and count, set nothing.")] = False,
     cap_ms: Cap = 0,
+    control_percent: Control = 0.0,
     quiet: o.Quiet = False,
 ) -> Work:
     """Run a command in a cgroup of its own, whose connections have learned floors. The exit code is that of
@@ -75,7 +114,7 @@ def _run(
         from tcplearn.live import command as commands
         from tcplearn.live.sessions import settings_of
 
-        code, counts = commands.run(command, settings_of(observe, cap_ms))
+        code, counts = commands.run(command, settings_of(observe, cap_ms, control_percent))
         if not quiet:
             say(commands.summary(counts))
         return code
@@ -83,17 +122,48 @@ def _run(
     return work
 
 
-@live_app.command("start", short_help="Start it for a cgroup or the machine.")
-def _start(cgroup: Cgroup = None, cap_ms: Cap = 0) -> Work:
+@live_app.command("start", short_help="Start it for a cgroup or the machine, with a guard.")
+def _start(
+    cgroup: Cgroup = None,
+    unit: Unit = "",
+    pid: Pid = 0,
+    cap_ms: Cap = 0,
+    ramp: Annotated[
+        RampName,
+        typer.Option(
+            help="steps: 1, 10, 50 % of the new connections and then all but the control group, each step by "
+            "evidence. none: all but the control group at once, without a guard."
+        ),
+    ] = RampName.steps,
+    control_percent: Control = 5.0,
+    kill_switch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="While this file exists, new connections are stock.",
+            show_default="/etc/tcplearn/live.off",
+        ),
+    ] = None,
+    foreground: Annotated[
+        bool, typer.Option("--foreground", help="Stay, and log to standard error: for systemd.")
+    ] = False,
+) -> Work:
     """Start it for the new connections of a cgroup, or of the machine. A process stays that holds it; when
-    the process ends, new connections are stock again."""
+    the process ends, new connections are stock again. The guard compares with a control group, and makes new
+    connections stock where floors do harm."""
 
     def work(_: str) -> None:
-        from tcplearn.live import sessions
+        from tcplearn.live import holder, sessions
+        from tcplearn.live.guard import Plan
 
-        folder = _folder(cgroup)
-        sessions.start(folder, sessions.settings_of(False, cap_ms))
-        print_lines([f"started for new connections of {folder}; undo: tcplearn live stop{_option(cgroup)}"])
+        folder = _folder(cgroup, unit, pid)
+        plan = None if ramp is RampName.none else Plan(control=control_percent / 100)
+        settings = sessions.settings_of(False, cap_ms, 100.0 if plan else control_percent)
+        more = {"kill_switch": str(kill_switch.absolute())} if kill_switch else {}
+        sessions.start(holder.Order(str(folder), settings, plan, **more), foreground)
+        if not foreground:
+            undo = f"undo: tcplearn live stop{_option(folder if unit or pid else cgroup)}"
+            print_lines([f"started for new connections of {folder}; {undo}"])
 
     return work
 
@@ -103,7 +173,7 @@ def _option(cgroup: Path | None) -> str:
 
 
 @live_app.command("stop", short_help="Stop it: new connections are stock.")
-def _stop(cgroup: Cgroup = None) -> Work:
+def _stop(cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0) -> Work:
     """Stop what `start` started for a cgroup, or for the machine. Connections that are open keep the floor
     that they have."""
 
@@ -111,7 +181,7 @@ def _stop(cgroup: Cgroup = None) -> Work:
         from tcplearn.live import sessions
         from tcplearn.live.command import summary
 
-        print_lines([summary(sessions.stop(_folder(cgroup)))])
+        print_lines([summary(sessions.stop(_folder(cgroup, unit, pid)))])
 
     return work
 
@@ -141,7 +211,9 @@ def _status(
 
 
 @live_app.command("observe", short_help="Learn and count, set nothing.")
-def _observe(cgroup: Cgroup = None, duration: o.For = "", as_json: AsJson = False) -> Work:
+def _observe(
+    cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0, duration: o.For = "", as_json: AsJson = False
+) -> Work:
     """Learn and count for the new connections of a cgroup, or of the machine, until Ctrl-C; set nothing.
     Then show what it would have set."""
     duration_s = refresh.seconds(duration)
@@ -149,7 +221,7 @@ def _observe(cgroup: Cgroup = None, duration: o.For = "", as_json: AsJson = Fals
     def work(_: str) -> None:
         from tcplearn.live import sessions
 
-        counts = sessions.observe(_folder(cgroup), _waits(duration_s))
+        counts = sessions.observe(_folder(cgroup, unit, pid), _waits(duration_s))
         print_lines([json.dumps(counts, indent=1)] if as_json else sessions.counted(counts))
 
     return work

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -14,12 +14,15 @@ from tcplearn.bpf.kernel import ticks_per_second
 from tcplearn.bpf.libbpf import Map, Object
 from tcplearn.output import temporary
 
+from . import arms
+
 SOURCE = build.SOURCES / "live.bpf.c"
 PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
 _PLACE_KEY_BYTES = 32  # struct live_key
 _COUNT_BYTES = 8
+_SHOWN = ("arms", "connections", "counts", "hosts", "places", "traffic")
 LEAST_CAP_MS = 1000  # of TCP_RTO_MAX_MS
 
 
@@ -28,8 +31,11 @@ class Settings:
     observe: bool = False  # learn and count, set nothing
     cap_ms: int = 0  # of the backoff; 0: the kernel's
 
-    def packed(self) -> bytes:
-        return struct.pack("=4I", ticks_per_second(), self.observe, self.cap_ms, 0)
+    share: int = arms.WHOLE  # of the new connections that get floors; where all do, there is no control group
+
+    def packed(self, epoch: int = 0) -> bytes:
+        numbers = (ticks_per_second(), self.observe, self.cap_ms, 0, self.share, epoch)
+        return struct.pack("=6I", *numbers)
 
 
 @cache
@@ -42,10 +48,30 @@ class Program:
     """Loaded until close(), or until this process ends."""
 
     def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         packed = settings.packed()
         with temporary.folder() as folder:
             self._object = Object(build.compiled(SOURCE, folder / "live.o"))
         self._object.map("settings").put(_KEY, packed)
+        self._stock: set[bytes] = set()
+
+    def assign(self, share: int, epoch: int) -> None:
+        """Give floors to this share (of arms.WHOLE) of the connections that begin from now on."""
+        settings = replace(self._settings, share=share)
+        self._object.map("settings").put(_KEY, settings.packed(epoch % arms.EPOCHS))
+
+    def make_stock(self, places: set[bytes]) -> None:
+        """Give no floors to new connections of these places, and of no others."""
+        held = self._object.map("stock_places")
+        for key in places - self._stock:
+            held.put(key, _KEY)
+        for key in self._stock - places:
+            held.remove(key)
+        self._stock = set(places)
+
+    def seen(self) -> arms.Seen:
+        counted, traffic = self._object.map("arms"), self._object.map("traffic")
+        return arms.Seen(arms.read(counted), arms.places(traffic))
 
     def attach(self, cgroup: Path) -> int:
         """Attach it to a cgroup; return the descriptor of the link."""
@@ -53,7 +79,7 @@ class Program:
 
     def maps(self) -> dict[str, int]:
         """The ids by which another process finds what was counted."""
-        return {name: self._object.map(name).id for name in ("counts", "hosts", "places")}
+        return {name: self._object.map(name).id for name in _SHOWN}
 
     def counts(self) -> dict[str, int]:
         return counts_of(self._object.map("counts"))
