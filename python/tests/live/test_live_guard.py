@@ -17,7 +17,7 @@ from tcplearn.live.simulated import Fleet, Path, count, guarded, key_of
 
 CALM = Path(loss=0.01)
 HARMED = Path(loss=0.01, spurious=(0.0, 0.02))
-#: Stock against stock: nothing, little and much that is spurious; short and long, like and unlike connections.
+#: Stock against stock: nothing, little, much that is spurious; short and long, like and unlike connections.
 ALIKE = [
     Path(loss=0.02, spurious=(rate, rate), wait_ms=(230, 230), rounds=rounds, unlike=unlike)
     for rate in (0.0, 0.0012, 0.039)

@@ -210,6 +210,52 @@ def _status(
     return work
 
 
+@live_app.command("report", short_help="Show what floors were worth, and what they cost.")
+def _report(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...", help="What `status --json` wrote, also on other machines; - for a pipe."
+        ),
+    ] = None,
+    report: o.Report = None,
+) -> Work:
+    """Show what learned floors were worth against the control group, what was spurious, and what the guard
+    did. Without files, of what is started here."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import report as reports
+        from tcplearn.live import sessions
+
+        found = reports.read(files) if files else sessions.status()
+        print_lines(reports.lines(found))
+        if report:
+            from tcplearn.report import live as page
+
+            page.write(found, report)
+
+    return work
+
+
+@live_app.command("effects", short_help="Show which effects can be seen, and how soon harm is stopped.")
+def _effects(
+    runs: Annotated[int, typer.Option(metavar="N", min=10, help="Simulated runs of each case.")] = 100,
+) -> Work:
+    """Show how large an effect has to be to be seen with how many connections, and within how many rounds the
+    guard stops harm: two tables in Markdown, by formula and by simulation. It changes nothing."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import power
+        from tcplearn.output.markdown import table_of
+
+        lost = [f"{1000 * loss:g} in 1,000 rounds lost" for loss in power.LOSSES]
+        print_lines([table_of(["connections", *lost], power.effects(runs)), ""])
+        lengths = [f"connections of {length:g} rounds" for length in power.LENGTHS]
+        print_lines([table_of(["spurious in 1,000 rounds", *lengths], power.harms(runs))])
+
+    return work
+
+
 @live_app.command("observe", short_help="Learn and count, set nothing.")
 def _observe(
     cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0, duration: o.For = "", as_json: AsJson = False

@@ -14,6 +14,7 @@ from .guard import Guard, Plan
 
 _SIDE = ("connections", "rounds", "resent", "needed", "spurious", "wait")
 _UNITS_PER_MS = 10
+_MEAN_TIMES = 1.1875  # the mean of the numerator in _times()
 _AGAIN = 0.1  # probability that a retransmission is lost too, after which the wait is doubled
 
 
@@ -60,24 +61,26 @@ class Fleet:
             key = key_of(at)
             ours = guard is None or self._draw.random() * WHOLE < guard.share
             arm = STOPPED if key in stopped else OURS if ours else CONTROL
-            self._connection(self.paths[at], key, arm, guard.epoch % EPOCHS if guard else 0)
+            epoch = guard.epoch % EPOCHS if guard else 0
+            self._place(key, arm == OURS, *self.connect(self.paths[at], arm, epoch))
         return self
 
-    def _connection(self, path: Path, key: bytes, arm: int, epoch: int) -> None:
+    def connect(self, path: Path, arm: int, epoch: int = 0) -> tuple[int, int, int]:
+        """Play a connection; return its rounds, and those with a spurious retransmission and with a loss."""
         draw, is_ours = self._draw, arm == OURS
         rounds = int(draw.geometric(1 / path.rounds))
         much = draw.gamma(1 / path.unlike, path.unlike) if path.unlike else 1.0
         lost = int(draw.binomial(rounds, min(1.0, path.loss * much)))
         spurious = int(draw.binomial(rounds, min(1.0, path.spurious[is_ours] * much)))
         again = draw.geometric(1 - _AGAIN, lost) - 1
-        wait_ms = [float(path.wait_ms[is_ours] * (2.0 ** min(int(more), 6) * 1.5 - 0.5)) for more in again]
+        wait_ms = [float(path.wait_ms[is_ours] * _times(int(more))) for more in again]
         count(self.seen.arms[epoch][arm], rounds, spurious, wait_ms, is_ours)
-        self._place(key, is_ours, rounds, spurious, lost)
         if is_ours:
             self.harm += spurious - int(draw.binomial(rounds, min(1.0, path.spurious[0] * much)))
             self.saved_ms += lost * (path.wait_ms[0] - path.wait_ms[1])
         self.rounds += rounds
         self.now_s += rounds / self.rounds_per_s
+        return rounds, spurious, lost
 
     def _place(self, key: bytes, is_ours: bool, rounds: int, spurious: int, lost: int) -> None:
         places = self.seen.places
@@ -89,6 +92,11 @@ class Fleet:
         side["rounds"] += rounds
         side["spurious"] += spurious
         side["needed"] += lost
+
+
+def _times(doubled: int) -> float:
+    """The time of a lossy round over its mean, where the timer was doubled so often."""
+    return (2.0 ** min(doubled, 6) * 1.5 - 0.5) / _MEAN_TIMES
 
 
 def key_of(number: int) -> bytes:
