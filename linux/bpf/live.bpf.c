@@ -22,6 +22,7 @@
  *
  * Control group. Only a drawn share of the connections gets its floors; the others are observed (live_arms.h). */
 #include "live_arms.h"
+#include "live_connection.h"
 #include "live_counts.h"
 #include "live_kernel.h"
 #include "live_places.h"
@@ -54,17 +55,6 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct counts);
 } counts SEC(".maps");
-
-struct connection {
-	tl_live_policy policy;
-	uint64_t resent_us; /* of the timer's first retransmission since the last round */
-	uint32_t resent;
-	uint32_t timeout;    /* RTO_CB was called, and the retransmission follows */
-	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
-	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
-	uint32_t rounds;
-	struct live_member member;
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -166,6 +156,7 @@ static __always_inline struct connection *begin(const struct scene *at)
 		return NULL;
 	}
 	c->resent = c->timeout = c->rounds = 0;
+	c->saved_us = 0;
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
 	c->base_ticks = c->ticks = own <= stock ? own : 0;
 	if (c->base_ticks == 0)
@@ -254,14 +245,18 @@ static __always_inline uint32_t answer_of(const struct scene *at, const struct c
 }
 
 /* Counts what the retransmissions of a round were for. */
-static __always_inline void count_resent(const struct scene *at, const struct connection *c, uint32_t answers)
+static __always_inline void count_resent(const struct scene *at, struct connection *c, uint32_t answers)
 {
+	const uint32_t less_us = us_of(at, c->base_ticks) - us_of(at, c->ticks);
+
 	if (answers == TL_RESEND_FIRST) {
 		COUNT(at, resent_spurious);
 	} else if (answers == TL_RESEND_LATER) {
 		COUNT(at, resent_needed);
-		if (live_is_ours(&c->member))
-			at->n[TL_LIVE_saved_us] += us_of(at, c->base_ticks) - us_of(at, c->ticks);
+		if (live_is_ours(&c->member)) {
+			at->n[TL_LIVE_saved_us] += less_us;
+			c->saved_us += less_us;
+		}
 	} else {
 		COUNT(at, resent_unclear);
 	}

@@ -11,15 +11,13 @@
 #ifndef TCPLEARN_BPF_LIVE_ARMS_H
 #define TCPLEARN_BPF_LIVE_ARMS_H
 
+#include "live_member.h"
 #include "live_places.h"
 
 #define TL_LIVE_SHARE_BITS 16 /* a share of 1 << 16 is all new connections */
 #define TL_LIVE_EPOCHS 16     /* after so many changes of the share the oldest epoch is used again */
 #define TL_LIVE_STOCK_PLACES 1024
 #define TL_LIVE_FLUSH_ROUNDS 32
-
-/* LIVE_STOPPED: the place is stock by the guard's decision, and its connections are in no comparison. */
-enum live_arm { LIVE_CONTROL, LIVE_OURS, LIVE_STOPPED, LIVE_ARMS };
 
 /* Each line is X(name, "meaning"). Read by tcplearn.live too. Times are in units of 100 us. */
 #define TL_LIVE_ARM_COUNTS(X) \
@@ -56,13 +54,6 @@ struct {
 	__type(value, struct live_arm_counts);
 } arms SEC(".maps");
 
-/* Each line is X(name). One side of a place: its stock connections, or those with learned floors. */
-#define TL_LIVE_SIDE_COUNTS(X) X(connections) X(rounds) X(resent) X(needed) X(spurious) X(wait)
-#define TL_LIVE_SIDE_FIELD(name) uint64_t name;
-struct live_side {
-	TL_LIVE_SIDE_COUNTS(TL_LIVE_SIDE_FIELD)
-};
-
 struct live_traffic {
 	struct live_side stock, ours;
 	uint64_t last_us;           /* of the last event, by the kernel's clock of TCP */
@@ -84,14 +75,6 @@ struct {
 	__type(key, struct live_key);
 	__type(value, uint32_t);
 } stock_places SEC(".maps");
-
-/* What a connection has had. */
-struct live_member {
-	uint32_t epoch, arm;
-	uint32_t needed, spurious, resent;
-	uint64_t wait;
-	struct live_side fresh; /* that its place does not have yet */
-};
 
 static __always_inline int live_is_ours(const struct live_member *m)
 {

@@ -15,8 +15,15 @@ from pathlib import Path
 from tcplearn.errors import FailedError, UserError, printable
 
 _LIBRARY = "libbpf.so.1"
+_POINTERS = (  # the functions that return one
+    "bpf_object__open_file",
+    "bpf_object__find_program_by_name",
+    "bpf_program__attach_cgroup",
+    "bpf_program__attach_iter",
+)
 _SOCK_OPS = 3  # BPF_CGROUP_SOCK_OPS of enum bpf_attach_type
 _NAME_AT, _NAME_BYTES, _INFO_BYTES = 64, 16, 128  # of struct bpf_prog_info
+_ITERATOR_WORDS = 4  # of union bpf_iter_link_info, the first of which is the map
 _MOST_PROGRAMS = 64  # the kernel's BPF_CGROUP_MAX_PROGS
 
 
@@ -42,13 +49,19 @@ class _TestRun(ctypes.Structure):
     )
 
 
+class _Iterator(ctypes.Structure):
+    """struct bpf_iter_attach_opts."""
+
+    _fields_ = (("sz", c_size_t), ("link_info", c_void_p), ("length", c_uint32))
+
+
 @cache
 def _libbpf() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(_LIBRARY, use_errno=True)
     except OSError as error:
         raise UserError(f"{_LIBRARY} is missing: apt-get install libbpf1") from error
-    for name in ("bpf_object__open_file", "bpf_object__find_program_by_name", "bpf_program__attach_cgroup"):
+    for name in _POINTERS:
         getattr(library, name).restype = c_void_p
     library.libbpf_set_print(None)
     return library
@@ -97,6 +110,26 @@ class Object:
             raise _failed(f"attaching to {printable(cgroup)}")
         self._links.append(link)
         return int(_libbpf().bpf_link__fd(link))
+
+    def records(self, name: str, of: Map, size: int) -> Iterator[bytes]:
+        """Run an iterator over the elements of a map; yield each of the records that it writes."""
+        number = c_uint32(of.handle)
+        info = (c_uint32 * _ITERATOR_WORDS)(number.value)
+        options = _Iterator(
+            sz=ctypes.sizeof(_Iterator), link_info=ctypes.addressof(info), length=ctypes.sizeof(info)
+        )
+        link = c_void_p(_libbpf().bpf_program__attach_iter(self._program(name), ctypes.byref(options)))
+        if not link:
+            raise _failed(f"starting {name}")
+        try:
+            handle = _libbpf().bpf_iter_create(_libbpf().bpf_link__fd(link))
+            if handle < 0:
+                raise _failed(f"reading {name}", handle)
+            with os.fdopen(handle, "rb") as file:
+                while record := file.read(size):
+                    yield record
+        finally:
+            _libbpf().bpf_link__destroy(link)
 
     def map(self, name: str) -> Map:
         handle = _libbpf().bpf_object__find_map_fd_by_name(self._handle, c_char_p(name.encode()))

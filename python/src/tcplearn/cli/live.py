@@ -4,6 +4,7 @@
 import contextlib
 import enum
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,9 @@ live_app = typer.Typer(
     rich_markup_mode=None,
     help="Shorten retransmission timers by what each connection shows, on an unmodified kernel, by eBPF.",
 )
+
+_CLEAR = "\x1b[H\x1b[2J"  # of a terminal
+_TOP_EVERY_S = 2.0
 
 Cgroup = Annotated[
     Path | None,
@@ -59,6 +63,29 @@ Pid = Annotated[
         "--pid", metavar="PID", help="The cgroup of a process, so of its container.", show_default=False
     ),
 ]
+
+
+FirstRto = Annotated[
+    Path | None,
+    typer.Option(
+        "--first-rto",
+        metavar="MODEL",
+        help="Set first RTOs of connections too, as `tcplearn first-rto load` does.",
+        show_default=False,
+    ),
+]
+
+
+def _first_rto(model: Path | None) -> str:
+    """Raise UserError."""
+    if not model:
+        return ""
+    from tcplearn.bpf import kernel
+    from tcplearn.lab import sock_ops
+    from tcplearn.learn.rtt import model as models
+    from tcplearn.learn.rtt.settings import packed
+
+    return packed(models.read(sock_ops.shipped(model)), kernel.ticks_per_second()).hex()
 
 
 class RampName(enum.StrEnum):
@@ -105,6 +132,7 @@ def _run(
     observe: Annotated[bool, typer.Option("--observe", help="Learn and count, set nothing.")] = False,
     cap_ms: Cap = 0,
     control_percent: Control = 0.0,
+    first_rto: FirstRto = None,
     quiet: o.Quiet = False,
 ) -> Work:
     """Run a command in a cgroup of its own, whose connections have learned floors. The exit code is that of
@@ -114,7 +142,9 @@ def _run(
         from tcplearn.live import command as commands
         from tcplearn.live.sessions import settings_of
 
-        code, counts = commands.run(command, settings_of(observe, cap_ms, control_percent))
+        code, counts = commands.run(
+            command, settings_of(observe, cap_ms, control_percent, _first_rto(first_rto))
+        )
         if not quiet:
             say(commands.summary(counts))
         return code
@@ -136,6 +166,7 @@ def _start(
         ),
     ] = RampName.steps,
     control_percent: Control = 5.0,
+    first_rto: FirstRto = None,
     kill_switch: Annotated[
         Path | None,
         typer.Option(
@@ -158,7 +189,9 @@ def _start(
 
         folder = _folder(cgroup, unit, pid)
         plan = None if ramp is RampName.none else Plan(control=control_percent / 100)
-        settings = sessions.settings_of(False, cap_ms, 100.0 if plan else control_percent)
+        settings = sessions.settings_of(
+            False, cap_ms, 100.0 if plan else control_percent, _first_rto(first_rto)
+        )
         more = {"kill_switch": str(kill_switch.absolute())} if kill_switch else {}
         sessions.start(holder.Order(str(folder), settings, plan, **more), foreground)
         if not foreground:
@@ -206,6 +239,40 @@ def _status(
             print_lines(line for session in found for line in sessions.lines(session))
         else:
             print_lines(["live is not started"])
+
+    return work
+
+
+@live_app.command("top", short_help="Show places and connections, refreshed.")
+def _top(
+    once: Annotated[bool, typer.Option("--once", help="Show them once.")] = False,
+    as_json: AsJson = False,
+    duration: o.For = "",
+) -> Work:
+    """Show places and connections: RTT, floor, losses, and what was gained. Refreshed every two seconds until
+    Ctrl-C; once if the output is no terminal."""
+    duration_s = refresh.seconds(duration)
+
+    def work(_: str) -> None:
+        from tcplearn.live import top
+        from tcplearn.live.conditions import need_all
+        from tcplearn.live.connections import Reader
+
+        need_all()
+        with contextlib.closing(Reader()) as reader:
+            if as_json or once or not sys.stdout.isatty():
+                found = top.read(reader)
+                text = (
+                    [json.dumps(found, indent=1)] if as_json else [x for one in found for x in top.lines(one)]
+                )
+                print_lines(text)
+                return
+            end = time.monotonic() + duration_s
+            with contextlib.suppress(KeyboardInterrupt):
+                while time.monotonic() < end:
+                    shown = [line for one in top.read(reader) for line in top.lines(one)]
+                    print_lines([f"{_CLEAR}{shown[0]}", *shown[1:], "", "Ctrl-C ends"])
+                    time.sleep(_TOP_EVERY_S)
 
     return work
 
@@ -268,7 +335,9 @@ def _observe(
         from tcplearn.live import sessions
 
         counts = sessions.observe(_folder(cgroup, unit, pid), _waits(duration_s))
-        print_lines([json.dumps(counts, indent=1)] if as_json else sessions.counted(counts))
+        print_lines(
+            [json.dumps(counts, indent=1)] if as_json else [*sessions.counted(counts), sessions.would(counts)]
+        )
 
     return work
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What linux/bpf/live_arms.h counts: of each arm of each epoch, and of each place."""
+"""What linux/bpf/live_arms.h and live_member.h count: of each arm of each epoch, and of each place."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def meanings() -> dict[str, str]:
 
 @cache
 def _side_names() -> tuple[str, ...]:
-    found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", _SOURCE.read_text())
+    source = build.SOURCES / "live_member.h"
+    found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
     assert found
     return tuple(re.findall(r"X\((\w+)\)", found[1]))
 

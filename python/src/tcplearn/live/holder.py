@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The process that `tcplearn live start` leaves behind: it attaches the program and answers on standard
-output. Then it runs the guard; without one it becomes `sleep`, which does nothing but hold the link. When it
+output. Then it runs the guard; without one it becomes `sleep`, which does nothing but hold the links. When it
 ends, however it ends, the program is detached.
 
 python -m tcplearn.live.holder ORDER    # as JSON"""
@@ -46,8 +46,8 @@ def order_of(words: str) -> Order:
     return Order(given["cgroup"], Settings(**given["settings"]), plan, given["kill_switch"])
 
 
-def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, int, Steward | None]:
-    """Attach the program; return the note of this process, the link, and the guard if there is one. Raise
+def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[int], Steward | None]:
+    """Attach the program; return the note of this process, the links, and the guard if there is one. Raise
     UserError."""
     cgroup = Path(order.cgroup)
     program = Program(order.settings)
@@ -79,7 +79,7 @@ def stay(order: Order) -> None:
 
 def main(order: Order) -> None:
     try:
-        _, link, guard = begin(order, to_journal)
+        _, links, guard = begin(order, to_journal)
     except (UserError, OSError) as error:
         print(error, flush=True)
         sys.exit(1)
@@ -90,7 +90,8 @@ def main(order: Order) -> None:
         os.dup2(nowhere, stream)
     if guard:
         guard.keep()
-    os.set_inheritable(link, True)
+    for link in links:
+        os.set_inheritable(link, True)
     os.execvp("sleep", ["tcplearn-live", "infinity"])
 
 

@@ -17,6 +17,7 @@ from tcplearn.output import temporary
 from . import arms
 
 SOURCE = build.SOURCES / "live.bpf.c"
+_FIRST_RTO = build.SOURCES / "first_rto.bpf.c"
 PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
@@ -32,6 +33,7 @@ class Settings:
     cap_ms: int = 0  # of the backoff; 0: the kernel's
 
     share: int = arms.WHOLE  # of the new connections that get floors; where all do, there is no control group
+    first_rto: str = ""  # settings of linux/bpf/first_rto.bpf.c in hexadecimal digits; "": not loaded
 
     def packed(self, epoch: int = 0) -> bytes:
         numbers = (ticks_per_second(), self.observe, self.cap_ms, 0, self.share, epoch)
@@ -52,6 +54,10 @@ class Program:
         packed = settings.packed()
         with temporary.folder() as folder:
             self._object = Object(build.compiled(SOURCE, folder / "live.o"))
+            self._first = None
+            if settings.first_rto:
+                self._first = Object(build.compiled(_FIRST_RTO, folder / "first_rto.o"))
+                self._first.map("settings").put(_KEY, bytes.fromhex(settings.first_rto))
         self._object.map("settings").put(_KEY, packed)
         self._stock: set[bytes] = set()
 
@@ -73,9 +79,10 @@ class Program:
         counted, traffic = self._object.map("arms"), self._object.map("traffic")
         return arms.Seen(arms.read(counted), arms.places(traffic))
 
-    def attach(self, cgroup: Path) -> int:
-        """Attach it to a cgroup; return the descriptor of the link."""
-        return self._object.attach(PROGRAM, cgroup)
+    def attach(self, cgroup: Path) -> list[int]:
+        """Attach it to a cgroup; return the descriptors of the links."""
+        links = [self._object.attach(PROGRAM, cgroup)]
+        return [*links, self._first.attach("first_rto", cgroup)] if self._first else links
 
     def maps(self) -> dict[str, int]:
         """The ids by which another process finds what was counted."""
@@ -85,6 +92,8 @@ class Program:
         return counts_of(self._object.map("counts"))
 
     def close(self) -> None:
+        if self._first:
+            self._first.close()
         self._object.close()
 
     def __enter__(self) -> Program:

@@ -24,13 +24,13 @@ _ENDS_WITHIN_S = 5.0
 _ENTRIES_SHOWN = 5
 
 
-def settings_of(observe: bool, cap_ms: int, control_percent: float = 0.0) -> Settings:
+def settings_of(observe: bool, cap_ms: int, control_percent: float = 0.0, first_rto: str = "") -> Settings:
     """Raise UserError if the cap is not possible."""
     if cap_ms and cap_ms < LEAST_CAP_MS:
         raise UserError(f"--cap-ms {cap_ms}: the kernel takes {LEAST_CAP_MS} and more")
     if cap_ms and not cap_is_there():
         raise UserError(f"--cap-ms {cap_ms}: this kernel has no TCP_RTO_MAX_MS (6.15 or later has it)")
-    return Settings(observe, cap_ms, round(arms.WHOLE * (1 - control_percent / 100)))
+    return Settings(observe, cap_ms, round(arms.WHOLE * (1 - control_percent / 100)), first_rto)
 
 
 def need_free_below(cgroup: Path) -> None:
@@ -133,6 +133,19 @@ def counted(counts: dict[str, int]) -> Iterator[str]:
     for name, meaning in meanings().items():
         if counts[name]:
             yield f"{counts[name]:12}  {meaning}"
+
+
+def would(counts: dict[str, int]) -> str:
+    """What an observed session would have gained, in a line."""
+    resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
+    if not resent:
+        return "no packet was resent by a timer: nothing would have been gained"
+    late = f"{counts['rounds_late']} of {counts['rounds']} rounds"
+    lossy = f"{counts['resent_needed']} rounds with a loss"
+    return (
+        f"learned floors would have spared about {counts['saved_us'] / 1e6:.2f} s of waiting in {lossy}; "
+        f"the answer was later than the floor allowed in {late}"
+    )
 
 
 def observe(cgroup: Path, wait: Callable[[], None]) -> dict[str, int]:
