@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import random
 
+import guard_trial
 import pytest
 
 from tcplearn.live.arms import CONTROL, OURS, WHOLE, name_of
@@ -172,3 +173,20 @@ def test_an_element_that_is_used_again_keeps_what_it_had() -> None:
     for share, element in epochs.by_share(fleet.seen.arms):
         found[share] += element[OURS]["rounds"]
     assert found == expected
+
+
+def test_false_alarms_on_recorded_connections() -> None:
+    """Of guard_trial.py's 200 draws, some."""
+    rows = guard_trial.recorded()
+    assert len(rows) == 240 and sum(row.spurious for row in rows) > 300
+    guards = [
+        guard_trial.played(rows, seed, plan, 1000) for plan in guard_trial.PLANS.values() for seed in range(5)
+    ]
+    assert not any(guard.step is None for guard in guards)
+
+
+@pytest.mark.full
+def test_a_virtual_day() -> None:
+    (free, _), (fleet, guard) = guard_trial.day(3, False), guard_trial.day(3, True)
+    assert guard and guard.step == 3
+    assert fleet.saved_ms > 0.7 * free.saved_ms and fleet.harm < 0.4 * free.harm

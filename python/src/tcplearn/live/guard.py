@@ -67,6 +67,7 @@ class Guard:
         self._news: list[Entry] = []
         self._attempts, self._tests = 1, 0
         self._since_s = now_s
+        self._places_before: dict[bytes, Counts] = {}  # what ours had there when this epoch began
         self._cleared: Counts | None = None  # what ours had when doubts were last cleared
         self._enter(now_s, seen, 0, "the kill switch is set: new connections are stock" if killed else "")
 
@@ -147,14 +148,30 @@ class Guard:
         if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
             return
         now = self.epochs.now(seen.arms)
+        ours = self._without_stopped(now_s, now[OURS], seen)
         most = EXCLUDED * WHOLE / self._shares[step + 1]
-        if now[OURS]["connections"] >= LEAST_CONNECTIONS and excess(now[CONTROL], now[OURS]) < most:
+        if ours["connections"] >= LEAST_CONNECTIONS and excess(now[CONTROL], ours) < most:
             why = f"more than {1000 * most:.0f} in 1,000 rounds more spurious than stock's are excluded"
             self._enter(now_s, seen, step + 1, why)
+
+    def _without_stopped(self, now_s: float, ours: Counts, seen: Seen) -> Counts:
+        """What ours had in this epoch, but for the places that are stock now, where it is no forecast."""
+        out = dict(ours)
+        for key in self.places.stopped(now_s):
+            before, place = self._places_before.get(key), seen.places.get(key)
+            if place:
+                for name in ("rounds", "spurious"):
+                    out[name] -= place.ours[name] - (before[name] if before else 0)
+                out["rounds_lowered"] = min(out["rounds_lowered"], out["rounds"])
+        out = {name: max(0, count) for name, count in out.items()}
+        if ours["spurious"]:  # the squares are not known by place
+            out["spurious_square"] = ours["spurious_square"] * out["spurious"] // ours["spurious"]
+        return out
 
     def _enter(self, now_s: float, seen: Seen, step: int | None, why: str = "") -> None:
         share = 0 if step is None or self.killed else self._shares[step]
         self.epochs.begin(share, seen.arms)
+        self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
         self._tests += share > 0
         self.step, self._since_s, self._cleared = step, now_s, None
         does = f"{100 * share / WHOLE:.2g} % of the new connections have floors" if share else ""
@@ -176,7 +193,7 @@ def excess(control: Counts, ours: Counts) -> float:
 
 def _limits(of: Counts, rounds: int) -> tuple[float, float]:
     """Those of a connection are not independent, and count for as many fewer as are together on average."""
-    together = of["spurious_square"] / of["spurious"] if of["spurious"] else 1.0
+    together = max(1.0, of["spurious_square"] / of["spurious"]) if of["spurious"] else 1.0
     return rate_limits(round(of["spurious"] / together), round(rounds / together), RISK)
 
 

@@ -12,7 +12,7 @@ from math import log
 from .arms import Counts, Place, minus, name_of
 from .sequential import log_rate
 
-TOLERATED = 0.001  # more spurious retransmissions in a round than the place has under stock
+TOLERATED = 0.0005  # more spurious retransmissions in a round than the place has under stock
 ENOUGH = 20.0  # the e-value that stops a place
 _POOLED_ROUNDS = 100  # of all stock connections, which the place's own are added to
 _MOST = 1024  # places that the program can hold
@@ -42,7 +42,7 @@ class PlacesGuard:
                 self._before[key] = place.ours
                 continue
             ours = minus(place.ours, self._before[key]) if key in self._before else place.ours
-            if ours["spurious"] and len(held) < _MOST and self._is_harmed(ours, place.stock, pooled):
+            if ours["spurious"] > 1 and len(held) < _MOST and self._is_harmed(ours, place.stock, pooled):
                 held[key] = self._stop(now_s, key, ours)
                 yield f"{name_of(key)} is stock: {held[key].why}"
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from tcplearn.bpf import build
-from tcplearn.bpf.kernel import ticks_per_second
+from tcplearn.bpf import build, kernel
 from tcplearn.bpf.libbpf import Map, Object
 from tcplearn.output import temporary
 
@@ -35,9 +34,10 @@ class Settings:
     share: int = arms.WHOLE  # of the new connections that get floors; where all do, there is no control group
     first_rto: str = ""  # settings of linux/bpf/first_rto.bpf.c in hexadecimal digits; "": not loaded
 
-    def packed(self, epoch: int = 0) -> bytes:
-        numbers = (ticks_per_second(), self.observe, self.cap_ms, 0, self.share, epoch)
-        return struct.pack("=6I", *numbers)
+    def packed(self, epoch: int = 0, ticks_per_second: int = 0) -> bytes:
+        """For the program; `ticks_per_second`: CONFIG_HZ of another kernel than this one."""
+        ticks = ticks_per_second or kernel.ticks_per_second()
+        return struct.pack("=6I", ticks, self.observe, self.cap_ms, 0, self.share, epoch)
 
 
 @cache
