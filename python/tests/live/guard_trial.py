@@ -4,8 +4,8 @@
     PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_trial.py    # a minute
 
 False alarms: connections that were recorded under the stock kernel (record_rounds.py) are drawn again and
-again, and what the guard takes for learned floors is stock too. The day: 200,000 rounds to 300 places, half of
-them calm, a tenth harmful, the others lossy. Another number of draws: guard_trial.py COUNT."""
+again, and what the guard takes for learned floors is stock too. The day: 200,000 rounds to 300 places, half
+of them calm, a tenth harmful, the others lossy. Another number of draws: guard_trial.py COUNT."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ ends, however it ends: nothing is pinned."""
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -170,11 +171,21 @@ class Map:
             raise _failed("reading a map")
         return value.raw
 
-    def find(self, key: bytes, size: int) -> bytes | None:
-        """The value of a key; None if the map does not have it."""
-        value = ctypes.create_string_buffer(size)
-        found = _libbpf().bpf_map_lookup_elem(self.handle, c_char_p(key), value) == 0
-        return value.raw if found else None
+    def items(self, key_size: int, size: int, most: int) -> Iterator[tuple[bytes, bytes]]:
+        """The keys and values of a hash map with at most `most` elements, in one call of the kernel."""
+        keys, values = ctypes.create_string_buffer(key_size * most), ctypes.create_string_buffer(size * most)
+        count, after = c_uint32(most), c_uint32()
+        code = _libbpf().bpf_map_lookup_batch(
+            self.handle, None, ctypes.byref(after), keys, values, ctypes.byref(count), None
+        )
+        if code and code != -errno.ENOENT:  # which says that these were all
+            raise _failed("reading a map", code)
+        all_keys, all_values = keys.raw, values.raw
+        for at in range(count.value):
+            yield (
+                all_keys[at * key_size : (at + 1) * key_size],
+                all_values[at * size : (at + 1) * size],
+            )
 
     def remove(self, key: bytes) -> None:
         """Remove a key if the map has it."""

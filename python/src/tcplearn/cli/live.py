@@ -154,6 +154,7 @@ def _run(
 
 @live_app.command("start", short_help="Start it for a cgroup or the machine, with a guard.")
 def _start(
+    context: typer.Context,
     cgroup: Cgroup = None,
     unit: Unit = "",
     pid: Pid = 0,
@@ -178,6 +179,10 @@ def _start(
     foreground: Annotated[
         bool, typer.Option("--foreground", help="Stay, and log to standard error: for systemd.")
     ] = False,
+    settings: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Take the options that are not given from this file."),
+    ] = None,
 ) -> Work:
     """Start it for the new connections of a cgroup, or of the machine. A process stays that holds it; when
     the process ends, new connections are stock again. The guard compares with a control group, and makes new
@@ -186,18 +191,32 @@ def _start(
     def work(_: str) -> None:
         from tcplearn.live import holder, sessions
         from tcplearn.live.guard import Plan
+        from tcplearn.live.settings_file import SettingsFile, read
 
-        folder = _folder(cgroup, unit, pid)
-        plan = None if ramp is RampName.none else Plan(control=control_percent / 100)
-        settings = sessions.settings_of(
-            False, cap_ms, 100.0 if plan else control_percent, _first_rto(first_rto)
-        )
-        more = {"kill_switch": str(kill_switch.absolute())} if kill_switch else {}
-        sessions.start(holder.Order(str(folder), settings, plan, **more), foreground)
+        of = read(settings) if settings else SettingsFile()
+        of = of.model_copy(update={name: value for name, value in given.items() if value is not None})
+        folder = _folder(Path(of.cgroup) if of.cgroup else None, of.unit, pid)
+        plan = None if of.ramp == "none" else Plan(control=of.control_percent / 100)
+        control = 100.0 if plan else of.control_percent
+        first = _first_rto(Path(of.first_rto) if of.first_rto else None)
+        chosen = sessions.settings_of(False, of.cap_ms, control, first)
+        more = {"kill_switch": str(Path(of.kill_switch).absolute())} if of.kill_switch else {}
+        sessions.start(holder.Order(str(folder), chosen, plan, **more), foreground)
         if not foreground:
-            undo = f"undo: tcplearn live stop{_option(folder if unit or pid else cgroup)}"
+            undo = f"undo: tcplearn live stop{_option(folder if pid or of.unit or of.cgroup else None)}"
             print_lines([f"started for new connections of {folder}; {undo}"])
 
+    options = {
+        "cgroup": cgroup and str(cgroup),
+        "unit": unit,
+        "ramp": ramp.value,
+        "control_percent": control_percent,
+        "cap_ms": cap_ms,
+        "first_rto": first_rto and str(first_rto),
+        "kill_switch": kill_switch and str(kill_switch),
+    }
+    sources = {name: context.get_parameter_source(name) for name in options}
+    given = {name: options[name] for name, of in sources.items() if of and of.name != "DEFAULT"}
     return work
 
 

@@ -22,6 +22,7 @@ UNIT_US = 100  # of the times that are counted
 KEY_BYTES = 32  # struct live_key
 _SOURCE = build.SOURCES / "live_arms.h"
 _IPV4_BITS = 96
+_MOST_PLACES = 4096  # TL_LIVE_PLACES
 
 Counts = dict[str, int]
 
@@ -100,10 +101,7 @@ def places(traffic: Map) -> dict[bytes, Place]:
     names = _side_names()
     layout = struct.Struct(f"={2 * len(names) + 1}Q2I")
     found = {}
-    for key in traffic.keys(KEY_BYTES):
-        packed = traffic.find(key, layout.size)
-        if packed is None:  # another place has taken its room
-            continue
+    for key, packed in traffic.items(KEY_BYTES, layout.size, _MOST_PLACES):
         *values, last_us, srtt_us, floor_us = layout.unpack(packed)
         stock, ours = values[: len(names)], values[len(names) :]
         found[key] = Place(

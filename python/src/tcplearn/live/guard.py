@@ -14,7 +14,7 @@ from .sequential import log_harm, log_rate, rate_limits, spent
 
 RISK = 0.05  # that a ramp is stopped although floors do no harm
 TOLERATED = 0.001  # more spurious retransmissions in a round than under stock are no harm
-EXCLUDED = 0.005  # a step is taken if those that it adds are excluded to be more, in a round of all
+EXCLUDED = 0.004  # a step is taken if those that it adds are excluded to be more, in a round of all
 DOUBT_RATE, DOUBT = 0.005, 20.0  # above this rate, by this e-value, half of the connections have to decide
 LEAST_CONNECTIONS = 5  # with learned floors, for a step
 _RESENT_MORE = 0.2  # logarithm of the odds: some more connections with retransmissions by timer are no harm

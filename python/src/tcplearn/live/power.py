@@ -27,6 +27,7 @@ _FOUND = 0.84  # standard errors more, so that four of five are found
 _VARIES = 0.6
 _SIMULATED_CONNECTIONS = 10_000  # more take too long
 _MOST_ROUNDS = 60_000
+_PLACES = 1000  # so many that the guard of single places is of no help
 
 
 def least_effect(connections: int, loss: float, control: float = CONTROL) -> float | None:
@@ -75,7 +76,7 @@ def effects(runs: int) -> Iterator[list[str]]:
 
 def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[int, int] | None:
     """Of ours, and in all, until new connections are stock; None: not within many rounds."""
-    fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * 50, seed)
+    fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed)
     guard = guarded(fleet, plan)
     while guard.step is not None and fleet.rounds < _MOST_ROUNDS:
         fleet.play(fleet.rounds + 50, guard)

@@ -15,7 +15,7 @@ from . import arms, notes
 from .guard import Guard, Plan
 from .program import Program
 
-LOOK_EVERY_S = 2.0
+LOOK_EVERY_S = 5.0
 KILL_SWITCH = Path("/etc/tcplearn/live.off")
 _KILL_EVERY_S = 0.5
 
