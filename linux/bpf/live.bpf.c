@@ -30,21 +30,6 @@
 
 #define TL_STOCK_US 200000 /* the longest floor that TCP_BPF_RTO_MIN takes */
 
-struct settings {
-	uint32_t ticks_per_second; /* CONFIG_HZ */
-	uint32_t observe;          /* 1: learn and count, set nothing */
-	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
-	uint32_t reserved;
-	uint64_t assignment; /* share of the new connections that get floors, and epoch: live_join() */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct settings);
-} settings SEC(".maps");
-
 struct counts {
 	uint64_t n[TL_LIVE_COUNT_ALL];
 };
@@ -62,6 +47,21 @@ struct {
 	__type(key, int);
 	__type(value, struct connection);
 } connections SEC(".maps");
+
+struct settings {
+	uint32_t ticks_per_second; /* CONFIG_HZ */
+	uint32_t observe;          /* 1: learn and count, set nothing */
+	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
+	uint32_t reserved;
+	uint64_t assignment; /* share of the new connections that get floors, and epoch: live_join() */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct settings);
+} settings SEC(".maps");
 
 /* What every step needs. */
 struct scene {
