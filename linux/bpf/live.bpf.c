@@ -48,7 +48,7 @@ struct {
 	__type(value, struct connection);
 } connections SEC(".maps");
 
-struct settings {
+struct live_settings {
 	uint32_t ticks_per_second; /* CONFIG_HZ */
 	uint32_t observe;          /* 1: learn and count, set nothing */
 	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
@@ -60,13 +60,13 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, uint32_t);
-	__type(value, struct settings);
+	__type(value, struct live_settings);
 } settings SEC(".maps");
 
 /* What every step needs. */
 struct scene {
 	struct bpf_sock_ops *ctx;
-	const struct settings *settings;
+	const struct live_settings *settings;
 	uint64_t *n; /* counts */
 	struct bpf_sock *sk;
 	const struct tcp_sock *tp;
