@@ -14,7 +14,7 @@ from lossy_path import LossyPath, Spec
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
-COUNT, EACH = 400, 8
+COUNT, EACH = 300, 6
 STOCK_MS = 200.0
 
 

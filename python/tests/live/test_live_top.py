@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -39,8 +40,8 @@ def test_top_shows_each_connection_as_ss_does(tmp_path: Path, ipv6: bool) -> Non
     (one,) = (one for one in session["connections"] if one["own_port"] != 7000)
     host = f"[{path.address}]" if ipv6 else path.address
     assert one["peer"] == f"{host}:7000" and one["arm"] == "ours"
-    assert 4 <= one["least_rtt_ms"] <= one["rtt_ms"] < 40
-    assert one["floor_ms"] == one["chosen_ms"] == 8 and one["rto_ms"] < 100 and one["rounds"] >= 100
+    assert 4 <= one["least_rtt_ms"] <= 2 * one["rtt_ms"] and one["rounds"] >= 100
+    assert 8 <= one["floor_ms"] == one["chosen_ms"] < 200 and one["floor_ms"] < one["rto_ms"]
     assert one["peer"] in shown and session["traffic"][0]["place"] in shown
     assert len([*lines(session)]) == 7
 
@@ -75,11 +76,12 @@ def test_a_unit_is_found_by_its_name_and_a_process_by_its_number() -> None:
 def test_observe_says_what_would_have_been_gained(tmp_path: Path) -> None:
     with LossyPath(Spec(rtt_ms=4, loss=0.05), tmp_path) as path, server(path), room() as at:
         observing = at.popen(
-            words_of("observe", "--cgroup", at.cgroup, "--for", "3s"), stdout=subprocess.PIPE
+            words_of("observe", "--cgroup", at.cgroup, "--for", "60s"), stdout=subprocess.PIPE
         )
         while not sessions(at):
             pass
         at.run(ask(path, 120, 2))
+        observing.send_signal(signal.SIGINT)
         output = observing.communicate()[0]
     last = output.splitlines()[-1]
     assert last.startswith("learned floors would have spared about") and "rounds with a loss" in last
