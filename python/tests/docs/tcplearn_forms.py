@@ -235,6 +235,17 @@ TRAINING = (
         ),
     ),
     Form(
+        r"tcplearn live start --(?:unit|pid) \S+",
+        "of a cgroup without other processes",
+        (),
+        (
+            "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)); "
+            "sh -ec 'tcplearn live start --unit ${0##*/}; tcplearn live stop --unit ${0##*/}; "
+            "echo $$ >$0/cgroup.procs; tcplearn live start --pid $$; tcplearn live stop --pid $$' $g; "
+            "code=$?; rmdir $g; exit $code",
+        ),
+    ),
+    Form(
         r"tcplearn live (?:observe|report|run|start|status|stop|top).*",
         "of a cgroup without other processes",
         (),

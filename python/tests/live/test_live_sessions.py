@@ -40,6 +40,10 @@ def test_started_stopped_and_started_twice() -> None:
         assert f"{at.cgroup}: sets floors for 1 % of the new connections, since" in at.live("status").stdout
         metrics = at.live("status", "--prometheus").stdout.splitlines()
         assert f'tcplearn_live_rounds_total{{cgroup="{at.cgroup}"}} 0' in metrics
+        assert f'tcplearn_live_share{{cgroup="{at.cgroup}"}} 0.0099945068359375' in metrics
+        assert f'tcplearn_live_stopped{{cgroup="{at.cgroup}"}} 0' in metrics
+        arm = f'tcplearn_live_arm_rounds_total{{cgroup="{at.cgroup}",arm="control",share="0.0100"}} 0'
+        assert arm in metrics
         assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
         assert sock_ops_programs(at.cgroup) == [] and sessions(at) == []
         _refused(at.live("stop", "--cgroup", at.cgroup), "live is not started for")

@@ -80,7 +80,8 @@ def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     for name, title in (("ours", "spurious"), ("control", "")):
         of = effect.spurious_of(one[name] for one in every)
         whose = "with learned floors" if name == "ours" else "under stock"
-        yield title, f"{_span(of, 2)} in 1,000 rounds {whose}"
+        rounds = sum(one[name]["rounds"] for one in every)
+        yield title, f"{_span(of, 2)} in 1,000 rounds {whose}" if rounds else f"{_NOTHING} {whose}"
     yield from _decided(sessions)
 
 
