@@ -18,27 +18,17 @@
  *
  * An accepting connection has its first RTT sample before the program sees it, with the kernel's floor. So its
  * RTTVAR comes down within some twenty rounds, while its probe follows at once; a connecting one has its floor
- * from the SYN on. What a listener is given would apply to every place alike, so listeners are left alone. */
+ * from the SYN on. What a listener is given would apply to every place alike, so listeners are left alone.
+ *
+ * Control group. Only a drawn share of the connections gets its floors; the others are observed (live_arms.h). */
+#include "live_arms.h"
+#include "live_connection.h"
 #include "live_counts.h"
 #include "live_kernel.h"
 #include "live_places.h"
 #include "live_policy.h"
 
 #define TL_STOCK_US 200000 /* the longest floor that TCP_BPF_RTO_MIN takes */
-
-struct settings {
-	uint32_t ticks_per_second; /* CONFIG_HZ */
-	uint32_t observe;          /* 1: learn and count, set nothing */
-	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
-	uint32_t reserved;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct settings);
-} settings SEC(".maps");
 
 struct counts {
 	uint64_t n[TL_LIVE_COUNT_ALL];
@@ -51,16 +41,6 @@ struct {
 	__type(value, struct counts);
 } counts SEC(".maps");
 
-struct connection {
-	tl_live_policy policy;
-	uint64_t resent_us; /* of the timer's first retransmission since the last round */
-	uint32_t resent;
-	uint32_t timeout;    /* RTO_CB was called, and the retransmission follows */
-	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
-	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
-	uint32_t rounds;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -68,10 +48,25 @@ struct {
 	__type(value, struct connection);
 } connections SEC(".maps");
 
+struct live_settings {
+	uint32_t ticks_per_second; /* CONFIG_HZ */
+	uint32_t observe;          /* 1: learn and count, set nothing */
+	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
+	uint32_t reserved;
+	uint64_t assignment; /* share of the new connections that get floors, and epoch: live_join() */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct live_settings);
+} settings SEC(".maps");
+
 /* What every step needs. */
 struct scene {
 	struct bpf_sock_ops *ctx;
-	const struct settings *settings;
+	const struct live_settings *settings;
 	uint64_t *n; /* counts */
 	struct bpf_sock *sk;
 	const struct tcp_sock *tp;
@@ -94,13 +89,19 @@ static __always_inline uint32_t us_of(const struct scene *at, uint32_t ticks)
 	return (uint32_t)((uint64_t)ticks * 1000000 / at->settings->ticks_per_second);
 }
 
+/* Returns whether this connection gets what is chosen for it. */
+static __always_inline int acts(const struct scene *at, const struct connection *c)
+{
+	return live_is_ours(&c->member) && !at->settings->observe;
+}
+
 static __always_inline void set_floor(const struct scene *at, struct connection *c, uint32_t ticks)
 {
 	int us = (int)us_of(at, ticks);
 
 	if (ticks == c->ticks)
 		return;
-	if (!at->settings->observe) {
+	if (acts(at, c)) {
 		if (bpf_setsockopt(at->ctx, TL_SOL_TCP, TCP_BPF_RTO_MIN, &us, sizeof(us))) {
 			COUNT(at, floors_refused);
 			return;
@@ -129,14 +130,14 @@ static __always_inline void apply(const struct scene *at, struct connection *c)
 	uint32_t ticks = ticks_of(at, c, careful ? TL_RESEND_FLOORS : live_chosen(&c->policy));
 	uint32_t most = ticks_down(at, at->tp->rttvar_us);
 
-	if (careful)
+	if (live_is_ours(&c->member) && careful)
 		COUNT(at, rounds_careful);
-	else if (ticks < c->base_ticks)
+	else if (live_is_ours(&c->member) && ticks < c->base_ticks)
 		COUNT(at, rounds_lowered);
 	if (c->ticks == c->base_ticks && ticks == c->base_ticks)
 		return;
 	most = most > TL_TICKS_LEAST ? most : TL_TICKS_LEAST;
-	if (!at->settings->observe && ticks > most) {
+	if (acts(at, c) && ticks > most) {
 		ticks = most;
 		COUNT(at, floors_held);
 	}
@@ -155,6 +156,7 @@ static __always_inline struct connection *begin(const struct scene *at)
 		return NULL;
 	}
 	c->resent = c->timeout = c->rounds = 0;
+	c->saved_us = 0;
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
 	c->base_ticks = c->ticks = own <= stock ? own : 0;
 	if (c->base_ticks == 0)
@@ -162,6 +164,7 @@ static __always_inline struct connection *begin(const struct scene *at)
 	tl_resend_priced_defaults_fix(&c->policy.params);
 	live_policy_start(&c->policy);
 	COUNT(at, connections);
+	live_join(at->ctx, &c->member, *(const volatile uint64_t *)&at->settings->assignment);
 	earlier = live_recall(at->ctx);
 	if (earlier) {
 		live_policy_inherit(&c->policy, earlier);
@@ -189,6 +192,11 @@ static __always_inline void open_flight(struct connection *c, uint64_t now_us)
 	live_policy_send(&c->policy, &in, &wait);
 }
 
+static __always_inline void flush(const struct scene *at, struct connection *c)
+{
+	live_flush(at->ctx, &c->member, at->tp->tcp_mstamp, at->tp->srtt_us >> 3, us_of(at, c->ticks));
+}
+
 static __always_inline void on_established(const struct scene *at)
 {
 	struct connection *c = at->ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ? known(at) : NULL;
@@ -202,7 +210,7 @@ static __always_inline void on_established(const struct scene *at)
 	bpf_sock_ops_cb_flags_set(at->ctx, at->ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RTT_CB_FLAG |
 						   BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG |
 						   BPF_SOCK_OPS_STATE_CB_FLAG);
-	if (cap_ms && !at->settings->observe &&
+	if (cap_ms && acts(at, c) &&
 	    bpf_setsockopt(at->ctx, TL_SOL_TCP, TL_TCP_RTO_MAX_MS, &cap_ms, sizeof(cap_ms)))
 		COUNT(at, caps_refused);
 	if (at->tp->srtt_us == 0 || at->tp->total_retrans) /* the RTT of a resent SYN-ACK is ambiguous */
@@ -237,16 +245,39 @@ static __always_inline uint32_t answer_of(const struct scene *at, const struct c
 }
 
 /* Counts what the retransmissions of a round were for. */
-static __always_inline void count_resent(const struct scene *at, const struct connection *c, uint32_t answers)
+static __always_inline void count_resent(const struct scene *at, struct connection *c, uint32_t answers)
 {
+	const uint32_t less_us = us_of(at, c->base_ticks) - us_of(at, c->ticks);
+
 	if (answers == TL_RESEND_FIRST) {
 		COUNT(at, resent_spurious);
 	} else if (answers == TL_RESEND_LATER) {
 		COUNT(at, resent_needed);
-		at->n[TL_LIVE_saved_us] += us_of(at, c->base_ticks) - us_of(at, c->ticks);
+		if (live_is_ours(&c->member)) {
+			at->n[TL_LIVE_saved_us] += less_us;
+			c->saved_us += less_us;
+		}
 	} else {
 		COUNT(at, resent_unclear);
 	}
+}
+
+/* Counts a round for its arm, and now and then for its place. */
+static __always_inline void count_round(const struct scene *at, struct connection *c, uint32_t answers)
+{
+	const uint64_t now_us = at->tp->tcp_mstamp;
+	const uint64_t armed_us = (uint64_t)c->policy.flight.armed_us;
+	struct live_arm_counts *n = live_counts_of(&c->member);
+
+	if (!n)
+		return;
+	n->rounds++;
+	n->rounds_lowered += c->ticks < c->base_ticks;
+	c->member.fresh.rounds++;
+	if (c->resent)
+		live_resent_round(&c->member, answers, now_us > armed_us ? now_us - armed_us : 0);
+	if (c->resent || c->member.fresh.rounds >= TL_LIVE_FLUSH_ROUNDS)
+		flush(at, c);
 }
 
 static __always_inline void on_round(const struct scene *at, struct connection *c)
@@ -268,6 +299,7 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 		   ack.rtt_us > 2 * srtt_us + us_of(at, c->ticks)) {
 		COUNT(at, rounds_late);
 	}
+	count_round(at, c, ack.answers);
 	live_policy_ack(&c->policy, &ack, &wait);
 	if (at->tp->packets_out == 0)
 		open_flight(c, now_us);
@@ -282,9 +314,15 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 	const uint32_t probe_us = (at->tp->srtt_us >> 2) + us_of(at, at->tp->inet_conn.icsk_rto_min);
 	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = at->tp->packets_out };
 	struct tl_resend_wait wait = { 0 };
+	struct live_arm_counts *n = live_counts_of(&c->member);
 
-	if (!c->timeout && BPF_CORE_READ_BITFIELD(at->tp, inet_conn.icsk_ca_state) >= TL_CA_RECOVERY)
+	if (!c->timeout && BPF_CORE_READ_BITFIELD(at->tp, inet_conn.icsk_ca_state) >= TL_CA_RECOVERY) {
+		if (n)
+			n->repairs++;
 		return;
+	}
+	if (n)
+		n->timers++;
 	if (c->timeout)
 		COUNT(at, timeouts);
 	else
@@ -301,7 +339,7 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 
 /* What was learned is written when the first end closes, because the next connection may begin before both
  * have, and again at the end. */
-static __always_inline void on_state(const struct scene *at, const struct connection *c)
+static __always_inline void on_state(const struct scene *at, struct connection *c)
 {
 	const uint32_t from = TL_LOAD(at->ctx->args[0]), to = TL_LOAD(at->ctx->args[1]);
 
@@ -309,6 +347,8 @@ static __always_inline void on_state(const struct scene *at, const struct connec
 		COUNT(at, remembered);
 	if (to == BPF_TCP_CLOSE || from == BPF_TCP_ESTABLISHED)
 		live_remember(at->ctx, &c->policy);
+	if (to == BPF_TCP_CLOSE)
+		flush(at, c);
 }
 
 static __always_inline void on_event(const struct scene *at)

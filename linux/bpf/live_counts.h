@@ -10,8 +10,8 @@
 	X(inherited, "connections that began with what their destination had taught") \
 	X(remembered, "connections that left what they had learned when they were closed") \
 	X(rounds, "rounds with an RTT sample") \
-	X(rounds_lowered, "rounds for which a floor below the kernel's 200 ms was chosen") \
-	X(rounds_careful, "rounds for which the kernel's floor was chosen: losses, or the budget is spent") \
+	X(rounds_lowered, "rounds with a floor below the kernel's 200 ms") \
+	X(rounds_careful, "rounds with the kernel's floor: losses, or the budget is spent") \
 	X(rounds_late, "rounds without a retransmission whose answer came later than the chosen wait") \
 	X(probes, "tail loss probes that retransmitted a segment") \
 	X(timeouts, "retransmission timeouts") \

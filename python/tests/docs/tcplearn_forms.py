@@ -235,17 +235,36 @@ TRAINING = (
         ),
     ),
     Form(
-        r"tcplearn live (?:observe|run|start|status|stop).*",
+        r"tcplearn live start --(?:unit|pid) \S+",
+        "of a cgroup without other processes",
+        (),
+        (
+            "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)); "
+            "sh -ec 'tcplearn live start --unit ${0##*/}; tcplearn live stop --unit ${0##*/}; "
+            "echo $$ >$0/cgroup.procs; tcplearn live start --pid $$; tcplearn live stop --pid $$' $g; "
+            "code=$?; rmdir $g; exit $code",
+        ),
+    ),
+    Form(
+        r"tcplearn live (?:observe|report|run|start|status|stop|top).*",
         "of a cgroup without other processes",
         (),
         (
             "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)); "
             "sh -ec 'echo $$ >$0/cgroup.procs; tcplearn live run -- true; tcplearn live start --cgroup $0; "
-            "tcplearn live status --json; tcplearn live status --prometheus; "
+            "tcplearn live status --json | tcplearn live report -; tcplearn live status --prometheus; "
+            "tcplearn live top; tcplearn live report; "
             "tcplearn live stop --cgroup $0; "
             "tcplearn live observe --cgroup $0 --for 1s' $g; "
             "code=$?; rmdir $g; exit $code",
         ),
+    ),
+    Form(r"tcplearn live effects", "few simulations", (), (r"tcplearn live effects --runs 10",)),
+    Form(
+        r"PYTHONPATH=python/tests python python/tests/live/guard_trial\.py",
+        "few draws",
+        (),
+        ("PYTHONPATH=python/tests python python/tests/live/guard_trial.py 1",),
     ),
     Form(
         r"PYTHONPATH=python/tests python python/tests/live/live_trial\.py",

@@ -19,6 +19,7 @@ from own_cgroup import own_cgroup
 from tcplearn.errors import UserError
 from tcplearn.live.conditions import need_all
 
+AT_ONCE = ("--ramp", "none", "--control-percent", 0)  # words of start
 TALK = Path(__file__).with_name("talk.py")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from live_command import ask, missing, room, rto_ms_by_ss, server, sessions, words_of
+from live_command import AT_ONCE, ask, missing, room, rto_ms_by_ss, server, sessions, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf.libbpf import sock_ops_programs
@@ -111,7 +111,7 @@ def test_without_timestamps_a_doubt_is_counted_and_floors_fall(path: LossyPath) 
     off = path.within(path.near, "sysctl", "-qw", "net.ipv4.tcp_timestamps=0")
     subprocess.run(off, check=True)
     with room() as at:
-        assert at.live("start", "--cgroup", at.cgroup).returncode == 0
+        assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup).returncode == 0
         asked = json.loads(at.run(ask(path, 300, 5)).stdout)
         (session,) = sessions(at)
     counts = session["counts"]

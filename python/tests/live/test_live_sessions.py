@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from live_command import Room, ask, missing, room, server, sessions, words_of
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf import build
@@ -37,9 +37,13 @@ def test_started_stopped_and_started_twice() -> None:
         assert sock_ops_programs(at.cgroup) == ["live"]
         _refused(at.live("start", "--cgroup", at.cgroup), f"live is started already for {at.cgroup}")
         _refused(at.live("run", "--", "true"), f"live is started already for {at.cgroup}")
-        assert f"{at.cgroup}: sets floors, since" in at.live("status").stdout
+        assert f"{at.cgroup}: sets floors for 1 % of the new connections, since" in at.live("status").stdout
         metrics = at.live("status", "--prometheus").stdout.splitlines()
         assert f'tcplearn_live_rounds_total{{cgroup="{at.cgroup}"}} 0' in metrics
+        assert f'tcplearn_live_share{{cgroup="{at.cgroup}"}} 0.0099945068359375' in metrics
+        assert f'tcplearn_live_stopped{{cgroup="{at.cgroup}"}} 0' in metrics
+        arm = f'tcplearn_live_arm_rounds_total{{cgroup="{at.cgroup}",arm="control",share="0.0100"}} 0'
+        assert arm in metrics
         assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
         assert sock_ops_programs(at.cgroup) == [] and sessions(at) == []
         _refused(at.live("stop", "--cgroup", at.cgroup), "live is not started for")
@@ -121,7 +125,7 @@ def test_neighbours_teach_each_other_and_one_cannot_spoil_it(tmp_path: Path) -> 
             kind = "local " if "lo" in gateway else ""
             words = f"ip -n {namespace} route add {kind}10.78.0.0/24 {gateway}"
             subprocess.run(words.split(), check=True)
-        assert at.live("start", "--cgroup", at.cgroup).returncode == 0
+        assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup).returncode == 0
         assert _first_rto_ms(at, path, 1, 200, 100) > 200  # nothing is known
         assert _first_rto_ms(at, path, 1) < 100  # of itself
         assert _first_rto_ms(at, path, 2, 200, 100) > 200  # of one neighbour

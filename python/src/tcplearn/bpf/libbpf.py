@@ -5,6 +5,7 @@ ends, however it ends: nothing is pinned."""
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +16,15 @@ from pathlib import Path
 from tcplearn.errors import FailedError, UserError, printable
 
 _LIBRARY = "libbpf.so.1"
+_POINTERS = (  # the functions that return one
+    "bpf_object__open_file",
+    "bpf_object__find_program_by_name",
+    "bpf_program__attach_cgroup",
+    "bpf_program__attach_iter",
+)
 _SOCK_OPS = 3  # BPF_CGROUP_SOCK_OPS of enum bpf_attach_type
 _NAME_AT, _NAME_BYTES, _INFO_BYTES = 64, 16, 128  # of struct bpf_prog_info
+_ITERATOR_WORDS = 4  # of union bpf_iter_link_info, the first of which is the map
 _MOST_PROGRAMS = 64  # the kernel's BPF_CGROUP_MAX_PROGS
 
 
@@ -42,13 +50,19 @@ class _TestRun(ctypes.Structure):
     )
 
 
+class _Iterator(ctypes.Structure):
+    """struct bpf_iter_attach_opts."""
+
+    _fields_ = (("sz", c_size_t), ("link_info", c_void_p), ("length", c_uint32))
+
+
 @cache
 def _libbpf() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(_LIBRARY, use_errno=True)
     except OSError as error:
         raise UserError(f"{_LIBRARY} is missing: apt-get install libbpf1") from error
-    for name in ("bpf_object__open_file", "bpf_object__find_program_by_name", "bpf_program__attach_cgroup"):
+    for name in _POINTERS:
         getattr(library, name).restype = c_void_p
     library.libbpf_set_print(None)
     return library
@@ -98,6 +112,26 @@ class Object:
         self._links.append(link)
         return int(_libbpf().bpf_link__fd(link))
 
+    def records(self, name: str, of: Map, size: int) -> Iterator[bytes]:
+        """Run an iterator over the elements of a map; yield each of the records that it writes."""
+        number = c_uint32(of.handle)
+        info = (c_uint32 * _ITERATOR_WORDS)(number.value)
+        options = _Iterator(
+            sz=ctypes.sizeof(_Iterator), link_info=ctypes.addressof(info), length=ctypes.sizeof(info)
+        )
+        link = c_void_p(_libbpf().bpf_program__attach_iter(self._program(name), ctypes.byref(options)))
+        if not link:
+            raise _failed(f"starting {name}")
+        try:
+            handle = _libbpf().bpf_iter_create(_libbpf().bpf_link__fd(link))
+            if handle < 0:
+                raise _failed(f"reading {name}", handle)
+            with os.fdopen(handle, "rb") as file:
+                while record := file.read(size):
+                    yield record
+        finally:
+            _libbpf().bpf_link__destroy(link)
+
     def map(self, name: str) -> Map:
         handle = _libbpf().bpf_object__find_map_fd_by_name(self._handle, c_char_p(name.encode()))
         assert handle >= 0, name
@@ -136,6 +170,26 @@ class Map:
         if _libbpf().bpf_map_lookup_elem(self.handle, c_char_p(key), value):
             raise _failed("reading a map")
         return value.raw
+
+    def items(self, key_size: int, size: int, most: int) -> Iterator[tuple[bytes, bytes]]:
+        """The keys and values of a hash map with at most `most` elements, in one call of the kernel."""
+        keys, values = ctypes.create_string_buffer(key_size * most), ctypes.create_string_buffer(size * most)
+        count, after = c_uint32(most), c_uint32()
+        code = _libbpf().bpf_map_lookup_batch(
+            self.handle, None, ctypes.byref(after), keys, values, ctypes.byref(count), None
+        )
+        if code and code != -errno.ENOENT:  # which says that these were all
+            raise _failed("reading a map", code)
+        all_keys, all_values = keys.raw, values.raw
+        for at in range(count.value):
+            yield (
+                all_keys[at * key_size : (at + 1) * key_size],
+                all_values[at * size : (at + 1) * size],
+            )
+
+    def remove(self, key: bytes) -> None:
+        """Remove a key if the map has it."""
+        _libbpf().bpf_map_delete_elem(self.handle, c_char_p(key))
 
     def of_each_cpu(self, key: bytes, size: int) -> list[bytes]:
         """The values of a map that has one for each processor; `size` is a multiple of 8."""

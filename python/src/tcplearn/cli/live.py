@@ -2,7 +2,9 @@
 """The verb `tcplearn live`: a learned floor of the retransmission timer on this machine's own kernel."""
 
 import contextlib
+import enum
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +22,9 @@ live_app = typer.Typer(
     help="Shorten retransmission timers by what each connection shows, on an unmodified kernel, by eBPF.",
 )
 
+_CLEAR = "\x1b[H\x1b[2J"  # of a terminal
+_TOP_EVERY_S = 2.0
+
 Cgroup = Annotated[
     Path | None,
     typer.Option("--cgroup", metavar="DIR", help="A cgroup2 folder.", show_default="the machine"),
@@ -33,12 +38,72 @@ Cap = Annotated[
         show_default="the kernel's",
     ),
 ]
+Control = Annotated[
+    float,
+    typer.Option(
+        "--control-percent",
+        metavar="P",
+        min=0,
+        max=99,
+        help="Percentage of the connections that stay stock and are measured, to compare with.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
-def _folder(cgroup: Path | None) -> Path:
-    from tcplearn.bpf.kernel import cgroups
+Unit = Annotated[
+    str,
+    typer.Option(
+        "--unit", metavar="NAME", help="The cgroup of a systemd unit that runs.", show_default=False
+    ),
+]
+Pid = Annotated[
+    int,
+    typer.Option(
+        "--pid", metavar="PID", help="The cgroup of a process, so of its container.", show_default=False
+    ),
+]
 
+
+FirstRto = Annotated[
+    Path | None,
+    typer.Option(
+        "--first-rto",
+        metavar="MODEL",
+        help="Set first RTOs of connections too, as `tcplearn first-rto load` does.",
+        show_default=False,
+    ),
+]
+
+
+def _first_rto(model: Path | None) -> str:
+    """Raise UserError."""
+    if not model:
+        return ""
+    from tcplearn.bpf import kernel
+    from tcplearn.lab import sock_ops
+    from tcplearn.learn.rtt import model as models
+    from tcplearn.learn.rtt.settings import packed
+
+    return packed(models.read(sock_ops.shipped(model)), kernel.ticks_per_second()).hex()
+
+
+class RampName(enum.StrEnum):
+    steps = "steps"
+    none = "none"
+
+
+def _folder(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
+    """Raise UserError."""
+    from tcplearn.bpf.kernel import cgroups
+    from tcplearn.live import targets
+
+    if sum((cgroup is not None, bool(unit), bool(pid))) > 1:
+        raise UserError("--cgroup, --unit and --pid: give one of them")
+    if unit:
+        return targets.of_unit(unit)
+    if pid:
+        return targets.of_process(pid)
     return cgroup.absolute() if cgroup else cgroups()
 
 
@@ -66,6 +131,8 @@ def _run(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its words.")],
     observe: Annotated[bool, typer.Option("--observe", help="Learn and count, set nothing.")] = False,
     cap_ms: Cap = 0,
+    control_percent: Control = 0.0,
+    first_rto: FirstRto = None,
     quiet: o.Quiet = False,
 ) -> Work:
     """Run a command in a cgroup of its own, whose connections have learned floors. The exit code is that of
@@ -75,7 +142,9 @@ def _run(
         from tcplearn.live import command as commands
         from tcplearn.live.sessions import settings_of
 
-        code, counts = commands.run(command, settings_of(observe, cap_ms))
+        code, counts = commands.run(
+            command, settings_of(observe, cap_ms, control_percent, _first_rto(first_rto))
+        )
         if not quiet:
             say(commands.summary(counts))
         return code
@@ -83,18 +152,71 @@ def _run(
     return work
 
 
-@live_app.command("start", short_help="Start it for a cgroup or the machine.")
-def _start(cgroup: Cgroup = None, cap_ms: Cap = 0) -> Work:
+@live_app.command("start", short_help="Start it for a cgroup or the machine, with a guard.")
+def _start(
+    context: typer.Context,
+    cgroup: Cgroup = None,
+    unit: Unit = "",
+    pid: Pid = 0,
+    cap_ms: Cap = 0,
+    ramp: Annotated[
+        RampName,
+        typer.Option(
+            help="steps: 1, 10, 50 % of the new connections and then all but the control group, each step by "
+            "evidence. none: all but the control group at once, without a guard."
+        ),
+    ] = RampName.steps,
+    control_percent: Control = 5.0,
+    first_rto: FirstRto = None,
+    kill_switch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="While this file exists, new connections are stock.",
+            show_default="/etc/tcplearn/live.off",
+        ),
+    ] = None,
+    foreground: Annotated[
+        bool, typer.Option("--foreground", help="Stay, and log to standard error: for systemd.")
+    ] = False,
+    settings: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Take the options that are not given from this file."),
+    ] = None,
+) -> Work:
     """Start it for the new connections of a cgroup, or of the machine. A process stays that holds it; when
-    the process ends, new connections are stock again."""
+    the process ends, new connections are stock again. The guard compares with a control group, and makes new
+    connections stock where floors do harm."""
 
     def work(_: str) -> None:
-        from tcplearn.live import sessions
+        from tcplearn.live import holder, sessions
+        from tcplearn.live.guard import Plan
+        from tcplearn.live.settings_file import SettingsFile, read
 
-        folder = _folder(cgroup)
-        sessions.start(folder, sessions.settings_of(False, cap_ms))
-        print_lines([f"started for new connections of {folder}; undo: tcplearn live stop{_option(cgroup)}"])
+        of = read(settings) if settings else SettingsFile()
+        of = of.model_copy(update={name: value for name, value in given.items() if value is not None})
+        folder = _folder(Path(of.cgroup) if of.cgroup else None, of.unit, pid)
+        plan = None if of.ramp == "none" else Plan(control=of.control_percent / 100)
+        control = 100.0 if plan else of.control_percent
+        first = _first_rto(Path(of.first_rto) if of.first_rto else None)
+        chosen = sessions.settings_of(False, of.cap_ms, control, first)
+        more = {"kill_switch": str(Path(of.kill_switch).absolute())} if of.kill_switch else {}
+        sessions.start(holder.Order(str(folder), chosen, plan, **more), foreground)
+        if not foreground:
+            undo = f"undo: tcplearn live stop{_option(folder if pid or of.unit or of.cgroup else None)}"
+            print_lines([f"started for new connections of {folder}; {undo}"])
 
+    options = {
+        "cgroup": cgroup and str(cgroup),
+        "unit": unit,
+        "ramp": ramp.value,
+        "control_percent": control_percent,
+        "cap_ms": cap_ms,
+        "first_rto": first_rto and str(first_rto),
+        "kill_switch": kill_switch and str(kill_switch),
+    }
+    sources = {name: context.get_parameter_source(name) for name in options}
+    given = {name: options[name] for name, of in sources.items() if of and of.name != "DEFAULT"}
     return work
 
 
@@ -103,7 +225,7 @@ def _option(cgroup: Path | None) -> str:
 
 
 @live_app.command("stop", short_help="Stop it: new connections are stock.")
-def _stop(cgroup: Cgroup = None) -> Work:
+def _stop(cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0) -> Work:
     """Stop what `start` started for a cgroup, or for the machine. Connections that are open keep the floor
     that they have."""
 
@@ -111,7 +233,7 @@ def _stop(cgroup: Cgroup = None) -> Work:
         from tcplearn.live import sessions
         from tcplearn.live.command import summary
 
-        print_lines([summary(sessions.stop(_folder(cgroup)))])
+        print_lines([summary(sessions.stop(_folder(cgroup, unit, pid)))])
 
     return work
 
@@ -140,8 +262,90 @@ def _status(
     return work
 
 
+@live_app.command("top", short_help="Show places and connections, refreshed.")
+def _top(
+    once: Annotated[bool, typer.Option("--once", help="Show them once.")] = False,
+    as_json: AsJson = False,
+    duration: o.For = "",
+) -> Work:
+    """Show places and connections: RTT, floor, losses, and what was gained. Refreshed every two seconds until
+    Ctrl-C; once if the output is no terminal."""
+    duration_s = refresh.seconds(duration)
+
+    def work(_: str) -> None:
+        from tcplearn.live import top
+        from tcplearn.live.conditions import need_all
+        from tcplearn.live.connections import Reader
+
+        need_all()
+        with contextlib.closing(Reader()) as reader:
+            if as_json or once or not sys.stdout.isatty():
+                found = top.read(reader)
+                text = (
+                    [json.dumps(found, indent=1)] if as_json else [x for one in found for x in top.lines(one)]
+                )
+                print_lines(text)
+                return
+            end = time.monotonic() + duration_s
+            with contextlib.suppress(KeyboardInterrupt):
+                while time.monotonic() < end:
+                    shown = [line for one in top.read(reader) for line in top.lines(one)]
+                    print_lines([f"{_CLEAR}{shown[0]}", *shown[1:], "", "Ctrl-C ends"])
+                    time.sleep(_TOP_EVERY_S)
+
+    return work
+
+
+@live_app.command("report", short_help="Show what floors were worth, and what they cost.")
+def _report(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...", help="What `status --json` wrote, also on other machines; - for a pipe."
+        ),
+    ] = None,
+    report: o.Report = None,
+) -> Work:
+    """Show what learned floors were worth against the control group, what was spurious, and what the guard
+    did. Without files, of what is started here."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import report as reports
+        from tcplearn.live import sessions
+
+        found = reports.read(files) if files else sessions.status()
+        print_lines(reports.lines(found))
+        if report:
+            from tcplearn.report import live as page
+
+            page.write(found, report)
+
+    return work
+
+
+@live_app.command("effects", short_help="Show which effects can be seen, and how soon harm is stopped.")
+def _effects(
+    runs: Annotated[int, typer.Option(metavar="N", min=10, help="Simulated runs of each case.")] = 100,
+) -> Work:
+    """Show how large an effect has to be to be seen with how many connections, and within how many rounds the
+    guard stops harm: two tables in Markdown, by formula and by simulation. It changes nothing."""
+
+    def work(_: str) -> None:
+        from tcplearn.live import power
+        from tcplearn.output.markdown import table_of
+
+        lost = [f"{1000 * loss:g} in 1,000 rounds lost" for loss in power.LOSSES]
+        print_lines([table_of(["connections", *lost], power.effects(runs)), ""])
+        lengths = [f"connections of {length:g} rounds" for length in power.LENGTHS]
+        print_lines([table_of(["spurious in 1,000 rounds", *lengths], power.harms(runs))])
+
+    return work
+
+
 @live_app.command("observe", short_help="Learn and count, set nothing.")
-def _observe(cgroup: Cgroup = None, duration: o.For = "", as_json: AsJson = False) -> Work:
+def _observe(
+    cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0, duration: o.For = "", as_json: AsJson = False
+) -> Work:
     """Learn and count for the new connections of a cgroup, or of the machine, until Ctrl-C; set nothing.
     Then show what it would have set."""
     duration_s = refresh.seconds(duration)
@@ -149,8 +353,10 @@ def _observe(cgroup: Cgroup = None, duration: o.For = "", as_json: AsJson = Fals
     def work(_: str) -> None:
         from tcplearn.live import sessions
 
-        counts = sessions.observe(_folder(cgroup), _waits(duration_s))
-        print_lines([json.dumps(counts, indent=1)] if as_json else sessions.counted(counts))
+        counts = sessions.observe(_folder(cgroup, unit, pid), _waits(duration_s))
+        print_lines(
+            [json.dumps(counts, indent=1)] if as_json else [*sessions.counted(counts), sessions.would(counts)]
+        )
 
     return work
 

@@ -1,40 +1,99 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The process that `tcplearn live start` leaves behind: it attaches the program, answers on standard output,
-and becomes `sleep`, which does nothing but hold the link. When it ends, however it ends, the program is
-detached.
+"""The process that `tcplearn live start` leaves behind: it attaches the program and answers on standard
+output. Then it runs the guard; without one it becomes `sleep`, which does nothing but hold the links. When it
+ends, however it ends, the program is detached.
 
-python -m tcplearn.live.holder CGROUP OBSERVE CAP_MS"""
+python -m tcplearn.live.holder ORDER    # as JSON"""
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tcplearn.errors import UserError
 
 from . import notes
+from .guard import Plan
 from .program import Program, Settings
+from .steward import KILL_SWITCH, Steward, to_journal, to_stderr
 
 READY = "ready"
 
 
-def main(cgroup: Path, settings: Settings) -> None:
+@dataclass(frozen=True)
+class Order:
+    """What is to be started."""
+
+    cgroup: str
+    settings: Settings
+    plan: Plan | None = None  # None: no guard
+    kill_switch: str = str(KILL_SWITCH)
+
+    def words(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def order_of(words: str) -> Order:
+    given = json.loads(words)
+    plan = given["plan"]
+    if plan:
+        plan = Plan(**{**plan, "steps": tuple(plan["steps"])})
+    return Order(given["cgroup"], Settings(**given["settings"]), plan, given["kill_switch"])
+
+
+def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[int], Steward | None]:
+    """Attach the program; return the note of this process, the links, and the guard if there is one. Raise
+    UserError."""
+    cgroup = Path(order.cgroup)
+    program = Program(order.settings)
+    note = notes.write(cgroup, order.settings, program.maps())
+    guard = None
     try:
-        program = Program(settings)
-        link = program.attach(cgroup)
-        notes.write(cgroup, settings, program.maps())
+        if order.plan:
+            guard = Steward(program, order.plan, note, Path(order.kill_switch), say)
+        return note, program.attach(cgroup), guard
+    except BaseException:
+        note.forget()
+        raise
+
+
+def stay(order: Order) -> None:
+    """Hold the program in this process until a signal ends it. Raise UserError."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    note, _, guard = begin(order, to_stderr)
+    try:
+        if guard:
+            guard.keep()
+        to_stderr("started without a guard")
+        signal.pause()
+    except KeyboardInterrupt:
+        return
+    finally:
+        note.forget()
+
+
+def main(order: Order) -> None:
+    try:
+        _, links, guard = begin(order, to_journal)
     except (UserError, OSError) as error:
         print(error, flush=True)
         sys.exit(1)
     os.chdir("/")
-    os.set_inheritable(link, True)
     print(READY, flush=True)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
+    if guard:
+        guard.keep()
+    for link in links:
+        os.set_inheritable(link, True)
     os.execvp("sleep", ["tcplearn-live", "infinity"])
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Settings(bool(int(sys.argv[2])), int(sys.argv[3])))
+    main(order_of(sys.argv[1]))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -13,9 +14,11 @@ from pathlib import Path
 
 from tcplearn.bpf.libbpf import map_of
 
+from . import arms
 from .program import Settings, counts_of, known
 
 NOTES = Path("/run/tcplearn-live")
+_MOST_PLACES = 200
 _STARTED = 19  # the start time in /proc/PID/stat, counted from the field behind the command's name
 
 
@@ -26,6 +29,7 @@ class Note:
     cgroup: str
     observe: bool
     cap_ms: int
+    share: int  # of arms.WHOLE that gets floors; with a guard, it decides
     since: float  # seconds since 1970
     maps: Mapping[str, int]
 
@@ -37,6 +41,15 @@ class Note:
     def path(self) -> Path:
         return NOTES / f"{self.pid}.json"
 
+    @property
+    def guarded(self) -> Path:
+        """What the guard has last written, if there is one."""
+        return NOTES / f"{self.pid}.guard"
+
+    def forget(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.guarded.unlink(missing_ok=True)
+
     def read(self) -> dict[str, object]:
         """What it has counted so far, for JSON."""
         with map_of(self.maps["counts"]) as counted:
@@ -44,7 +57,27 @@ class Note:
         with map_of(self.maps["hosts"]) as hosts, map_of(self.maps["places"]) as places:
             learned = {"hosts": known(hosts), "places": known(places)}
         shown = {name: value for name, value in asdict(self).items() if name not in ("maps", "started")}
-        return {**shown, "cgroup_is_there": Path(self.cgroup).exists(), **learned, "counts": counts}
+        return {
+            **shown,
+            "host": socket.gethostname(),
+            "until": time.time(),
+            "cgroup_is_there": Path(self.cgroup).exists(),
+            **learned,
+            "counts": counts,
+            **self._compared(),
+        }
+
+    def _compared(self) -> dict[str, object]:
+        """The guard's state, and what each arm and each place has had."""
+        with map_of(self.maps["traffic"]) as traffic:
+            places = arms.places(traffic)
+        shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_MOST_PLACES]
+        traffic_of = [{"place": arms.name_of(key), **asdict(place)} for key, place in shown]
+        with contextlib.suppress(OSError, ValueError):
+            return {**json.loads(self.guarded.read_text()), "traffic": traffic_of}
+        with map_of(self.maps["arms"]) as counted:
+            pooled = arms.pooled([(self.share, arms.element(counted, 0))])
+        return {"guard": None, "arms": list(pooled), "traffic": traffic_of}
 
 
 def _started(pid: int) -> int | None:
@@ -59,19 +92,21 @@ def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
     pid = os.getpid()
     started = _started(pid)
     assert started is not None
-    note = Note(pid, started, str(cgroup), settings.observe, settings.cap_ms, time.time(), dict(maps))
+    fixed = (settings.observe, settings.cap_ms, settings.share)
+    note = Note(pid, started, str(cgroup), *fixed, time.time(), dict(maps))
     NOTES.mkdir(mode=0o700, exist_ok=True)
     note.path.write_text(json.dumps(asdict(note)))
     return note
 
 
 @contextlib.contextmanager
-def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator[None]:
+def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator[Note]:
+    """Keep the note of this process."""
     note = write(cgroup, settings, maps)
     try:
-        yield
+        yield note
     finally:
-        note.path.unlink(missing_ok=True)
+        note.forget()
 
 
 def living() -> list[Note]:
@@ -83,5 +118,5 @@ def living() -> list[Note]:
             if note.lives:
                 found.append(note)
             else:
-                path.unlink(missing_ok=True)
+                note.forget()
     return found

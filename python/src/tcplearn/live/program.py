@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from tcplearn.bpf import build
-from tcplearn.bpf.kernel import ticks_per_second
+from tcplearn.bpf import build, kernel
 from tcplearn.bpf.libbpf import Map, Object
 from tcplearn.output import temporary
 
+from . import arms
+
 SOURCE = build.SOURCES / "live.bpf.c"
+_FIRST_RTO = build.SOURCES / "first_rto.bpf.c"
 PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
 _PLACE_KEY_BYTES = 32  # struct live_key
 _COUNT_BYTES = 8
+_SHOWN = ("arms", "connections", "counts", "hosts", "places", "traffic")
 LEAST_CAP_MS = 1000  # of TCP_RTO_MAX_MS
 
 
@@ -28,8 +31,13 @@ class Settings:
     observe: bool = False  # learn and count, set nothing
     cap_ms: int = 0  # of the backoff; 0: the kernel's
 
-    def packed(self) -> bytes:
-        return struct.pack("=4I", ticks_per_second(), self.observe, self.cap_ms, 0)
+    share: int = arms.WHOLE  # of the new connections that get floors; where all do, there is no control group
+    first_rto: str = ""  # settings of linux/bpf/first_rto.bpf.c in hexadecimal digits; "": not loaded
+
+    def packed(self, epoch: int = 0, ticks_per_second: int = 0) -> bytes:
+        """For the program; `ticks_per_second`: CONFIG_HZ of another kernel than this one."""
+        ticks = ticks_per_second or kernel.ticks_per_second()
+        return struct.pack("=6I", ticks, self.observe, self.cap_ms, 0, self.share, epoch)
 
 
 @cache
@@ -42,23 +50,50 @@ class Program:
     """Loaded until close(), or until this process ends."""
 
     def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         packed = settings.packed()
         with temporary.folder() as folder:
             self._object = Object(build.compiled(SOURCE, folder / "live.o"))
+            self._first = None
+            if settings.first_rto:
+                self._first = Object(build.compiled(_FIRST_RTO, folder / "first_rto.o"))
+                self._first.map("settings").put(_KEY, bytes.fromhex(settings.first_rto))
         self._object.map("settings").put(_KEY, packed)
+        self._stock: set[bytes] = set()
 
-    def attach(self, cgroup: Path) -> int:
-        """Attach it to a cgroup; return the descriptor of the link."""
-        return self._object.attach(PROGRAM, cgroup)
+    def assign(self, share: int, epoch: int) -> None:
+        """Give floors to this share (of arms.WHOLE) of the connections that begin from now on."""
+        settings = replace(self._settings, share=share)
+        self._object.map("settings").put(_KEY, settings.packed(epoch % arms.EPOCHS))
+
+    def make_stock(self, places: set[bytes]) -> None:
+        """Give no floors to new connections of these places, and of no others."""
+        held = self._object.map("stock_places")
+        for key in places - self._stock:
+            held.put(key, _KEY)
+        for key in self._stock - places:
+            held.remove(key)
+        self._stock = set(places)
+
+    def seen(self) -> arms.Seen:
+        counted, traffic = self._object.map("arms"), self._object.map("traffic")
+        return arms.Seen(arms.read(counted), arms.places(traffic))
+
+    def attach(self, cgroup: Path) -> list[int]:
+        """Attach it to a cgroup; return the descriptors of the links."""
+        links = [self._object.attach(PROGRAM, cgroup)]
+        return [*links, self._first.attach("first_rto", cgroup)] if self._first else links
 
     def maps(self) -> dict[str, int]:
         """The ids by which another process finds what was counted."""
-        return {name: self._object.map(name).id for name in ("counts", "hosts", "places")}
+        return {name: self._object.map(name).id for name in _SHOWN}
 
     def counts(self) -> dict[str, int]:
         return counts_of(self._object.map("counts"))
 
     def close(self) -> None:
+        if self._first:
+            self._first.close()
         self._object.close()
 
     def __enter__(self) -> Program:

@@ -16,20 +16,21 @@ from typing import Any
 from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.search_path import SAFE, environment
 
-from . import holder, notes
+from . import arms, holder, notes
 from .conditions import cap_is_there, need_all, need_free, need_privilege
 from .program import LEAST_CAP_MS, Program, Settings, meanings
 
 _ENDS_WITHIN_S = 5.0
+_ENTRIES_SHOWN = 5
 
 
-def settings_of(observe: bool, cap_ms: int) -> Settings:
+def settings_of(observe: bool, cap_ms: int, control_percent: float = 0.0, first_rto: str = "") -> Settings:
     """Raise UserError if the cap is not possible."""
     if cap_ms and cap_ms < LEAST_CAP_MS:
         raise UserError(f"--cap-ms {cap_ms}: the kernel takes {LEAST_CAP_MS} and more")
     if cap_ms and not cap_is_there():
         raise UserError(f"--cap-ms {cap_ms}: this kernel has no TCP_RTO_MAX_MS (6.15 or later has it)")
-    return Settings(observe, cap_ms)
+    return Settings(observe, cap_ms, round(arms.WHOLE * (1 - control_percent / 100)), first_rto)
 
 
 def need_free_below(cgroup: Path) -> None:
@@ -41,15 +42,18 @@ def need_free_below(cgroup: Path) -> None:
             )
 
 
-def start(cgroup: Path, settings: Settings) -> None:
-    """Leave a process behind that holds the program at `cgroup`. Raise UserError or FailedError."""
+def start(order: holder.Order, foreground: bool = False) -> None:
+    """Leave a process behind that holds the program at a cgroup, or with `foreground` do so in this process.
+    Raise UserError or FailedError."""
+    cgroup = Path(order.cgroup)
     need_all()
     need_free(cgroup)
     need_free_below(cgroup)
-    holds = "tcplearn.live.holder"
-    words = [sys.executable, SAFE, "-m", holds, cgroup, int(settings.observe), settings.cap_ms]
+    if foreground:
+        holder.stay(order)
+        return
     process = subprocess.Popen(
-        [str(word) for word in words],
+        [sys.executable, SAFE, "-m", "tcplearn.live.holder", order.words()],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
@@ -81,7 +85,7 @@ def _end(note: notes.Note) -> dict[str, int]:
         if time.monotonic() > end:
             raise FailedError(f"process {note.pid} does not end, and still holds the program")
         time.sleep(0.01)
-    note.path.unlink(missing_ok=True)
+    note.forget()
     return dict(counts)
 
 
@@ -98,18 +102,50 @@ def status() -> list[dict[str, Any]]:
 def lines(session: dict[str, Any]) -> Iterator[str]:
     """A session of status() for people."""
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session["since"]))
-    does = "observes, sets nothing" if session["observe"] else "sets floors"
     cap = f", backoff capped at {session['cap_ms']} ms" if session["cap_ms"] else ""
     gone = "" if session["cgroup_is_there"] else "; this cgroup is gone"
+    does = _does(session)
     yield f"{printable(session['cgroup'])}: {does}{cap}, since {since}, process {session['pid']}{gone}"
+    if session["guard"]:
+        yield from _guarded(session["guard"])
     yield from counted(session["counts"])
     yield f"{session['hosts']:12}  hosts in {session['places']} places of which something is known"
+
+
+def _does(session: dict[str, Any]) -> str:
+    if session["observe"]:
+        return "observes, sets nothing"
+    share = session["guard"]["share"] if session["guard"] else session["share"] / arms.WHOLE
+    if not share:
+        return "sets no floors"
+    of = "" if share == 1 else f" for {100 * share:.2g} % of the new connections"
+    return f"sets floors{of}"
+
+
+def _guarded(guard: dict[str, Any]) -> Iterator[str]:
+    for entry in guard["journal"][-_ENTRIES_SHOWN:]:
+        yield f"{time.strftime('%m-%d %H:%M:%S', time.localtime(entry['at_s']))}  {entry['text']}"
+    if guard["places"]:
+        yield f"{len(guard['places'])} places are stock: {', '.join(p['place'] for p in guard['places'][:5])}"
 
 
 def counted(counts: dict[str, int]) -> Iterator[str]:
     for name, meaning in meanings().items():
         if counts[name]:
             yield f"{counts[name]:12}  {meaning}"
+
+
+def would(counts: dict[str, int]) -> str:
+    """What an observed session would have gained, in a line."""
+    resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
+    if not resent:
+        return "no packet was resent by a timer: nothing would have been gained"
+    late = f"{counts['rounds_late']} of {counts['rounds']} rounds"
+    lossy = f"{counts['resent_needed']} rounds with a loss"
+    return (
+        f"learned floors would have spared about {counts['saved_us'] / 1e6:.2f} s of waiting in {lossy}; "
+        f"the answer was later than the floor allowed in {late}"
+    )
 
 
 def observe(cgroup: Path, wait: Callable[[], None]) -> dict[str, int]:

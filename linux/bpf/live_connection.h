@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What live.bpf.c keeps of a connection, in socket storage; live_connections.bpf.c reads it. */
+#ifndef TCPLEARN_BPF_LIVE_CONNECTION_H
+#define TCPLEARN_BPF_LIVE_CONNECTION_H
+
+#include "live_member.h"
+#include "live_policy.h"
+
+struct connection {
+	tl_live_policy policy;
+	uint64_t resent_us; /* of the timer's first retransmission since the last round */
+	uint32_t resent;
+	uint32_t timeout;    /* RTO_CB was called, and the retransmission follows */
+	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
+	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
+	uint32_t rounds;
+	uint64_t saved_us; /* by its learned floors, as it is counted in all */
+	struct live_member member;
+};
+
+#endif

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What learned floors were worth: ours against the control group, with intervals that may be looked at any
+time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Any
+
+from .arms import UNIT_US
+from .sequential import rate_limits
+
+RISK = 0.05
+LEAST_ROUNDS = 10  # lossy rounds of each arm, for an interval
+_TUNED = 50  # number of lossy rounds at which the interval is the least wide
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Mean time of a lossy round of one arm, and the variance of this mean, in ms. Rounds of a connection are
+    alike, so the variance is that of a ratio of sums over connections."""
+
+    ms: float
+    variance: float
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Effect:
+    control: Mean
+    ours: Mean
+    less_ms: Estimate  # how much shorter a lossy round was
+
+    def saved_s(self) -> Estimate:
+        """Seconds of waiting that the lossy rounds of ours were spared."""
+        by = self.ours.rounds / 1000
+        return Estimate(by * self.less_ms.value, by * self.less_ms.low, by * self.less_ms.high)
+
+
+def boundary(count: int, risk: float = RISK) -> float:
+    """How many standard errors an interval of this many values has on each side. Asymptotic confidence
+    sequence: Waudby-Smith et al., "Time-uniform central limit theory and asymptotic confidence sequences"
+    (Annals of Statistics 52, 2024), theorem 2.2, with the rho of its equation 10."""
+    tuned = -2 * log(risk)
+    scaled = count * (tuned + log(tuned + 1)) / _TUNED
+    return sqrt(2 * (scaled + 1) / scaled * log(sqrt(scaled + 1) / risk))
+
+
+def mean_of(arm: Mapping[str, int]) -> Mean:
+    """Raise ZeroDivisionError if the arm had no lossy round."""
+    needed, unit_ms = arm["needed"], UNIT_US / 1000
+    ratio = arm["wait"] / needed
+    squares = arm["wait_square"] - 2 * ratio * arm["wait_needed"] + ratio**2 * arm["needed_square"]
+    return Mean(unit_ms * ratio, unit_ms**2 * max(0.0, squares) / needed**2, needed)
+
+
+def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
+    """Ours against the control group, for each share and host by itself, because at another time other paths
+    may have lost more; None if too little was lost. `strata`: "control" and "ours" of each."""
+    pairs = [(one["control"], one["ours"]) for one in strata]
+    means = [(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]]
+    if not means:
+        return None
+    control, ours = (_together([pair[arm] for pair in means], [b for _, b in means]) for arm in (0, 1))
+    least = min(control.rounds, ours.rounds)
+    if least < LEAST_ROUNDS:
+        return None
+    wide = boundary(least) * sqrt(control.variance + ours.variance)
+    less = control.ms - ours.ms
+    return Effect(control, ours, Estimate(less, less - wide, less + wide))
+
+
+def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
+    """Weighted by the lossy rounds of ours, because theirs is what was saved."""
+    whole = sum(one.rounds for one in weights)
+    parts = [one.rounds / whole for one in weights]
+    return Mean(
+        sum(part * mean.ms for part, mean in zip(parts, means, strict=True)),
+        sum(part**2 * mean.variance for part, mean in zip(parts, means, strict=True)),
+        sum(mean.rounds for mean in means),
+    )
+
+
+def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate:
+    """Spurious retransmissions in 1,000 rounds. Those of a connection count for as many fewer as are together
+    on average."""
+    found = [*arms]
+    rounds, events, squares = (
+        sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")
+    )
+    together = squares / events if events else 1.0
+    low, high = rate_limits(round(events / together), round(rounds / together), RISK)
+    return Estimate(1000 * events / rounds if rounds else 0.0, 1000 * low, 1000 * high)

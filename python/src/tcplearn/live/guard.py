@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Decides which share of the new connections gets learned floors: 1 %, 10 %, 50 %, all but the control group,
+each step by evidence; none where they do harm. It has no BPF in it, and no clock: time is an argument."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+from .arms import CONTROL, OURS, WHOLE, Counts, Seen, minus
+from .epochs import Epochs
+from .places_guard import PlacesGuard
+from .sequential import log_harm, log_rate, rate_limits, spent
+
+RISK = 0.05  # that a ramp is stopped although floors do no harm
+TOLERATED = 0.001  # more spurious retransmissions in a round than under stock are no harm
+EXCLUDED = 0.004  # a step is taken if those that it adds are excluded to be more, in a round of all
+DOUBT_RATE, DOUBT = 0.005, 20.0  # above this rate, by this e-value, half of the connections have to decide
+LEAST_CONNECTIONS = 5  # with learned floors, for a step
+_RESENT_MORE = 0.2  # logarithm of the odds: some more connections with retransmissions by timer are no harm
+_DOUBT_ROUNDS = 1000
+#: What is tested, and by which part of the risk.
+_TESTS = {
+    "spurious_1": 0.5,
+    "spurious_4": 0.2,
+    "spurious_16": 0.1,
+    "resent_1": 0.1,
+    "resent_4": 0.05,
+    "resent_16": 0.05,
+}
+_KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
+_MOST_ENTRIES = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    control: float = 0.05  # share that always stays stock
+    steps: tuple[float, ...] = (0.01, 0.1, 0.5)  # before all the others
+    least_s: float = 60.0  # of a step
+    again_s: float = 3600.0  # after which it tries again, doubled each time
+    again_most_s: float = 86400.0
+
+    def shares(self) -> list[int]:
+        """The share of each step, of WHOLE."""
+        most = 1 - self.control
+        return [round(WHOLE * min(step, most)) for step in (*self.steps, most)]
+
+
+@dataclass(frozen=True)
+class Entry:
+    at_s: float
+    text: str
+
+
+class Guard:
+    """`share` and `epoch` say what the program has to do, `places` which places are stock."""
+
+    def __init__(self, plan: Plan, now_s: float, seen: Seen, killed: bool = False) -> None:
+        self._plan = plan
+        self._shares = plan.shares()
+        self.step: int | None = 0  # None: stopped, until `again_at_s`
+        self.again_at_s = 0.0
+        self.killed = killed
+        self.epochs = Epochs()
+        self.places = PlacesGuard()
+        self.journal: list[Entry] = []
+        self._news: list[Entry] = []
+        self._attempts, self._tests = 1, 0
+        self._since_s = now_s
+        self._places_before: dict[bytes, Counts] = {}  # what ours had there when this epoch began
+        self._cleared: Counts | None = None  # what ours had when doubts were last cleared
+        self._enter(now_s, seen, 0, "the kill switch is set: new connections are stock" if killed else "")
+
+    @property
+    def share(self) -> int:
+        """Of the new connections, of WHOLE."""
+        return self.epochs.share
+
+    @property
+    def epoch(self) -> int:
+        return self.epochs.number
+
+    def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
+        """Decide by what was counted."""
+        if killed != self.killed:
+            self.killed = killed
+            why = "the kill switch is set" if killed else "the kill switch is gone"
+            self._enter(now_s, seen, self.step, why)
+        if self.killed:
+            return
+        if self.step is None:
+            self._try_again(now_s, seen)
+            return
+        now = self.epochs.now(seen.arms)
+        if why := self._harm(now[CONTROL], now[OURS]):
+            self._stop(now_s, seen, why)
+            return
+        self._doubt(now_s, seen, now[OURS])
+        self._forward(now_s, seen)
+        for text in self.places.look(now_s, seen.places, _pooled_rate(seen)):
+            self._say(now_s, text)
+
+    def news(self) -> list[Entry]:
+        """What was done since the last call."""
+        news, self._news = self._news, []
+        return news
+
+    def _try_again(self, now_s: float, seen: Seen) -> None:
+        if now_s >= self.again_at_s:
+            self._attempts += 1
+            self._tests = 0
+            self._enter(now_s, seen, 0, "it tries again")
+
+    def _harm(self, control: Counts, ours: Counts) -> str:
+        """Why it has to stop; ""."""
+        share = self.share / WHOLE
+        if not 0 < share < 1:
+            return ""
+        risk = spent(RISK, self._tests)
+        allowed = TOLERATED * ours["rounds"]
+        for name, part in _TESTS.items():
+            tolerated = _RESENT_MORE if name.startswith("resent") else 0.0
+            found = log_harm(ours[name], control[name], share, allowed, tolerated)
+            if found >= log(1 / (risk * part)):
+                return _because(name, control, ours)
+        return ""
+
+    def _stop(self, now_s: float, seen: Seen, why: str) -> None:
+        wait_s = min(self._plan.again_s * 2 ** (self._attempts - 1), self._plan.again_most_s)
+        self.again_at_s = now_s + wait_s
+        self._enter(now_s, seen, None, f"{why}; it tries again after {wait_s / 3600:.3g} h")
+
+    def _doubt(self, now_s: float, seen: Seen, ours: Counts) -> None:
+        """A control group of 5 % shows harm late, so at the first sign half of the connections decide."""
+        if self.step != len(self._shares) - 1:
+            return
+        recent = minus(ours, self._cleared) if self._cleared else ours
+        expected = recent["rounds"] * (DOUBT_RATE + _pooled_rate(seen))
+        if expected and log_rate(recent["spurious_1"], expected) > log(DOUBT):
+            why = f"to compare, because {recent['spurious']} of {recent['rounds']} rounds were spurious"
+            self._enter(now_s, seen, self.step - 1, why)
+        elif recent["rounds"] > _DOUBT_ROUNDS:
+            self._cleared = ours
+
+    def _forward(self, now_s: float, seen: Seen) -> None:
+        """Take the next step if the harm that it could do is excluded."""
+        step = self.step
+        if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
+            return
+        now = self.epochs.now(seen.arms)
+        ours = self._without_stopped(now_s, now[OURS], seen)
+        most = EXCLUDED * WHOLE / self._shares[step + 1]
+        if ours["connections"] >= LEAST_CONNECTIONS and excess(now[CONTROL], ours) < most:
+            why = f"more than {1000 * most:.0f} in 1,000 rounds more spurious than stock's are excluded"
+            self._enter(now_s, seen, step + 1, why)
+
+    def _without_stopped(self, now_s: float, ours: Counts, seen: Seen) -> Counts:
+        """What ours had in this epoch, but for the places that are stock now, where it is no forecast."""
+        out = dict(ours)
+        for key in self.places.stopped(now_s):
+            before, place = self._places_before.get(key), seen.places.get(key)
+            if place:
+                for name in ("rounds", "spurious"):
+                    out[name] -= place.ours[name] - (before[name] if before else 0)
+                out["rounds_lowered"] = min(out["rounds_lowered"], out["rounds"])
+        out = {name: max(0, count) for name, count in out.items()}
+        if ours["spurious"]:  # the squares are not known by place
+            out["spurious_square"] = ours["spurious_square"] * out["spurious"] // ours["spurious"]
+        return out
+
+    def _enter(self, now_s: float, seen: Seen, step: int | None, why: str = "") -> None:
+        share = 0 if step is None or self.killed else self._shares[step]
+        self.epochs.begin(share, seen.arms)
+        self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
+        self._tests += share > 0
+        self.step, self._since_s, self._cleared = step, now_s, None
+        does = f"{100 * share / WHOLE:.2g} % of the new connections have floors" if share else ""
+        does = does or "new connections are stock"
+        self._say(now_s, f"{does}: {why}" if why else does)
+
+    def _say(self, now_s: float, text: str) -> None:
+        self.journal.append(Entry(now_s, text))
+        self._news.append(self.journal[-1])
+        del self.journal[:-_MOST_ENTRIES]
+
+
+def excess(control: Counts, ours: Counts) -> float:
+    """How many more spurious retransmissions in a round than under stock are possible."""
+    high = _limits(ours, ours["rounds_lowered"])[1]
+    low = _limits(control, control["rounds"])[0]
+    return high - low
+
+
+def _limits(of: Counts, rounds: int) -> tuple[float, float]:
+    """Those of a connection are not independent, and count for as many fewer as are together on average."""
+    together = max(1.0, of["spurious_square"] / of["spurious"]) if of["spurious"] else 1.0
+    return rate_limits(round(of["spurious"] / together), round(rounds / together), RISK)
+
+
+def _pooled_rate(seen: Seen) -> float:
+    """Spurious retransmissions in a round under stock."""
+    control = [element[CONTROL] for element in seen.arms]
+    rounds = sum(one["rounds"] for one in control)
+    return sum(one["spurious"] for one in control) / rounds if rounds else 0.0
+
+
+def _because(name: str, control: Counts, ours: Counts) -> str:
+    kind, times = name.split("_")
+    more = "" if times == "1" else f" in {times} rounds or more"
+    return (
+        f"{ours[name]} of {ours['connections']} connections with floors had {_KINDS[kind]}{more}, "
+        f"and {control[name]} of the {control['connections']} others"
+    )

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Which effect can be seen with how many connections, and how soon harm is stopped: by formula, and by what
+simulated connections show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil, sqrt
+from statistics import median
+
+import numpy as np
+
+from .arms import OURS
+from .effect import LEAST_ROUNDS, boundary, effect_of
+from .guard import Plan
+from .simulated import Fleet, Path, guarded
+
+ROUNDS = 20.0  # of a connection, on average
+CONTROL = 0.05
+CONNECTIONS = (1_000, 10_000, 100_000, 1_000_000)
+LOSSES = (0.001, 0.003, 0.01, 0.03)
+HARMS = (0.005, 0.01, 0.02, 0.05)
+LENGTHS = (5.0, 20.0, 100.0)
+_STOCK_MS = 230.0
+_FOUND = 0.84  # standard errors more, so that four of five are found
+#: Standard deviation of a lossy round's time over its mean, as in `simulated`.
+_VARIES = 0.6
+_SIMULATED_CONNECTIONS = 10_000  # more take too long
+_MOST_ROUNDS = 60_000
+_PLACES = 1000  # so many that the guard of single places is of no help
+
+
+def least_effect(connections: int, loss: float, control: float = CONTROL) -> float | None:
+    """By which part a lossy round has to become shorter to be seen in four of five cases; None: it is not."""
+    lossy = connections * ROUNDS * loss
+    rounds = control * lossy, (1 - control) * lossy
+    if min(rounds) < 1.5 * LEAST_ROUNDS:  # fewer may be too few by chance
+        return None
+
+    def seen(effect: float) -> bool:
+        error = _VARIES * sqrt(1 / rounds[0] + (1 - effect) ** 2 / rounds[1])
+        return effect >= (boundary(int(min(rounds))) + _FOUND) * error
+
+    for percent in range(1, 100):
+        if seen(percent / 100):
+            return percent / 100
+    return None
+
+
+def found_share(connections: int, loss: float, effect: float, runs: int) -> float:
+    """In which share of simulated runs an effect is seen."""
+    path = Path(loss, (0.0, 0.0), (_STOCK_MS, _STOCK_MS * (1 - effect)), ROUNDS, unlike=0.0)
+    found = 0
+    for seed in range(runs):
+        fleet = Fleet([path], seed)
+        draw = np.random.default_rng(seed + 1_000_000)
+        for is_ours in draw.random(connections) < 1 - CONTROL:
+            fleet.connect(path, int(is_ours))
+        effect_seen = effect_of([{"control": fleet.seen.arms[0][0], "ours": fleet.seen.arms[0][OURS]}])
+        found += effect_seen is not None and effect_seen.less_ms.low > 0
+    return found / runs
+
+
+def effects(runs: int) -> Iterator[list[str]]:
+    """A row for each number of connections."""
+    for connections in CONNECTIONS:
+        row = [f"{connections:,}"]
+        for loss in LOSSES:
+            least = least_effect(connections, loss)
+            cell = "nothing" if least is None else f"{100 * least:.0f} %"
+            if least is not None and connections <= _SIMULATED_CONNECTIONS:
+                cell += f" ({100 * found_share(connections, loss, least, runs):.0f} % found)"
+            row.append(cell)
+        yield row
+
+
+def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[int, int] | None:
+    """Of ours, and in all, until new connections are stock; None: not within many rounds."""
+    fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed)
+    guard = guarded(fleet, plan)
+    while guard.step is not None and fleet.rounds < _MOST_ROUNDS:
+        fleet.play(fleet.rounds + 50, guard)
+    if guard.step is not None:
+        return None
+    return sum(element[OURS]["rounds"] for element in fleet.seen.arms), fleet.rounds
+
+
+def harms(runs: int) -> Iterator[list[str]]:
+    """A row for each rate of harm: rounds of ours until it is stopped, median and nine of ten, where half of
+    the connections have floors."""
+    for harm in HARMS:
+        row = [f"{1000 * harm:.0f}"]
+        for length in LENGTHS:
+            found = [rounds_to_stop(harm, length, seed, Plan(steps=(0.5,))) for seed in range(runs)]
+            counts = sorted(one[0] if one else _MOST_ROUNDS for one in found)
+            row.append(f"{median(counts):,.0f} ({counts[ceil(0.9 * runs) - 1]:,})")
+        yield row

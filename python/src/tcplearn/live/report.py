@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The day's report: what floors were worth and what they cost, of the sessions that `status --json` has
+written, on one or several machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tcplearn.errors import UserError, printable
+
+from . import effect
+from .effect import Effect, Estimate
+
+Session = dict[str, Any]
+_ENTRIES_SHOWN = 5
+_NOTHING = "nothing can be told yet"
+
+
+def read(files: Sequence[Path]) -> list[Session]:
+    """The sessions in files of `status --json`; "-" is standard input. Raise UserError."""
+    found = []
+    for path in files:
+        name = "standard input" if str(path) == "-" else printable(path)
+        try:
+            text = sys.stdin.read() if str(path) == "-" else path.read_text()
+            sessions = json.loads(text)
+            if not isinstance(sessions, list):
+                raise TypeError
+            for session in sessions:
+                lines([session])
+            found += sessions
+        except OSError as error:
+            raise UserError(f"{name}: {error.strerror}") from error
+        except (ValueError, TypeError, KeyError) as error:
+            raise UserError(f"{name}: not what `tcplearn live status --json` writes") from error
+    return found
+
+
+def lines(sessions: Sequence[Session]) -> list[str]:
+    """The report."""
+    found = [*rows(sessions)]
+    return [f"{name:14}{text}" for name, text in found] or ["live is not started: nothing is to report"]
+
+
+def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
+    """What each line is about, "" where it is as before, and the line."""
+    acting = [session for session in sessions if not session["observe"]]
+    if acting:
+        yield from _rows(acting)
+
+
+def effect_of(sessions: Sequence[Session]) -> Effect | None:
+    """Over all shares and hosts; None if nothing can be told yet."""
+    return effect.effect_of(one for session in sessions for one in session["arms"] if 0 < one["share"] < 1)
+
+
+def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
+    hosts = sorted({session["host"] for session in sessions})
+    yield "hosts", f"{len(hosts)}: {', '.join(map(printable, hosts[:5]))}{', …' if len(hosts) > 5 else ''}"
+    begun, ended = min(s["since"] for s in sessions), max(s["until"] for s in sessions)
+    yield "time", f"{_clock(begun)} to {_clock(ended)}"
+    strata = [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
+    every = [one for session in sessions for one in session["arms"]]
+    counts = {name: sum(one[name]["connections"] for one in every) for name in ("control", "ours", "stopped")}
+    yield (
+        "connections",
+        f"{sum(counts.values()):,}, of them {counts['ours']:,} with learned floors",
+    )
+    held = [place for session in sessions if session["guard"] for place in session["guard"]["places"]]
+    yield (
+        "places",
+        f"{sum(session['places'] for session in sessions):,}, of them {len(held)} stock by the guard",
+    )
+    yield from _gained(strata, effect_of(sessions))
+    for name, title in (("ours", "spurious"), ("control", "")):
+        of = effect.spurious_of(one[name] for one in every)
+        whose = "with learned floors" if name == "ours" else "under stock"
+        rounds = sum(one[name]["rounds"] for one in every)
+        yield title, f"{_span(of, 2)} in 1,000 rounds {whose}" if rounds else f"{_NOTHING} {whose}"
+    yield from _decided(sessions)
+
+
+def _gained(strata: Sequence[dict[str, Any]], found: Effect | None) -> Iterator[tuple[str, str]]:
+    if not found:
+        lost = {name: sum(one[name]["needed"] for one in strata) for name in ("control", "ours")}
+        yield "lossy rounds", f"{_NOTHING}: {lost['control']} in the control group and {lost['ours']} of ours"
+        return
+    yield "lossy rounds", f"{found.control.ms:.0f} ms under stock, {found.ours.ms:.0f} ms with learned floors"
+    less = found.less_ms
+    sure = "" if less.low > 0 or less.high < 0 else f"; {_NOTHING}"
+    yield "", f"{_span(less, 0)} ms less each{sure}"
+    yield "saved", f"{_span(found.saved_s(), 1)} s of waiting in {found.ours.rounds:,} lossy rounds"
+
+
+def _decided(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
+    for session in sessions:
+        title = f"{session['host']}, {session['cgroup']}"
+        if not session["guard"]:
+            yield "guard", f"{printable(title)}: none"
+            continue
+        yield "guard", f"{printable(title)}: floors for {100 * session['guard']['share']:.2g} %"
+        for entry in session["guard"]["journal"][-_ENTRIES_SHOWN:]:
+            yield "", f"{_clock(entry['at_s'])}  {printable(entry['text'])}"
+
+
+def _span(of: Estimate, digits: int) -> str:
+    return f"{of.value:,.{digits}f} ({of.low:,.{digits}f} to {of.high:,.{digits}f})"
+
+
+def _clock(at_s: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_s))

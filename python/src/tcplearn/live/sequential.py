@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Tests that may be looked at any time, as often as one likes. Each returns the logarithm of an e-value: if
+what is tested holds, it ever exceeds log(1/a) with a probability of at most a (Ville's inequality).
+
+Sources: Lindon and Malek, "Anytime-Valid Inference for Multinomial Count Data" (NeurIPS 2022), for the share;
+the mixture of Robbins ("Statistical Methods Related to the Law of the Iterated Logarithm", 1970) with a gamma
+weight for the rate. docs/live-guard.md has the equations."""
+
+from __future__ import annotations
+
+from math import exp, inf, lgamma, log, log1p
+
+#: Logarithms of how much more often than in the control group an event may happen: equal weights.
+_MORE = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
+#: How many times the rate that is tested: likewise.
+_TIMES = (1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 40.0)
+#: Shape of the gamma weight of a rate's limits.
+_SHAPE = 0.5
+
+
+def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> float:
+    """Test that connections with an event are ours no more often than the draw made them.
+
+    `ours`, `control`: connections with an event in each arm. `share`: with which probability a connection
+    became ours, more than 0 and less than 1. `tolerated`: logarithm of the ratio of odds that is allowed.
+    It holds whatever the connections are like, because only the draw is random."""
+    allowed = _tilted(share, tolerated)
+    parts = []
+    for more in _MORE:
+        tilted = _tilted(allowed, more)
+        parts.append(ours * log(tilted / allowed) + control * log((1 - tilted) / (1 - allowed)))
+    return _log_mean(parts)
+
+
+def _tilted(share: float, by: float) -> float:
+    odds = share / (1 - share) * exp(by)
+    return odds / (1 + odds)
+
+
+def _log_mean(logs: list[float]) -> float:
+    most = max(logs)
+    return most + log(sum(exp(one - most) for one in logs) / len(logs))
+
+
+def log_rate(events: int, expected: float) -> float:
+    """Test that independent events are on average no more than `expected`, more than 0."""
+    return _log_mean([events * log(times) - (times - 1) * expected for times in _TIMES])
+
+
+def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: float = 0.0) -> float:
+    """Test as log_more() does, where events that are independent of the draw are tolerated too: `allowed` of
+    ours on average. Which of ours they are is not known: the split that is least harm counts. The product of
+    two independent e-values is one."""
+    if allowed <= 0:
+        return log_more(ours, control, share, tolerated)
+
+    def at(others: int) -> float:
+        return log_more(ours - others, control, share, tolerated) + log_rate(others, allowed)
+
+    low, high = 0, ours  # at() is convex
+    while low < high:
+        middle = (low + high) // 2
+        if at(middle) <= at(middle + 1):
+            high = middle
+        else:
+            low = middle + 1
+    return at(low)
+
+
+def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
+    """The rates that this number of events is compatible with at any time: each limit at half the risk."""
+    if not trials:
+        return 0.0, inf
+    wall = log(2 / risk)
+    return (
+        _limit(events, wall, 0.0, float(events)) / trials,
+        _limit(events, wall, 2 * events + 4 * wall + 8, float(events)) / trials,
+    )
+
+
+def _log_gamma(events: int, expected: float) -> float:
+    """The likelihood of a rate weighted by a gamma of mean 1, over that of rate 1."""
+    a = _SHAPE
+    return a * log(a) + lgamma(a + events) - lgamma(a) + expected - (a + events) * log(a + expected)
+
+
+def _limit(events: int, wall: float, far: float, near: float) -> float:
+    """The mean between `far`, which is rejected, and `near`, which is not, where that changes."""
+    if far < near and events == 0:
+        return 0.0
+    for _ in range(50):
+        middle = (far + near) / 2
+        if middle > 0 and _log_gamma(events, middle) < wall:
+            near = middle
+        else:
+            far = middle
+    return near
+
+
+def spent(risk: float, number: int) -> float:
+    """The part of `risk` for the test with this number, from 1 on; all parts together are the whole."""
+    return exp(log(risk) - log(number) - log1p(number))

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The cgroup of a systemd unit, and of a process or the container it runs in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tcplearn.bpf.kernel import cgroups
+from tcplearn.errors import UserError, printable
+
+_ENDINGS = (".service", ".slice", ".scope")
+
+
+def of_unit(name: str) -> Path:
+    """systemd names the cgroup of a unit as the unit. Raise UserError."""
+    wanted = {name} if name.endswith(_ENDINGS) else {name, f"{name}.service"}
+    found = [Path(folder) for folder, _, _ in os.walk(cgroups()) if Path(folder).name in wanted]
+    if not found:
+        raise UserError(f"--unit {printable(name)}: no such cgroup; does it run? (systemctl status)")
+    if len(found) > 1:
+        raise UserError(f"--unit {printable(name)}: {len(found)} cgroups have this name; use --cgroup")
+    return found[0]
+
+
+def of_process(pid: int) -> Path:
+    """Raise UserError."""
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    except OSError as error:
+        raise UserError(f"--pid {pid}: no such process") from error
+    for line in lines:
+        if line.startswith("0::/"):
+            return cgroups() / line.removeprefix("0::/")
+    raise UserError(f"--pid {pid}: it is in no cgroup of version 2")

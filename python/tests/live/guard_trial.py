@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the guard of `tcplearn live` does where floors do no harm, and on a virtual day:
+
+    PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_trial.py    # a minute
+
+False alarms: connections that were recorded under the stock kernel (record_rounds.py) are drawn again and
+again, and what the guard takes for learned floors is stock too. The day: 200,000 rounds to 300 places, half
+of them calm, a tenth harmful, the others lossy. Another number of draws: guard_trial.py COUNT."""
+
+from __future__ import annotations
+
+import csv
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from tcplearn.live.arms import CONTROL, EPOCHS, OURS, WHOLE
+from tcplearn.live.guard import Guard, Plan
+from tcplearn.live.simulated import Fleet, guarded
+from tcplearn.live.simulated import Path as Connections
+from tcplearn.live.simulated import count as count_connection
+from tcplearn.output.markdown import table_of
+
+ROUNDS = Path(__file__).with_name("rounds.csv")
+COUNT = 200
+PLANS = {"1 %, 10 %, 50 %, 95 %": Plan(least_s=0.0), "50 %, 95 %": Plan(steps=(0.5,), least_s=0.0)}
+CONNECTIONS = 5000
+_LOOK_EVERY = 20  # connections
+CALM = Connections(loss=0.0005)
+HARMFUL = Connections(loss=0.001, spurious=(0.0, 0.02))
+LOSSY = Connections(loss=0.02, spurious=(0.0002, 0.0006))
+DAY_S, DAY_ROUNDS = 86_400.0, 200_000
+DAYS = 5
+
+
+@dataclass(frozen=True)
+class Recorded:
+    rounds: int
+    lost: int
+    spurious: int
+
+
+def recorded() -> list[Recorded]:
+    with ROUNDS.open() as file:
+        rows = [*csv.DictReader(file)]
+    return [Recorded(int(row["rounds"]), int(row["lost"]), int(row["spurious"])) for row in rows]
+
+
+def played(rows: Sequence[Recorded], seed: int, plan: Plan, connections: int) -> Guard:
+    """Stock against stock."""
+    draw, fleet = random.Random(seed), Fleet([CALM], seed)
+    guard = guarded(fleet, plan)
+    for number in range(connections):
+        row = draw.choice(rows)
+        arm = OURS if draw.random() * WHOLE < guard.share else CONTROL
+        element = fleet.seen.arms[guard.epoch % EPOCHS][arm]
+        count_connection(element, row.rounds, row.spurious, [230.0] * row.lost, arm == OURS)
+        if number % _LOOK_EVERY == 0:
+            guard.look(float(number), fleet.seen)
+            if guard.step is None:
+                break
+    return guard
+
+
+def day(seed: int, has_guard: bool) -> tuple[Fleet, Guard | None]:
+    paths = [CALM] * 150 + [HARMFUL] * 30 + [LOSSY] * 120
+    fleet = Fleet(paths, seed, rounds_per_s=DAY_ROUNDS / DAY_S)
+    guard = guarded(fleet, Plan()) if has_guard else None
+    return fleet.play(DAY_ROUNDS, guard), guard
+
+
+def _alarms(count: int) -> list[list[str]]:
+    rows = recorded()
+    out = []
+    for name, plan in PLANS.items():
+        guards = [played(rows, seed, plan, CONNECTIONS) for seed in range(count)]
+        stopped = sum(guard.step is None for guard in guards)
+        whole = sum(guard.step == len(plan.steps) for guard in guards)
+        out.append([name, str(count), str(stopped), str(whole)])
+    return out
+
+
+def _days(count: int) -> list[list[str]]:
+    out = []
+    for seed in range(count):
+        (free, _), (fleet, guard) = day(seed, False), day(seed, True)
+        assert guard
+        reached = [entry.at_s / 3600 for entry in guard.journal if entry.text.startswith("95 %")]
+        out.append(
+            [
+                str(seed),
+                f"{free.saved_ms / 1000:.0f}",
+                f"{fleet.saved_ms / 1000:.0f}",
+                f"{fleet.saved_ms / free.saved_ms:.2f}",
+                str(free.harm),
+                str(fleet.harm),
+                f"{fleet.harm / free.harm:.2f}",
+                str(len(guard.places.stopped(fleet.now_s))),
+                f"{reached[0]:.1f}" if reached else "-",
+            ]
+        )
+    means = [f"{fmean(float(row[at]) for row in out):.2f}" for at in (3, 6)]
+    return [*out, ["mean", "", "", means[0], "", "", means[1], "", ""]]
+
+
+def main(count: int) -> None:
+    print(table_of(["steps", "draws", "stopped", "reached all but the control group"], _alarms(count)))
+    head = ["day", "s saved without a guard", "with it", "part", "spurious without", "with it", "part"]
+    print()
+    print(table_of([*head, "places stock", "95 % after, h"], _days(min(DAYS, count))))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT)

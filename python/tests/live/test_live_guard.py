@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The guard of `tcplearn live` on connections that exist only as numbers (docs/live-guard.md has the figures
+of the longer runs)."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import guard_trial
+import pytest
+
+from tcplearn.live.arms import CONTROL, OURS, WHOLE, name_of
+from tcplearn.live.epochs import Epochs
+from tcplearn.live.guard import RISK, Guard, Plan
+from tcplearn.live.sequential import log_harm, log_more, log_rate, rate_limits
+from tcplearn.live.simulated import Fleet, Path, count, guarded, key_of
+
+CALM = Path(loss=0.01)
+HARMED = Path(loss=0.01, spurious=(0.0, 0.02))
+#: Stock against stock: nothing, little, much that is spurious; short and long, like and unlike connections.
+ALIKE = [
+    Path(loss=0.02, spurious=(rate, rate), wait_ms=(230, 230), rounds=rounds, unlike=unlike)
+    for rate in (0.0, 0.0012, 0.039)
+    for rounds in (5, 50, 400)
+    for unlike in (0.5, 4.0)
+]
+HALF = Plan(steps=(0.5,))
+
+
+def _texts(guard: Guard) -> list[str]:
+    return [entry.text for entry in guard.journal]
+
+
+def _ours(fleet: Fleet) -> int:
+    return sum(element[OURS]["rounds"] for element in fleet.seen.arms)
+
+
+def test_the_test_of_the_draw_is_wrong_as_often_as_it_says() -> None:
+    """Looked at after every event, and with events that are tolerated among ours."""
+    wrong = {"draw": 0, "tolerated": 0}
+    for seed in range(200):
+        draw, ours, control, tolerated = random.Random(seed), 0, 0, 0
+        found = dict.fromkeys(wrong, False)
+        for at in range(1, 81):
+            is_ours = draw.random() < 0.3
+            ours, control = ours + is_ours, control + (not is_ours)
+            tolerated += draw.random() < 0.1
+            found["draw"] |= log_more(ours, control, 0.3) >= math.log(1 / RISK)
+            found["tolerated"] |= log_harm(ours + tolerated, control, 0.3, 0.1 * at) >= math.log(1 / RISK)
+        for name, is_wrong in found.items():
+            wrong[name] += is_wrong
+    assert 0 < wrong["draw"] <= 200 * RISK + 8 and wrong["tolerated"] <= wrong["draw"], wrong
+
+
+def test_limits_of_a_rate_hold_at_every_look() -> None:
+    outside = 0
+    for seed in range(200):
+        draw, events, is_outside = random.Random(seed), 0, False
+        for trials in range(1, 1001):
+            events += draw.random() < 0.03
+            if trials % 20 == 0:
+                low, high = rate_limits(events, trials, RISK)
+                is_outside |= not low <= 0.03 <= high
+        outside += is_outside
+    assert outside <= 200 * RISK + 8, outside
+    assert rate_limits(0, 1000, RISK)[0] == 0.0 and 0.003 < rate_limits(0, 1000, RISK)[1] < 0.006
+
+
+def test_a_rate_that_is_exceeded_is_found() -> None:
+    assert log_rate(2, 2.0) < 0 < math.log(20) < log_rate(12, 2.0)
+
+
+@pytest.mark.parametrize("plan", [Plan(), HALF], ids=["ramp", "half"])
+def test_stock_against_stock_is_no_harm(plan: Plan) -> None:
+    """At most 5 % of 200; here of fewer."""
+    stopped = 0
+    for seed in range(20):
+        fleet = Fleet(ALIKE, seed)
+        guard = guarded(fleet, plan)
+        fleet.play(10_000, guard)
+        stopped += any("tries again" in text and "had" in text for text in _texts(guard))
+    assert stopped <= 2
+
+
+def test_harm_is_stopped_within_2000_requests() -> None:
+    for seed in range(5):
+        fleet = Fleet([HARMED] * 50, seed)
+        guard = guarded(fleet, HALF)
+        while guard.step is not None and fleet.rounds < 20_000:
+            fleet.play(fleet.rounds + 50, guard)
+        assert guard.step is None and guard.share == 0 and _ours(fleet) <= 2000
+        assert "connections with floors had spurious retransmissions" in _texts(guard)[-1]
+        assert guard.epochs.now(fleet.seen.arms)[OURS]["connections"] == 0
+
+
+def test_it_tries_again_and_waits_longer_each_time() -> None:
+    fleet = Fleet([HARMED] * 50, 1)
+    guard = guarded(fleet, Plan(steps=(0.5,), again_s=100.0))
+    waits = []
+    while len(waits) < 3:
+        fleet.play(fleet.rounds + 100, guard)
+        if guard.step is None:
+            waits.append(round(guard.again_at_s - fleet.now_s))
+            fleet.now_s = guard.again_at_s
+    assert 90 <= waits[0] <= 100 and 190 <= waits[1] <= 200 and 390 <= waits[2] <= 400
+    assert "it tries again" in _texts(guard)[2]
+
+
+def test_the_ramp_takes_its_steps_and_keeps_a_control_group() -> None:
+    fleet = Fleet([CALM] * 20, 3)
+    guard = guarded(fleet, Plan())
+    fleet.play(60_000, guard)
+    assert [text.split(" of")[0] for text in _texts(guard)] == ["1 %", "10 %", "50 %", "95 %"]
+    control, ours = (guard.epochs.now(fleet.seen.arms)[arm]["connections"] for arm in (CONTROL, OURS))
+    assert 0.03 < control / (control + ours) < 0.07
+
+
+def test_no_step_without_connections_that_have_floors() -> None:
+    fleet = Fleet([CALM], 1)
+    guard = guarded(fleet, Plan())
+    for _ in range(1000):
+        count(fleet.seen.arms[0][OURS], 20, 0, (), is_lowered=False)
+    guard.look(10_000.0, fleet.seen)
+    assert guard.step == 0
+
+
+def test_harm_that_begins_later_is_compared_by_halves_and_stopped() -> None:
+    fleet = Fleet([CALM] * 20, 2)
+    guard = guarded(fleet, Plan())
+    fleet.play(80_000, guard)
+    assert guard.step == 3
+    before = _ours(fleet)
+    fleet.paths = [HARMED] * 20
+    while guard.step is not None and fleet.rounds < 200_000:
+        fleet.play(fleet.rounds + 50, guard)
+    assert any("to compare" in text for text in _texts(guard))
+    assert guard.step is None and _ours(fleet) - before < 4000
+
+
+def test_the_kill_switch() -> None:
+    fleet = Fleet([CALM], 1)
+    guard = guarded(fleet, Plan())
+    guard.look(1.0, fleet.seen, killed=True)
+    assert guard.share == 0 and "the kill switch is set" in _texts(guard)[-1]
+    guard.look(2.0, fleet.seen, killed=False)
+    assert guard.share == round(0.01 * WHOLE)
+
+
+def test_a_place_with_harm_is_stock_and_the_others_go_on() -> None:
+    fleet = Fleet([Path(spurious=(0.0, 0.03)), *[CALM] * 30], 5)
+    guard = guarded(fleet, HALF)
+    fleet.play(60_000, guard)
+    assert list(guard.places.stopped(fleet.now_s)) == [key_of(0)] and guard.step == 1
+    assert f"{name_of(key_of(0))} is stock" in " ".join(_texts(guard))
+    ours = fleet.seen.places[key_of(0)].ours
+    assert ours["spurious"] < 10 and ours["rounds"] < 600
+
+
+def test_an_element_that_is_used_again_keeps_what_it_had() -> None:
+    """The program has sixteen elements; the counts of finished epochs are added up by share."""
+    fleet = Fleet([CALM], 1)
+    epochs = Epochs()
+    draw, expected = random.Random(1), dict[int, int]()
+    for number in range(50):
+        share = draw.choice((0, 100, WHOLE))
+        epochs.begin(share, fleet.seen.arms)
+        for _ in range(number):
+            count(fleet.seen.arms[number % 16][OURS], 3, 0, (), True)
+        assert epochs.now(fleet.seen.arms)[OURS]["rounds"] == 3 * number
+        expected[share] = expected.get(share, 0) + 3 * number
+    found = dict.fromkeys(expected, 0)
+    for share, element in epochs.by_share(fleet.seen.arms):
+        found[share] += element[OURS]["rounds"]
+    assert found == expected
+
+
+def test_false_alarms_on_recorded_connections() -> None:
+    """Of guard_trial.py's 200 draws, some."""
+    rows = guard_trial.recorded()
+    assert len(rows) == 240 and sum(row.spurious for row in rows) > 300
+    guards = [
+        guard_trial.played(rows, seed, plan, 1000) for plan in guard_trial.PLANS.values() for seed in range(5)
+    ]
+    assert not any(guard.step is None for guard in guards)
+
+
+@pytest.mark.full
+def test_a_virtual_day() -> None:
+    (free, _), (fleet, guard) = guard_trial.day(3, False), guard_trial.day(3, True)
+    assert guard and guard.step == 3
+    assert fleet.saved_ms > 0.7 * free.saved_ms and fleet.harm < 0.4 * free.harm

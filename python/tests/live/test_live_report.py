@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn live report`: statistics against a plain twin, several files together, what cannot be told."""
+
+from __future__ import annotations
+
+import json
+import random
+from math import sqrt
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcplearn.errors import UserError
+from tcplearn.live import power, report
+from tcplearn.live.arms import Counts, none
+from tcplearn.live.effect import boundary, effect_of, mean_of
+from tcplearn.live.simulated import count
+from tcplearn.report import live as page
+
+Waits = list[list[float]]  # ms of the lossy rounds of each connection
+
+
+def _arm(waits_ms: Waits) -> Counts:
+    arm = none()
+    for each in waits_ms:
+        count(arm, 20, 0, each, is_lowered=True)
+    return arm
+
+
+def _waits(draw: random.Random, connections: int, mean_ms: float) -> Waits:
+    """Connections that are unlike each other in how long a lossy round takes, and in how many there are."""
+    out = []
+    for _ in range(connections):
+        own_ms = mean_ms * draw.uniform(0.5, 1.5)
+        out.append([round(own_ms * draw.uniform(0.9, 1.1), 1) for _ in range(draw.choice((0, 1, 6)))])
+    return out
+
+
+def _session(control: Waits, ours: Waits, host: str = "one", share: float = 0.5) -> dict[str, Any]:
+    return {
+        "host": host,
+        "cgroup": "/",
+        "observe": False,
+        "since": 0.0,
+        "until": 3600.0,
+        "places": 3,
+        "guard": None,
+        "arms": [{"share": share, "control": _arm(control), "ours": _arm(ours), "stopped": none()}],
+    }
+
+
+def test_the_variance_of_a_mean_is_that_over_connections() -> None:
+    waits = _waits(random.Random(1), 300, 200.0)
+    found = mean_of(_arm(waits))
+    every = [ms for each in waits for ms in each]
+    mean = fmean(every)
+    assert found.rounds == len(every) and found.ms == pytest.approx(mean, abs=0.01)
+    twin = sum((sum(each) - mean * len(each)) ** 2 for each in waits) / len(every) ** 2
+    assert found.variance == pytest.approx(twin, rel=1e-3)
+    assert found.variance > 3 * float(np.var(every)) / len(every)  # what independent rounds would have
+
+
+def test_no_effect_is_seldom_seen_at_any_look() -> None:
+    wrong = 0
+    for seed in range(100):
+        draw, control, ours, is_wrong = random.Random(seed), none(), none(), False
+        for _ in range(10):
+            for arm in (control, ours):
+                for each in _waits(draw, 30, 200.0):
+                    count(arm, 20, 0, each, is_lowered=True)
+            effect = effect_of([{"control": control, "ours": ours}])
+            is_wrong |= effect is not None and not effect.less_ms.low <= 0 <= effect.less_ms.high
+        wrong += is_wrong
+    assert wrong <= 9
+
+
+def test_shares_are_compared_each_by_itself() -> None:
+    """Early, nearly all are stock and paths are quick; later, few are, and paths are slow. Added up, floors
+    would seem to do harm."""
+    draw = random.Random(1)
+    early = _session(_waits(draw, 400, 100), _waits(draw, 40, 80), share=0.1)
+    late = _session(_waits(draw, 40, 500), _waits(draw, 400, 400), share=0.9)
+    effect = report.effect_of([early, late])
+    assert effect and effect.less_ms.value > 50
+    assert effect.control.ms > effect.ours.ms
+
+
+def test_several_machines_are_merged(tmp_path: Path) -> None:
+    draw, files = random.Random(1), []
+    for host in ("a", "b"):
+        files.append(tmp_path / f"{host}.json")
+        files[-1].write_text(json.dumps([_session(_waits(draw, 100, 230), _waits(draw, 100, 60), host)]))
+    text = "\n".join(report.lines(report.read(files)))
+    assert "2: a, b" in text and "400, of them 200 with learned floors" in text
+    assert "ms less each\n" in text and "s of waiting in" in text
+    effect = report.effect_of(report.read(files))
+    assert effect and 130 < effect.less_ms.low < 170 < effect.less_ms.high
+    assert effect.saved_s().value == pytest.approx(effect.less_ms.value * effect.ours.rounds / 1000)
+
+
+def test_nothing_can_be_told_yet() -> None:
+    (line,) = (text for text in report.lines([_session([[200.0]], [[50.0]])]) if "lossy rounds" in text)
+    assert "nothing can be told yet: 1 in the control group and 1 of ours" in line
+    assert report.lines([]) == ["live is not started: nothing is to report"]
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    for text in ("{}", "[1]", "no", '[{"host": 1}]'):
+        other.write_text(text)
+        with pytest.raises(UserError, match=r"other\.json: not what `tcplearn live status --json` writes"):
+            report.read([other])
+
+
+def test_the_page_has_what_the_screen_has(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    session = _session(_waits(draw, 100, 230), _waits(draw, 100, 60), "<b>host")
+    session["guard"] = {"share": 0.5, "places": [], "journal": [{"at_s": 1.0, "text": "it began"}]}
+    page.write([session], tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "ms under stock" in text and "it began" in text and "<b>host" not in text
+
+
+def test_the_interval_is_wider_than_one_that_is_looked_at_once() -> None:
+    assert 2.0 < boundary(50) < boundary(200) < 3.2 < boundary(5)
+    assert boundary(50, 0.01) > boundary(50)
+
+
+def test_the_table_says_what_simulation_shows() -> None:
+    least = power.least_effect(1000, 0.03)
+    assert least
+    assert power.found_share(1000, 0.03, least, 20) >= 0.7
+    assert power.found_share(1000, 0.03, least / 2, 20) < 0.7
+    assert power.least_effect(1000, 0.001) is None
+    assert sqrt(10) * 0.8 < (power.least_effect(1000, 0.03) or 0) / (power.least_effect(10000, 0.03) or 1) < 4
