@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_MB = 320  # as `du -sm` counts
+MOST_MS = {("tcplearn", "--version"): 80, ("python", "-c", "import tcplearn"): 150}
 
 pytestmark = [pytest.mark.full, pytest.mark.xdist_group("wheel")]
 
@@ -80,3 +82,16 @@ def test_what_an_extra_is_for_names_it(place: Path, words: str, extra: str) -> N
     done = tcplearn(place, *words.replace("FILE", str(ROOT / "examples/hosts/emulated.parquet")).split())
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert f"pip install 'tcplearn[{extra}]'" in done.stderr
+
+
+@pytest.mark.parametrize("command", MOST_MS, ids=" ".join)
+def test_it_starts_at_once(place: Path, command: tuple[str, ...]) -> None:
+    """The fastest of ten starts, so that other load on the machine does not count."""
+    program, *words = command
+
+    def seconds() -> float:
+        start = time.perf_counter()
+        assert run(place.parent / "env/bin" / program, *words, cwd=place).returncode == 0
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(10)) * 1000 < MOST_MS[command]

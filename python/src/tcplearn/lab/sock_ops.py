@@ -29,6 +29,8 @@ def missing() -> str:
         debian.need("its BPF program", {**build.PACKAGES, "bpftool": "bpftool"})
         _ = cgroups(), ticks_per_second()
         need_btf()
+        if not PINS.parent.is_mount():
+            raise UserError(f"no BPF file system: mount -t bpf bpf {PINS.parent}")
     except UserError as error:
         return str(error)
     return ""
