@@ -31,6 +31,7 @@ PACKAGES = {  # as debian.need takes them
     "libsqlite3-dev": "/usr/include/sqlite3.h",
     "libxml2-dev": "/usr/include/libxml2/libxml/xmlversion.h",
     "nlohmann-json3-dev": "/usr/include/nlohmann/json.hpp",
+    "python3-dev": "/usr/include/python3.*/Python.h",  # libns3-dev's CMake files name that folder
     "cmake": "cmake",
     "ninja-build": "ninja",
     "g++": "g++",
