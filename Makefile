@@ -83,6 +83,7 @@ debs:
 	tar -c --exclude=__pycache__ --exclude='*.so' --exclude=runs.parquet $(DEB_SOURCES) | tar -x -C $(DEB_TREE)
 	cp -r packaging/debian $(DEB_TREE)/debian
 	cd $(DEB_TREE) && dpkg-buildpackage --unsigned-source --unsigned-changes --build=binary
+	lintian --allow-root --fail-on error,warning build/debs/*.deb
 	mv build/debs/*.deb dist/
 	@ls -l dist/*.deb
 

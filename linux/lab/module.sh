@@ -9,7 +9,6 @@
 # tcplearn_failing.ko, whose allocations fail on purpose. Needs gcc-12,
 # make and libelf. The same sources give the same bytes in any folder.
 set -euo pipefail
-shopt -s extglob
 export LC_ALL=C
 umask 022
 
@@ -82,6 +81,10 @@ program() { # NAME SOURCE...
 		die "the traffic program $1 does not build (log: $out/$1.log)"
 	strip "$work/$1"
 }
-program transfer "$root/linux/lab/guest/"!(syns).c
+traffic=()
+for source in "$root/linux/lab/guest/"*.c; do
+	[[ $source == */syns.c ]] || traffic+=("$source")
+done
+program transfer "${traffic[@]}"
 program syns "$root/linux/lab/guest/syns.c"
 mv "$work"/built/*.ko "$work/transfer" "$work/syns" "$out/"

@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_MB = 320  # as `du -sm` counts
+MOST_MS = {("tcplearn", "--version"): 80, ("python", "-c", "import tcplearn"): 150}
 
 pytestmark = [pytest.mark.full, pytest.mark.xdist_group("wheel")]
 
@@ -80,3 +81,17 @@ def test_what_an_extra_is_for_names_it(place: Path, words: str, extra: str) -> N
     done = tcplearn(place, *words.replace("FILE", str(ROOT / "examples/hosts/emulated.parquet")).split())
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert f"pip install 'tcplearn[{extra}]'" in done.stderr
+
+
+@pytest.mark.parametrize("command", MOST_MS, ids=" ".join)
+def test_it_starts_at_once(place: Path, command: tuple[str, ...]) -> None:
+    """By processor time of the fastest of ten starts, so that other load on the machine does not count."""
+    program, *words = command
+
+    def seconds() -> float:
+        before = os.times()
+        assert run(place.parent / "env/bin" / program, *words, cwd=place).returncode == 0
+        after = os.times()
+        return sum(after[2:4]) - sum(before[2:4])
+
+    assert min(seconds() for _ in range(10)) * 1000 < MOST_MS[command]

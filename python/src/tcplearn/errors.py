@@ -36,12 +36,19 @@ EXTRAS = {
     "pictures": ("altair", "jinja2", "vl_convert"),
     "training": ("altair", "jinja2", "sklearn", "vl_convert"),
 }
+#: Whether this is the package of Debian, with its own environment of Python (packaging/debian/rules).
+_IS_DEBIANS = sys.prefix == "/usr/lib/tcplearn"
 
 
 def need_extra(extra: str, what: str) -> None:
     """Raise UserError, which names `what` needs it, unless all modules of the extra `extra` are installed."""
     if not all(map(importlib.util.find_spec, EXTRAS[extra])):
-        raise UserError(f"{what} needs more Python packages; run: pip install 'tcplearn[{extra}]'")
+        where = (
+            " (in an environment of your own: the Debian package does not contain them)"
+            if _IS_DEBIANS
+            else ""
+        )
+        raise UserError(f"{what} needs more Python packages; run: pip install 'tcplearn[{extra}]'{where}")
 
 
 def is_trace_error(error: BaseException) -> bool:

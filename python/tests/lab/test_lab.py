@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from samples import ROOT
-from tcplearn import estimators
+from tcplearn import debian, estimators
 from tcplearn import metrics as vocabulary
 from tcplearn.__main__ import main
 from tcplearn.errors import FailedError, UserError
@@ -244,6 +244,6 @@ def test_storm_of_connections(ready: machine.Machine) -> None:
 
 
 def test_missing_qemu_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine.shutil, "which", lambda _: None)
-    with pytest.raises(UserError, match=r"QEMU is missing: apt-get install"):
+    monkeypatch.setattr(debian, "program", lambda _: None)
+    with pytest.raises(UserError, match=r"^tcplearn lab .* apt-get install .* qemu-system-x86 gcc-12 make"):
         machine.prepare(machine.cache_folder())

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compiles the BPF programs for any kernel with BTF."""
 
-import shutil
+import platform
 from pathlib import Path
 
+from tcplearn import debian
 from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import UserError
 
 SOURCES = ROOT / "linux" / "bpf"
-HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
-_MORE_PATH = "/usr/sbin:/sbin"  # the folders in which Debian installs bpftool
+PACKAGES = {"clang": "clang", "libbpf-dev": "/usr/include/bpf/bpf_helpers.h"}
 
 
 def tool(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path=_MORE_PATH)
+    found = debian.program(name)
     if not found:
-        raise UserError(f"{name} is missing: apt-get install --no-install-recommends {name}, or make install")
+        raise UserError(f"{name} is missing: {debian.command([name])}")
     return found
 
 
 def need_compiler() -> None:
     """Raise UserError if the compiler or libbpf's headers are missing."""
-    if not HEADERS.exists():
-        raise UserError("libbpf's headers are missing: apt-get install --no-install-recommends libbpf-dev")
-    tool("clang")
+    debian.need("its BPF program", PACKAGES)
 
 
 def compiled(source: Path, out: Path) -> Path:
@@ -39,6 +37,6 @@ def preprocessed(source: Path) -> str:
 
 def _clang(source: Path, *words: object) -> str:
     need_compiler()
-    includes = (f"-I{ROOT}/core/include", "-I/usr/include/x86_64-linux-gnu")
+    includes = (f"-I{ROOT}/core/include", f"-I/usr/include/{platform.machine()}-linux-gnu")
     command = (tool("clang"), "-O2", "-target", "bpf", "-mcpu=v3", *includes, *words, source)
     return output_of([str(word) for word in command])

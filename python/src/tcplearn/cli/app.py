@@ -34,35 +34,50 @@ from tcplearn.interrupts import as_on_interrupt
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
-#: Each verb with its line in `tcplearn --help`, in the order in which `--help` lists the verbs.
-VERBS: dict[str, tuple[typer.Typer | Callable[..., Work], str]] = {
-    "explain": (explain, "Say why the requests in captures were slow."),
-    "replay": (replay, "Compare estimators and timers on captures."),
-    "suite": (suite, "Compare them over every trace below a directory."),
-    "watch": (watch, "Compare them on the live traffic of an interface."),
-    "resend": (resend, "Compare resend policies on the RTTs of captures."),
-    "causes": (causes, "Name the cause of each fast retransmit of captures."),
-    "study": (study_app, "Study an estimator's parameters on your traces."),
-    "algorithms": (algorithms_command, "List the algorithms of each kind, or one's parameters."),
-    "collect": (collect, "Measure round-trip times and hops of hosts, by TCP."),
-    "train": (train_app, "Train a model of the core on labelled data."),
-    "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),
-    "lab": (lab_app, "Run real Linux TCP over emulated networks."),
-    "module": (module_app, "Install, show or remove the kernel module."),
-    "live": (live_app, "Shorten timers by what is learned, on a stock kernel."),
-    "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
-    "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
+#: Each verb with its line in `tcplearn --help`, by the heading that it is listed below.
+GROUPS: dict[str, dict[str, tuple[typer.Typer | Callable[..., Work], str]]] = {
+    "Captures and lists of round-trip times": {
+        "explain": (explain, "Say why the requests in captures were slow."),
+        "replay": (replay, "Compare estimators and timers on captures."),
+        "suite": (suite, "Compare them over every trace below a directory."),
+        "watch": (watch, "Compare them on the live traffic of an interface."),
+        "resend": (resend, "Compare resend policies on the RTTs of captures."),
+        "causes": (causes, "Name the cause of each fast retransmit of captures."),
+        "study": (study_app, "Study an estimator's parameters on your traces."),
+    },
+    "This machine's kernel": {
+        "live": (live_app, "Shorten timers by what is learned, on a stock kernel."),
+        "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
+        "module": (module_app, "Install, show or remove the kernel module."),
+    },
+    "Experiments": {
+        "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),
+        "lab": (lab_app, "Run real Linux TCP over emulated networks."),
+        "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
+    },
+    "Algorithms and models": {
+        "algorithms": (algorithms_command, "List the algorithms of each kind, or one's parameters."),
+        "collect": (collect, "Measure round-trip times and hops of hosts, by TCP."),
+        "train": (train_app, "Train a model of the core on labelled data."),
+    },
 }
+VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
 
 
-class _InOrder(TyperGroup):
+class _InGroups(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         return [*VERBS]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        width = max(map(len, VERBS))
+        for heading, group in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in group.items()])
 
 
 app = typer.Typer(
     name="tcplearn",
-    cls=_InOrder,
+    cls=_InGroups,
     help="Compare RTT estimators and retransmission timers on your own captures.",
     add_completion=False,
     rich_markup_mode=None,

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tcplearn import debian
 from tcplearn.checkout import LAB, ROOT, last_line
 from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import children
@@ -27,6 +28,13 @@ from .scenario import KERNELS, Scenario
 
 IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)  # a scenario loads what it needs
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
+PACKAGES = {  # as debian.need takes them
+    "qemu-system-x86": "qemu-system-x86_64",
+    "gcc-12": "gcc-12",
+    "make": "make",
+    "libelf-dev": "/usr/lib/*/libelf.so.1",
+    "xz-utils": "xz",
+}
 FAILING = "tcplearn_failing.ko"  # the build in which a check makes allocations fail
 GUESTS_PER_PROCESSOR = 8  # more virtual machines than these are not pinned but left to the scheduler
 _LOOK_EVERY_S = 0.25  # a full disk stays full until the script ends, so no look can miss it
@@ -68,18 +76,16 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
     again only if its sources have changed. `folder` is the cache. Raise UserError or FailedError."""
     if kernel not in KERNELS:
         raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
-    qemu = shutil.which("qemu-system-x86_64")
-    if not qemu:
-        raise UserError(
-            "QEMU is missing: apt-get install --no-install-recommends qemu-system-x86, or make install"
-        )
+    debian.need("tcplearn lab", PACKAGES)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         image = _image(folder, os.environ.get("TCPLEARN_KERNEL") or KERNELS[kernel])
         built = _module(folder, image)
         more = _programs(folder, image) if programs else None
-    version = subprocess.run([qemu, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    version = subprocess.run(
+        ["qemu-system-x86_64", "--version"], capture_output=True, text=True
+    ).stdout.splitlines()[0]
     package = (image / "versions").read_text().split("\n", 1)[0]
     fingerprint = _hash(
         version.encode(),

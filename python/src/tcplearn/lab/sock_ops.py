@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcplearn import debian
 from tcplearn.bpf import build
 from tcplearn.bpf.build import tool
 from tcplearn.bpf.kernel import cgroups, need_btf, ticks_per_second
@@ -25,9 +26,11 @@ def missing() -> str:
     if os.geteuid() != 0:
         return "a cgroup's BPF program needs root"
     try:
-        build.need_compiler()
-        _ = tool("bpftool"), cgroups(), ticks_per_second()
+        debian.need("its BPF program", {**build.PACKAGES, "bpftool": "bpftool"})
+        _ = cgroups(), ticks_per_second()
         need_btf()
+        if not PINS.parent.is_mount():
+            raise UserError(f"no BPF file system: mount -t bpf bpf {PINS.parent}")
     except UserError as error:
         return str(error)
     return ""

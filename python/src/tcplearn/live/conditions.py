@@ -47,8 +47,8 @@ def need_all() -> None:
     need_btf()
     cgroups()
     ticks_per_second()
-    need_library()
     build.need_compiler()
+    need_library()
 
 
 def need_free(cgroup: Path) -> None:

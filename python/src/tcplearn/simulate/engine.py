@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tcplearn import debian
 from tcplearn.checkout import IS_CHECKOUT, ROOT
 from tcplearn.errors import FailedError
 from tcplearn.jobs import children
@@ -21,9 +22,20 @@ from tcplearn.output.files import cache_folder
 WEIGHTS = ROOT / "core" / "include" / "tcplearn" / "loss" / "mlp_models.h"
 BUILD = ROOT / "build" / "ns3"  # in a checkout
 PROGRAM = "tcplearn-ns3"
-NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
 ASSUMED_NS3 = "3.37"  # the version of ns-3 that a plan of runs assumes if ns-3 is not installed
-PACKAGES = "libns3-dev ns3 libgsl-dev libsqlite3-dev libxml2-dev nlohmann-json3-dev cmake ninja-build g++"
+NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
+PACKAGES = {  # as debian.need takes them
+    "libns3-dev": str(NS3_HEADER),
+    "ns3": "/usr/libexec/ns3",
+    "libgsl-dev": "/usr/include/gsl/gsl_version.h",
+    "libsqlite3-dev": "/usr/include/sqlite3.h",
+    "libxml2-dev": "/usr/include/libxml2/libxml/xmlversion.h",
+    "nlohmann-json3-dev": "/usr/include/nlohmann/json.hpp",
+    "python3-dev": "/usr/include/python3.*/Python.h",  # libns3-dev's CMake files name that folder
+    "cmake": "cmake",
+    "ninja-build": "ninja",
+    "g++": "g++",
+}
 
 Json = dict[str, Any]
 
@@ -49,7 +61,7 @@ def build() -> None:
     if os.environ.get("TCPLEARN_NS3"):
         return
     if not shutil.which("cmake") or not shutil.which("ninja"):
-        raise FailedError(f"the simulation program is not built: apt-get install {PACKAGES}, or make ns3")
+        debian.need("the simulation program", PACKAGES)
     folder().mkdir(parents=True, exist_ok=True)
     with (folder() / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -63,7 +75,9 @@ def _step(*command: str) -> None:
     if done.returncode:
         log = folder() / "build.log"
         log.write_text(done.stdout + done.stderr)
-        raise FailedError(f"the simulation program does not build; see {log}; apt-get install {PACKAGES}")
+        packages = debian.missing(PACKAGES)
+        hint = f"; {debian.command(packages)}" if packages else ""
+        raise FailedError(f"the simulation program does not build; see {log}{hint}")
 
 
 @cache
