@@ -82,6 +82,8 @@ debs:
 	rm -rf build/debs && mkdir -p $(DEB_TREE) dist
 	tar -c --exclude=__pycache__ --exclude='*.so' --exclude=runs.parquet $(DEB_SOURCES) | tar -x -C $(DEB_TREE)
 	cp -r packaging/debian $(DEB_TREE)/debian
+	cp packaging/live/live.toml $(DEB_TREE)/debian/
+	cp packaging/live/tcplearn-live.service $(DEB_TREE)/debian/tcplearn.tcplearn-live.service
 	cd $(DEB_TREE) && dpkg-buildpackage --unsigned-source --unsigned-changes --build=binary
 	lintian --allow-root --fail-on error,warning build/debs/*.deb
 	mv build/debs/*.deb dist/
