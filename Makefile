@@ -67,13 +67,13 @@ wheel: build/wheel-env/.installed
 
 # with the packages that build it alone
 build/wheel-env/.installed: python/requirements-wheel.txt
-	tools/system-packages $(BUILD_PACKAGES)
+	tools/system-packages $(BUILD_PACKAGES) clang libbpf-dev
 	$(PYTHON) -m venv build/wheel-env
 	$(WHEEL_BIN)/pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
 # dist/: Debian packages for this Debian. Needs no environment of Python; debian/rules makes one.
-DEB_PACKAGES := build-essential cmake debhelper dh-dkms fakeroot libpcap-dev ninja-build python3-dev python3-venv zlib1g-dev lintian
+DEB_PACKAGES := build-essential clang cmake debhelper dh-dkms fakeroot libbpf-dev libpcap-dev ninja-build python3-dev python3-venv zlib1g-dev lintian
 DEB_SOURCES := core examples experiments LICENSES linux ns3 packaging paths python/CMakeLists.txt python/requirements.txt python/src \
   pyproject.toml README.md vectors
 DEB_TREE := build/debs/tcplearn-$(VERSION)

@@ -11,14 +11,14 @@ import pytest
 from tcplearn import debian
 from tcplearn.bpf import build
 from tcplearn.errors import UserError
-from tcplearn.lab import machine
+from tcplearn.lab import machine, sock_ops
 from tcplearn.simulate import engine
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {
     "simulate": [*engine.PACKAGES],
     "lab": [*machine.PACKAGES],
-    "first-rto": [*build.PACKAGES, "bpftool"],
+    "first-rto": [*build.PACKAGES, *sock_ops.BPFTOOL],
     "live": [*build.PACKAGES],
 }
 

@@ -56,6 +56,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     defined = (f"-D{name}={value}" for name, value in options.items())
     output_of("cmake", "-S", ROOT / "python", "-B", build, "-G", "Ninja", *defined)
+    output_of("cmake", "--build", build, "--target", "bpf")
     output_of("cmake", "--install", build, "--component", "data", "--prefix", site)
     shutil.copytree(ROOT / "python/src/tcplearn", site / "tcplearn", dirs_exist_ok=True)
     shutil.copy(_native.__file__, site / "tcplearn")
@@ -105,9 +106,24 @@ def test_shells_and_man_find_their_files(site: Path) -> None:
 
 
 def test_nothing_is_installed_that_was_built_or_run(site: Path) -> None:
-    names = [path.name for path in (site / "tcplearn/data").rglob("*") if path.is_file()]
+    data = site / "tcplearn/data"
+    names = [
+        path.name for path in data.rglob("*") if path.is_file() and path.parent != data / "linux/bpf/built"
+    ]
     assert len(names) > 300
     assert [n for n in names if n.endswith((".o", ".ko", ".pyc", ".so", "runs.parquet")) or n == "gen"] == []
+
+
+def test_bpf_programs_are_compiled(site: Path, tmp_path: Path) -> None:
+    """So that a host of `tcplearn live` needs no compiler: PATH has none here."""
+    made = "from tcplearn.bpf import build; from pathlib import Path; build.need_compiler()\n" + "".join(
+        f"build.compiled(build.SOURCES / '{name}.bpf.c', Path('{name}.o'))\n"
+        for name in ("live", "live_connections", "first_rto")
+    )
+    environment = {"PATH": str(tmp_path), "PYTHONPATH": str(site)}
+    subprocess.run([sys.executable, "-P", "-c", made], cwd=tmp_path, env=environment, check=True)
+    objects = [file.read_bytes()[:4] for file in tmp_path.glob("*.o")]
+    assert objects == 3 * [b"\x7fELF"]
 
 
 def test_one_version_in_all_packages() -> None:

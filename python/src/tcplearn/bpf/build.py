@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compiles the BPF programs for any kernel with BTF."""
+"""Compiles the BPF programs for any kernel with BTF. An installed package has them compiled."""
 
 import platform
+import shutil
 from pathlib import Path
 
 from tcplearn import debian
@@ -9,6 +10,8 @@ from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import UserError
 
 SOURCES = ROOT / "linux" / "bpf"
+#: The object files that python/CMakeLists.txt has compiled for a package; a checkout has none.
+BUILT = SOURCES / "built"
 PACKAGES = {"clang": "clang", "libbpf-dev": "/usr/include/bpf/bpf_helpers.h"}
 
 
@@ -20,12 +23,17 @@ def tool(name: str) -> str:
 
 
 def need_compiler() -> None:
-    """Raise UserError if the compiler or libbpf's headers are missing."""
-    debian.need("its BPF program", PACKAGES)
+    """Raise UserError if the compiler or libbpf's headers are missing and needed."""
+    if not BUILT.is_dir():
+        debian.need("its BPF program", PACKAGES)
 
 
 def compiled(source: Path, out: Path) -> Path:
-    """Compile `source` to the object file `out`; raise UserError or FailedError."""
+    """Make the object file `out` of `source`; raise UserError or FailedError."""
+    built = BUILT / source.name.replace(".bpf.c", ".o")
+    if built.exists():
+        shutil.copyfile(built, out)
+        return out
     _clang(source, "-g", "-Wall", "-Werror", f"-ffile-prefix-map={ROOT}=.", "-c", "-o", out)
     return out
 
@@ -36,7 +44,7 @@ def preprocessed(source: Path) -> str:
 
 
 def _clang(source: Path, *words: object) -> str:
-    need_compiler()
+    debian.need("its BPF program", PACKAGES)
     includes = (f"-I{ROOT}/core/include", f"-I/usr/include/{platform.machine()}-linux-gnu")
     command = (tool("clang"), "-O2", "-target", "bpf", "-mcpu=v3", *includes, *words, source)
     return output_of([str(word) for word in command])

@@ -18,6 +18,7 @@ from tcplearn.output import temporary
 SOURCE = build.SOURCES / "first_rto.bpf.c"
 PINS = Path("/sys/fs/bpf/tcplearn-first-rto")
 NOTE = Path("/run/tcplearn-first-rto")  # the file with the name of the cgroup that uses the program
+BPFTOOL = {"bpftool": "bpftool"}
 KEY = ("key", "0", "0", "0", "0")
 
 
@@ -26,7 +27,8 @@ def missing() -> str:
     if os.geteuid() != 0:
         return "a cgroup's BPF program needs root"
     try:
-        debian.need("its BPF program", {**build.PACKAGES, "bpftool": "bpftool"})
+        build.need_compiler()
+        debian.need("its BPF program", BPFTOOL)
         _ = cgroups(), ticks_per_second()
         need_btf()
         if not PINS.parent.is_mount():

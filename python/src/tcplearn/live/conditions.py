@@ -86,7 +86,7 @@ def _ticks() -> str:
 def _compiler() -> str:
     build.need_compiler()
     need_library()
-    return "clang and libbpf are there"
+    return "libbpf is there, and " + ("the program is compiled" if build.BUILT.is_dir() else "clang")
 
 
 def _btf() -> str:
