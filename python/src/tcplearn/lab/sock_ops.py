@@ -31,8 +31,6 @@ def missing() -> str:
         debian.need("its BPF program", BPFTOOL)
         _ = cgroups(), ticks_per_second()
         need_btf()
-        if not PINS.parent.is_mount():
-            raise UserError(f"no BPF file system: mount -t bpf bpf {PINS.parent}")
     except UserError as error:
         return str(error)
     return ""
@@ -63,6 +61,8 @@ class Loaded:
         """Load the program for `cgroup`, or, if a step fails, nothing. Raise UserError or FailedError."""
         if self.pins.exists():
             raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
+        if self.pins == PINS and not PINS.parent.is_mount():
+            raise UserError(f"no BPF file system: mount -t bpf bpf {PINS.parent}")
         if not (cgroup / "cgroup.procs").exists():
             raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
         bpftool = tool("bpftool")
