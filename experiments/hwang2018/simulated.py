@@ -91,6 +91,12 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "equations": equations(found.at(scenario="5"), found.at(scenario="baselines")),
         "acks": list(acks(found.at(scenario="acks"))),
         "friendly_region": friendly_region(on_linux),
+        "cubic_in_ns3": {
+            f"{of:g}": found.at(scenario="acks", duration_s=of, delayed_ack_segments=1)
+            .at("cubic")
+            .mean("goodput_mbps")
+            for of in (15.0, 100.0)
+        },
         "acks_runs": found.at(scenario="acks", duration_s=100.0),
         "drops": list(criteria.drops(found.at(scenario="harm"))),
         "drops_added": criteria.DROPS_ADDED,

@@ -222,8 +222,8 @@ class DataSide {
   std::size_t head_ = 0;
   // packets since the last data that never reached the capture point, by IP identification
   std::uint32_t unseen_ = 0;
-  std::uint32_t ids_missing_ = 0,
-                ids_filled_ = 0;  // numbers that gaps left out; late packets that filled gaps
+  // numbers that gaps in IP identification left out, and late packets that filled such gaps
+  std::uint32_t ids_missing_ = 0, ids_filled_ = 0;
   std::int64_t una_ = 0, nxt_ = 0, sacked_to_ = 0, recover_ = 0;
   std::int64_t last_sent_us_ = -1, last_ack_us_ = -1, last_advance_us_ = -1, last_probe_us_ = -1,
                last_needless_us_ = -1;

@@ -23,10 +23,10 @@ std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_r
   const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
   const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
   std::uint32_t missing = 0;
-  if (counted && step > 1 && step <= kLargestIdGap) ids_missing_ += step - 1u;
   if (counted && step == 1) {
     ids_in_row = std::min(ids_in_row + 1, 2 * kIdsInRow);
   } else if (counted && step > 1 && step <= kLargestIdGap) {
+    ids_missing_ += step - 1u;
     missing = ids_in_row >= kIdsInRow ? step - 1u : 0;
     if (missing == 0) ids_in_row = 0;
   } else if (counted && step > 0x8000) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compiles the BPF programs for any kernel with BTF. An installed package has them compiled."""
+"""Compiles the BPF programs for any kernel with BTF. An installed package has them compiled, by
+python -m tcplearn.bpf.build FOLDER"""
 
 import platform
 import shutil
+import sys
 from pathlib import Path
 
 from tcplearn import debian
@@ -48,3 +50,8 @@ def _clang(source: Path, *words: object) -> str:
     includes = (f"-I{ROOT}/core/include", f"-I/usr/include/{platform.machine()}-linux-gnu")
     command = (tool("clang"), "-O2", "-target", "bpf", "-mcpu=v3", *includes, *words, source)
     return output_of([str(word) for word in command])
+
+
+if __name__ == "__main__":
+    for one in ("live", "live_connections", "first_rto"):
+        compiled(SOURCES / f"{one}.bpf.c", Path(sys.argv[1]) / f"{one}.o")

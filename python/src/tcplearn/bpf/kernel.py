@@ -24,6 +24,15 @@ def cgroups() -> Path:
     raise UserError("no cgroup2 is mounted here")
 
 
+def cgroup_of(process: int) -> Path | None:
+    """Return the cgroup of a process, below the mounted cgroup2; None if it is in none of version 2. Raise
+    OSError if there is no such process."""
+    for line in Path(f"/proc/{process}/cgroup").read_text().splitlines():
+        if line.startswith("0::/"):
+            return cgroups() / line.removeprefix("0::/")
+    return None
+
+
 def ticks_per_second() -> int:
     """Return the kernel's CONFIG_HZ, because it takes RTOs in timer ticks. Raise UserError if unknown."""
     packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")

@@ -61,15 +61,16 @@ class Loaded:
         """Load the program for `cgroup`, or, if a step fails, nothing. Raise UserError or FailedError."""
         if self.pins.exists():
             raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
-        if self.pins == PINS and not PINS.parent.is_mount():
-            raise UserError(f"no BPF file system: mount -t bpf bpf {PINS.parent}")
         if not (cgroup / "cgroup.procs").exists():
             raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
         bpftool = tool("bpftool")
         with contextlib.ExitStack() as undo, temporary.folder() as folder:
             undo.callback(self._remove)
+            try:
+                self.pins.mkdir(exist_ok=True)
+            except OSError as error:
+                raise UserError(f"no BPF file system: mount -t bpf bpf {self.pins.parent}") from error
             program = compiled(folder)
-            self.pins.mkdir(exist_ok=True)
             _run(
                 bpftool, "prog", "load", program, self.pins / "prog", "type", "sockops", "pinmaps", self.pins
             )

@@ -6,9 +6,10 @@ from __future__ import annotations
 import ipaddress
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 from tcplearn.bpf import build
 from tcplearn.bpf.libbpf import Map
@@ -27,10 +28,22 @@ _MOST_PLACES = 4096  # TL_LIVE_PLACES
 Counts = dict[str, int]
 
 
+def meanings_in(source: Path) -> dict[str, str]:
+    """The name of each count in a header's list, and what it is, in the order of the program."""
+    return dict(re.findall(r'^\tX\((\w+), "(.*?)"\)', source.read_text(), re.MULTILINE))
+
+
 @cache
 def meanings() -> dict[str, str]:
-    """The name of each count of an arm, and what it is, in the order in which the program has them."""
-    return dict(re.findall(r'^\tX\((\w+), "(.*?)"\)', _SOURCE.read_text(), re.MULTILINE))
+    """Those of the counts of an arm."""
+    return meanings_in(_SOURCE)
+
+
+def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
+    """The counts in an element of a map that has one for each processor, summed over the processors."""
+    layout = struct.Struct(f"={len(names)}Q")
+    rows = map(layout.unpack, counted.of_each_cpu(struct.pack("=I", at), layout.size))
+    return {name: sum(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 @cache
@@ -64,14 +77,7 @@ def read(counted: Map) -> list[list[Counts]]:
 
 def element(counted: Map, epoch: int) -> list[Counts]:
     """The arms of an epoch."""
-    names = [*meanings()]
-    layout = struct.Struct(f"={len(names)}Q")
-    found = []
-    for arm in range(ARMS):
-        values = counted.of_each_cpu(struct.pack("=I", epoch * ARMS + arm), layout.size)
-        columns = zip(*(layout.unpack(value) for value in values), strict=True)
-        found.append({name: sum(column) for name, column in zip(names, columns, strict=True)})
-    return found
+    return [summed(counted, epoch * ARMS + arm, [*meanings()]) for arm in range(ARMS)]
 
 
 @dataclass(frozen=True)

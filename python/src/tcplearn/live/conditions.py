@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcplearn.bpf import build
-from tcplearn.bpf.kernel import cgroups, need_btf, ticks_per_second
+from tcplearn.bpf.kernel import cgroup_of, cgroups, need_btf, ticks_per_second
 from tcplearn.bpf.libbpf import need_library, sock_ops_programs
 from tcplearn.errors import FailedError, UserError, printable
 
@@ -70,11 +70,10 @@ def need_free(cgroup: Path) -> None:
 
 def here() -> Path:
     """The cgroup of this process."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        if line.startswith("0::/"):
-            found = cgroups() / line.removeprefix("0::/")
-            return found if found.exists() else cgroups()
-    raise UserError("this process is in no cgroup of version 2")
+    found = cgroup_of(os.getpid())
+    if found is None:
+        raise UserError("this process is in no cgroup of version 2")
+    return found if found.exists() else cgroups()
 
 
 def _ticks() -> str:

@@ -10,7 +10,7 @@ from math import log, sqrt
 from typing import Any
 
 from .arms import UNIT_US
-from .sequential import rate_limits
+from .sequential import clustered_rate_limits
 
 RISK = 0.05
 LEAST_ROUNDS = 10  # lossy rounds of each arm, for an interval
@@ -91,12 +91,10 @@ def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
 
 
 def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate:
-    """Spurious retransmissions in 1,000 rounds. Those of a connection count for as many fewer as are together
-    on average."""
+    """Spurious retransmissions in 1,000 rounds."""
     found = [*arms]
     rounds, events, squares = (
         sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")
     )
-    together = squares / events if events else 1.0
-    low, high = rate_limits(round(events / together), round(rounds / together), RISK)
+    low, high = clustered_rate_limits(events, rounds, squares, RISK)
     return Estimate(1000 * events / rounds if rounds else 0.0, 1000 * low, 1000 * high)

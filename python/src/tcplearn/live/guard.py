@@ -10,7 +10,7 @@ from math import log
 from .arms import CONTROL, OURS, WHOLE, Counts, Seen, minus
 from .epochs import Epochs
 from .places_guard import PlacesGuard
-from .sequential import log_harm, log_rate, rate_limits, spent
+from .sequential import clustered_rate_limits, log_harm, log_rate, spent
 
 RISK = 0.05  # that a ramp is stopped although floors do no harm
 TOLERATED = 0.001  # more spurious retransmissions in a round than under stock are no harm
@@ -192,9 +192,7 @@ def excess(control: Counts, ours: Counts) -> float:
 
 
 def _limits(of: Counts, rounds: int) -> tuple[float, float]:
-    """Those of a connection are not independent, and count for as many fewer as are together on average."""
-    together = max(1.0, of["spurious_square"] / of["spurious"]) if of["spurious"] else 1.0
-    return rate_limits(round(of["spurious"] / together), round(rounds / together), RISK)
+    return clustered_rate_limits(of["spurious"], rounds, of["spurious_square"], RISK)
 
 
 def _pooled_rate(seen: Seen) -> float:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from tcplearn.bpf.libbpf import map_of
 
@@ -78,6 +79,11 @@ class Note:
         with map_of(self.maps["arms"]) as counted:
             pooled = arms.pooled([(self.share, arms.element(counted, 0))])
         return {"guard": None, "arms": list(pooled), "traffic": traffic_of}
+
+
+def share_of(session: Mapping[str, Any]) -> float:
+    """Which part of the new connections gets floors in a session, as Note.read() returns it."""
+    return float(session["guard"]["share"] if session["guard"] else session["share"] / arms.WHOLE)
 
 
 def _started(pid: int) -> int | None:

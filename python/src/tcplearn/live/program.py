@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,8 +19,6 @@ _FIRST_RTO = build.SOURCES / "first_rto.bpf.c"
 PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
-_PLACE_KEY_BYTES = 32  # struct live_key
-_COUNT_BYTES = 8
 _SHOWN = ("arms", "connections", "counts", "hosts", "places", "traffic")
 LEAST_CAP_MS = 1000  # of TCP_RTO_MAX_MS
 
@@ -30,7 +27,6 @@ LEAST_CAP_MS = 1000  # of TCP_RTO_MAX_MS
 class Settings:
     observe: bool = False  # learn and count, set nothing
     cap_ms: int = 0  # of the backoff; 0: the kernel's
-
     share: int = arms.WHOLE  # of the new connections that get floors; where all do, there is no control group
     first_rto: str = ""  # settings of linux/bpf/first_rto.bpf.c in hexadecimal digits; "": not loaded
 
@@ -43,7 +39,7 @@ class Settings:
 @cache
 def meanings() -> dict[str, str]:
     """The name of each count, and what it is, in the order in which the program has them."""
-    return dict(re.findall(r'^\tX\((\w+), "(.*?)"\)', _COUNTS.read_text(), re.MULTILINE))
+    return arms.meanings_in(_COUNTS)
 
 
 class Program:
@@ -105,12 +101,9 @@ class Program:
 
 def counts_of(counted: Map) -> dict[str, int]:
     """The sums over the processors, by name."""
-    names = [*meanings()]
-    values = counted.of_each_cpu(_KEY, _COUNT_BYTES * len(names))
-    rows = [struct.unpack(f"={len(names)}Q", value) for value in values]
-    return {name: sum(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    return arms.summed(counted, 0, [*meanings()])
 
 
 def known(places: Map) -> int:
     """How many hosts or places a map has."""
-    return sum(1 for _ in places.keys(_PLACE_KEY_BYTES))
+    return sum(1 for _ in places.keys(arms.KEY_BYTES))

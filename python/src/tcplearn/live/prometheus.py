@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from . import arms
+from .notes import share_of
 from .program import meanings
 
 Session = dict[str, Any]
@@ -26,7 +27,7 @@ def lines(sessions: Sequence[Session]) -> Iterator[str]:
         )
         yield from _metric(f"tcplearn_live_arm_{name}_total", "counter", f"of an arm: {meaning}", values)
     for name, meaning, read in (
-        ("share", "share of the new connections that gets learned floors", _share),
+        ("share", "share of the new connections that gets learned floors", share_of),
         ("stopped", "1 while the guard has stopped learned floors, or the kill switch is set", _stopped),
         ("stopped_places", "places that the guard has made stock", _stopped_places),
     ):
@@ -39,11 +40,6 @@ def _metric(name: str, kind: str, meaning: str, values: Iterable[tuple[str, floa
     yield f"# TYPE {name} {kind}"
     for labels, value in values:
         yield f"{name}{{{labels}}} {value}"
-
-
-def _share(session: Session) -> float:
-    guard = session["guard"]
-    return float(guard["share"] if guard else session["share"] / arms.WHOLE)
 
 
 def _stopped(session: Session) -> int:

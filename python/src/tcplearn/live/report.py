@@ -56,7 +56,12 @@ def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
 
 def effect_of(sessions: Sequence[Session]) -> Effect | None:
     """Over all shares and hosts; None if nothing can be told yet."""
-    return effect.effect_of(one for session in sessions for one in session["arms"] if 0 < one["share"] < 1)
+    return effect.effect_of(_strata(sessions))
+
+
+def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
+    """The arms of each share with which connections were drawn into both."""
+    return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 
 def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
@@ -64,7 +69,6 @@ def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     yield "hosts", f"{len(hosts)}: {', '.join(map(printable, hosts[:5]))}{', …' if len(hosts) > 5 else ''}"
     begun, ended = min(s["since"] for s in sessions), max(s["until"] for s in sessions)
     yield "time", f"{_clock(begun)} to {_clock(ended)}"
-    strata = [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
     every = [one for session in sessions for one in session["arms"]]
     counts = {name: sum(one[name]["connections"] for one in every) for name in ("control", "ours", "stopped")}
     yield (
@@ -76,7 +80,7 @@ def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
         "places",
         f"{sum(session['places'] for session in sessions):,}, of them {len(held)} stock by the guard",
     )
-    yield from _gained(strata, effect_of(sessions))
+    yield from _gained(_strata(sessions))
     for name, title in (("ours", "spurious"), ("control", "")):
         of = effect.spurious_of(one[name] for one in every)
         whose = "with learned floors" if name == "ours" else "under stock"
@@ -85,7 +89,8 @@ def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     yield from _decided(sessions)
 
 
-def _gained(strata: Sequence[dict[str, Any]], found: Effect | None) -> Iterator[tuple[str, str]]:
+def _gained(strata: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    found = effect.effect_of(strata)
     if not found:
         lost = {name: sum(one[name]["needed"] for one in strata) for name in ("control", "ours")}
         yield "lossy rounds", f"{_NOTHING}: {lost['control']} in the control group and {lost['ours']} of ours"

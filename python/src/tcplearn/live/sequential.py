@@ -78,6 +78,13 @@ def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
     )
 
 
+def clustered_rate_limits(events: int, trials: int, squares: int, risk: float) -> tuple[float, float]:
+    """The same for events that come together in connections: they count for as many fewer as are together on
+    average. `squares`: the sum over connections of the square of their events."""
+    together = max(1.0, squares / events) if events else 1.0
+    return rate_limits(round(events / together), round(trials / together), risk)
+
+
 def _log_gamma(events: int, expected: float) -> float:
     """The likelihood of a rate weighted by a gamma of mean 1, over that of rate 1."""
     a = _SHAPE

@@ -115,7 +115,7 @@ def lines(session: dict[str, Any]) -> Iterator[str]:
 def _does(session: dict[str, Any]) -> str:
     if session["observe"]:
         return "observes, sets nothing"
-    share = session["guard"]["share"] if session["guard"] else session["share"] / arms.WHOLE
+    share = notes.share_of(session)
     if not share:
         return "sets no floors"
     of = "" if share == 1 else f" for {100 * share:.2g} % of the new connections"

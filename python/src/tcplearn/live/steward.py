@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from tcplearn.output.files import write_atomically
+
 from . import arms, notes
 from .guard import Guard, Plan
 from .program import Program
@@ -72,6 +74,4 @@ class Steward:
             "journal": [asdict(entry) for entry in guard.journal],
         }
         shown = {"guard": state, "arms": list(arms.pooled(guard.epochs.by_share(seen.arms)))}
-        part = self._note.guarded.with_suffix(".part")
-        part.write_text(json.dumps(shown))
-        part.replace(self._note.guarded)
+        write_atomically(self._note.guarded, json.dumps(shown))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tcplearn.bpf.kernel import cgroups
+from tcplearn.bpf.kernel import cgroup_of, cgroups
 from tcplearn.errors import UserError, printable
 
 _ENDINGS = (".service", ".slice", ".scope")
@@ -26,10 +26,9 @@ def of_unit(name: str) -> Path:
 def of_process(pid: int) -> Path:
     """Raise UserError."""
     try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+        found = cgroup_of(pid)
     except OSError as error:
         raise UserError(f"--pid {pid}: no such process") from error
-    for line in lines:
-        if line.startswith("0::/"):
-            return cgroups() / line.removeprefix("0::/")
-    raise UserError(f"--pid {pid}: it is in no cgroup of version 2")
+    if found is None:
+        raise UserError(f"--pid {pid}: it is in no cgroup of version 2")
+    return found
