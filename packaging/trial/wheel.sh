@@ -29,6 +29,11 @@ if [ "$(dpkg --print-architecture)" = amd64 ]; then # the lab's machine and the 
   needs tcplearn first-rto status
   programs_of_first_use
 fi
-works apt-get install -y -qq --no-install-recommends man-db
+works apt-get install -y -qq --no-install-recommends man-db bash-completion zsh fish
+# shellcheck disable=SC2016 # the inner shell expands it
+says '^complete .*tcplearn' bash -c '. /opt/venv/share/bash-completion/completions/tcplearn; complete -p tcplearn'
+# shellcheck disable=SC2016
+says '_tcplearn' zsh -c 'fpath=(/opt/venv/share/zsh/site-functions $fpath); autoload -U compinit; compinit -u; echo $_comps[tcplearn]'
+says '^explain' fish -c 'source /opt/venv/share/fish/vendor_completions.d/tcplearn.fish; complete -C "tcplearn ex"'
 says 'estimator' sh -c 'man tcplearn-replay | cat'
 end

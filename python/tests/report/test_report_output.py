@@ -66,6 +66,25 @@ def test_json_round_trip(replay: Replay) -> None:
     assert json.loads(to_json([])) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@now", "'@now"),
+        ("+1", "'+1"),
+        ("-x.pcap", "'-x.pcap"),
+        ("\t=1", "'\t=1"),
+        ("-", "-"),
+        ("a=1", "a=1"),
+    ],
+)
+def test_a_cell_of_csv_is_no_formula(text: str, cell: str) -> None:
+    assert next(csv.DictReader(io.StringIO(to_csv([{"source": text, "value": -1.5}])))) == {
+        "source": cell,
+        "value": "-1.5",
+    }
+
+
 def test_csv_round_trip(replay: Replay) -> None:
     text = to_csv(wide(replay, {**replay.made_by, "seed": "3"}))
     assert "nan" not in text.lower() and "inf" not in text.lower()

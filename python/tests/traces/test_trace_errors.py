@@ -81,6 +81,14 @@ def test_time_goes_back(read):
     fails(read, w.pcap(), "packet 11: time goes back by 1001 us; .*: reordercap .*/trace sorted.pcap")
 
 
+def test_time_goes_back_where_there_is_no_tcp(read):
+    """What the capture lacks is said, not the order of packets that do not matter."""
+    w = transfer()
+    w.frames = [(time, data[:23] + b"\x11" + data[24:], size) for time, data, size in w.frames]
+    w.frames[10] = (w.frames[9][0] - 2_000_000, *w.frames[10][1:])
+    fails(read, w.pcap(), f"there is no TCP in its {len(w.frames)} packets")
+
+
 def test_truncated_files_are_used(read):
     w = transfer()
     for data in (w.pcap()[:-5], w.pcap()[: -(60 + 100 + 8)], w.pcapng()[:-9]):

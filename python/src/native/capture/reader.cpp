@@ -116,6 +116,10 @@ std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
     ++clock_steps;
     return newest_us;
   }
+  if (back > Window::kSpanUs && stats.tcp_packets == 0) {  // nothing was timed yet
+    first_us -= back;
+    return newest_us;
+  }
   if (back > Window::kSpanUs) {
     fail("packet " + std::to_string(stats.packets) + ": time goes back by " + std::to_string(back) +
          " us; sort the capture first: reordercap " + name + " sorted.pcap");

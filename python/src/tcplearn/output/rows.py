@@ -39,6 +39,9 @@ TIDY: dict[str, type] = {
     "commit": str,
 }
 
+#: Characters with which a spreadsheet begins a formula.
+_FORMULA = "=+-@\t\r"
+
 #: The columns of every wide row that say how it was made.
 STAMP = ("version", "commit", "seed")
 #: Entries of `made_by` that are not parameters: they have their own columns, or no run depends on them.
@@ -145,6 +148,14 @@ class JsonWriter:
         self._write("[]\n" if self._before == "[\n" else "\n]\n")
 
 
+def _cell(value: Any) -> Any:
+    """Return `value` as a cell of CSV. Text at whose first character a spreadsheet begins a formula, as in a
+    file's name, gets a quotation mark before it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and value[1:] and value[0] in _FORMULA else value
+
+
 class CsvWriter:
     """Writes rows as CSV. The header is `columns`, then the other keys of the first row."""
 
@@ -160,8 +171,7 @@ class CsvWriter:
     def add(self, records: Iterable[Record]) -> None:
         for record in records:
             self._writer = self._writer or self._head([*self._columns, *record])
-            values = ((key, plain(value)) for key, value in record.items())
-            self._writer.writerow({k: str(v).lower() if isinstance(v, bool) else v for k, v in values})
+            self._writer.writerow({key: _cell(plain(value)) for key, value in record.items()})
 
     def end(self) -> None:
         self._writer = self._writer or self._head(self._columns)

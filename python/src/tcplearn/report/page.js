@@ -79,6 +79,7 @@
   const options = {
     mode: "vega-lite",
     renderer: "svg",
+    ast: true, // expressions are interpreted: the page's policy forbids to compile them
     actions: { export: true, source: false, compiled: false, editor: false },
   };
 
