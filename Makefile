@@ -2,7 +2,7 @@
 # demo: explain and replay the captures that are shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
 # of an hour from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
-.PHONY: demo install install-core man wheel debs ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
+.PHONY: demo install install-core man wheel debs abi release ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint lint-files fmt clean
 
 # each name is in Debian 12 and in Debian 13
@@ -58,12 +58,28 @@ install-core:
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 SDIST := dist/tcplearn-$(VERSION).tar.gz
 WHEEL_BIN := build/wheel-env/bin
+# of the same commit always the same bytes
+wheel debs: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
 wheel: build/wheel-env/.installed
 	rm -rf build/wheels $(SDIST)
 	$(WHEEL_BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")' >/dev/null
 	$(WHEEL_BIN)/pip wheel -q --disable-pip-version-check --no-cache-dir --no-deps --no-build-isolation -w build/wheels $(SDIST)
 	PATH="$(abspath $(WHEEL_BIN)):$$PATH" $(WHEEL_BIN)/auditwheel repair -w dist build/wheels/*.whl
 	@ls -l dist/*.whl $(SDIST)
+
+# wheels and packages of Debian 12 and 13, a list of what is in them, checksums; each is tried on bare Debian: see packaging/release
+release:
+	packaging/release
+
+# the functions and structs of the shared library against those in core/libtcplearn.abi, which are the last release's; ACCEPT=1
+# stores today's in their place
+abi:
+	tools/system-packages abigail-tools cmake ninja-build g++
+	cmake -S core -B build/abi -G Ninja -DCMAKE_BUILD_TYPE=Debug -DTCPLEARN_TESTS=OFF >/dev/null
+	ninja -C build/abi --quiet
+	$(if $(ACCEPT),abidw --no-show-locs --no-comp-dir-path --no-corpus-path --headers-dir core/include/tcplearn \
+	  --drop-private-types build/abi/libtcplearn.so >core/libtcplearn.abi)
+	abidiff --no-added-syms core/libtcplearn.abi build/abi/libtcplearn.so
 
 # with the packages that build it alone
 build/wheel-env/.installed: python/requirements-wheel.txt
@@ -305,7 +321,7 @@ lint-files: dev
 	$(CLONES_RENAMED) .
 	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format --dry-run -Werror
-	shellcheck tools/system-packages tools/timed linux/lab/guest-init packaging/completions/tcplearn packaging/debian/tcplearn.p*[tm] $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck -x -P SCRIPTDIR tools/system-packages tools/timed tools/versions packaging/release packaging/trial/on-bare linux/lab/guest-init packaging/completions/tcplearn packaging/debian/tcplearn.p*[tm] $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff format .

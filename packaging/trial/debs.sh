@@ -11,6 +11,7 @@ works apt-get install -y -qq --no-install-recommends /src/dist/tcplearn_*_amd64.
 echo "megabytes: $(($(megabytes) - before))"
 here=$PWD
 mkdir /root/empty && cd /root/empty || exit 2
+# shellcheck source=packaging/trial/verbs.sh
 . "$here/verbs.sh"
 verbs_that_need_nothing
 reports

@@ -11,6 +11,7 @@ works /opt/venv/bin/pip install -q --disable-pip-version-check /src/dist/tcplear
 PATH=/opt/venv/bin:$PATH
 here=$PWD
 mkdir /root/empty && cd /root/empty || exit 2
+# shellcheck source=packaging/trial/verbs.sh
 . "$here/verbs.sh"
 verbs_that_need_nothing
 end

@@ -15,6 +15,7 @@ echo "megabytes: Python with venv $((python - before)), the wheel and what it ne
 PATH=/opt/venv/bin:$PATH
 here=$PWD
 mkdir /root/empty && cd /root/empty || exit 2
+# shellcheck source=packaging/trial/verbs.sh
 . "$here/verbs.sh"
 verbs_that_need_nothing
 says "pip install 'tcplearn\[pictures\]'" tcplearn replay "$link" --report out.html
