@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 NO_ESTIMATOR, STOCK = "none", "stock"
-# values of algorithms.settings: thin timeouts; RACK off; CUBIC without TCP-friendly region (RFC 9438, 4.3)
-LINEAR, NO_RACK, NO_FRIENDLY = "linear", "no-rack", "no-friendly-region"
+# values of algorithms.settings: thin timeouts; RACK off; CUBIC without TCP-friendly region (RFC 9438, 4.3);
+# `tcplearn live` (linux/bpf/live.bpf.c)
+LINEAR, NO_RACK, NO_FRIENDLY, LIVE = "linear", "no-rack", "no-friendly-region", "live"
 SENDER, RECEIVER = "sender", "receiver"  # the end of the connection whose kernel uses the algorithm
 End = Literal["sender", "receiver"]
 
@@ -21,7 +22,7 @@ class Arm:
     at: End = "sender"
     resend: str = ""  # a resend policy, which sets the timer instead of the estimator
     rto_min_ms: int = 0  # rto_min of the route; 0: the kernel's default
-    setting: str = ""  # LINEAR, NO_RACK or NO_FRIENDLY; "": none
+    setting: str = ""  # LINEAR, NO_RACK, NO_FRIENDLY or LIVE; "": none
 
     @property
     def name(self) -> str:

@@ -14,7 +14,8 @@ from tcplearn.errors import FailedError, FullDiskError
 from tcplearn.jobs import Job, JobFailedError, Place
 from tcplearn.output import temporary
 
-from . import downloads, guest, machine, results, truth
+from . import downloads, guest, live, machine, results, truth
+from .arm import LIVE
 from .kept import Folders, packed
 from .scenario import Scenario
 
@@ -82,17 +83,20 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
         "fingerprint": fingerprint,
         "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
         "truth": list(scenario.path.hop) if scenario.truth and not pcap else [],
+        "live": live.identity() if LIVE in scenario.algorithms.settings else "",
     }
-    key = hashlib.sha256(f"{fingerprint}\n{seed}\n{script}".encode()).hexdigest()[:20]
+    key = hashlib.sha256(f"{fingerprint}\n{seed}\n{script}{document['live']}".encode()).hexdigest()[:20]
     return Job(key, boot, (document,), f"{scenario.name}, run {run}")
 
 
 def boot(document: Json) -> bytes:
     """Make the run that `document` describes; return a tar archive of the output. Raise FailedError."""
     ready = machine.prepared(document["fingerprint"], document["programs"], document["kernel"])
-    with temporary.folder() as folder:
+    with temporary.folder() as folder, temporary.folder() as more:
+        files = live.files(more) if document["live"] else ()
+        seed, limit_s = document["seed"], document["limit_s"]
         try:
-            machine.run(ready, document["script"], folder, seed=document["seed"], limit_s=document["limit_s"])
+            machine.run(ready, document["script"], folder, seed=seed, limit_s=limit_s, files=files)
         except FullDiskError:
             raise
         except FailedError as error:

@@ -15,9 +15,9 @@ from tcplearn.scenario.check import Table
 from tcplearn.scenario.path import Name, NetworkPath
 
 from . import path as to_netem
+from .arm import LIVE, End
 from .arm import NO_ESTIMATOR as NO_ESTIMATOR
 from .arm import STOCK as STOCK
-from .arm import End
 from .bursts import Repeat
 from .downloads import Downloads
 from .fades import Fades
@@ -104,7 +104,7 @@ class Transfer(Downloads):
         return self
 
 
-Setting = Literal["linear", "no-rack", "no-friendly-region"]
+Setting = Literal["linear", "no-rack", "no-friendly-region", "live"]
 
 
 class Algorithms(Table):
@@ -166,7 +166,8 @@ class Scenario(Table):
 
     @property
     def with_programs(self) -> bool:
-        return self.programs or self.with_nft or self.transfer.by != "send"
+        live = LIVE in self.algorithms.settings
+        return self.programs or self.with_nft or self.transfer.by != "send" or live
 
     @property
     def workloads(self) -> list[Workload]:

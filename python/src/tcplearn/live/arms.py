@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tcplearn.bpf import build
+from tcplearn.bpf import build, floors
 from tcplearn.bpf.libbpf import Map
 
 CONTROL, OURS, STOPPED = range(3)
 ARMS = 3
 NAMES = ("control", "ours", "stopped")
 EPOCHS = 16
-WHOLE = 1 << 16  # the share of all new connections
+WHOLE = floors.WHOLE
 UNIT_US = 100  # of the times that are counted
 KEY_BYTES = 32  # struct live_key
 _SOURCE = build.SOURCES / "live_arms.h"

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from tcplearn.bpf import build, kernel
+from tcplearn.bpf import build, floors, kernel
 from tcplearn.bpf.libbpf import Map, Object
 from tcplearn.output import temporary
 
 from . import arms
 
-SOURCE = build.SOURCES / "live.bpf.c"
+SOURCE = floors.SOURCE
 _FIRST_RTO = build.SOURCES / "first_rto.bpf.c"
 PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
@@ -33,7 +32,7 @@ class Settings:
     def packed(self, epoch: int = 0, ticks_per_second: int = 0) -> bytes:
         """For the program; `ticks_per_second`: CONFIG_HZ of another kernel than this one."""
         ticks = ticks_per_second or kernel.ticks_per_second()
-        return struct.pack("=6I", ticks, self.observe, self.cap_ms, 0, self.share, epoch)
+        return floors.settings(ticks, observe=self.observe, cap_ms=self.cap_ms, share=self.share, epoch=epoch)
 
 
 @cache

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The program linux/bpf/live.bpf.c, which learns floors of the retransmission timer, and its settings."""
+
+import struct
+
+from tcplearn.bpf import build
+
+SOURCE = build.SOURCES / "live.bpf.c"
+WHOLE = 1 << 16  # the share of all new connections
+
+
+def settings(
+    ticks_per_second: int, *, observe: bool = False, cap_ms: int = 0, share: int = WHOLE, epoch: int = 0
+) -> bytes:
+    """Return `struct live_settings`. `ticks_per_second` is CONFIG_HZ of the kernel that runs the program.
+    With `observe` it sets nothing. `cap_ms` is that of the backoff (0: the kernel's own). `share` (of WHOLE)
+    of the connections that begin from now on get floors; they belong to the epoch number `epoch`."""
+    return struct.pack("=6I", ticks_per_second, observe, cap_ms, 0, share, epoch)
