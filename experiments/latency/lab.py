@@ -94,8 +94,8 @@ def timer_of(algorithm: str) -> str:
     _, first, *more = algorithm.split("+")
     if "linear" in more:
         return "thin linear"
-    if "live" in more:
-        return "live"
+    if live := [word for word in more if word.startswith("live")]:
+        return live[0]
     if "no-rack" in more:
         return "RACK and probes off"
     floor = next((word for word in more if word.startswith("rto_min-")), "")

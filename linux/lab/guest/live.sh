@@ -10,11 +10,11 @@ live_ready() {
 	mkdir /sys/fs/cgroup/live
 }
 
-# live_on: loads the program, with /scenario/live.settings, and enters its cgroup
+# live_on SETTING: loads the program, with /scenario/SETTING.settings, and enters its cgroup
 live_on() {
 	bpftool prog load /scenario/live.o /sys/fs/bpf/live type sockops pinmaps /sys/fs/bpf/live-maps
 	# shellcheck disable=SC2046  # a word a byte
-	bpftool map update pinned /sys/fs/bpf/live-maps/settings key 0 0 0 0 value $(cat /scenario/live.settings)
+	bpftool map update pinned /sys/fs/bpf/live-maps/settings key 0 0 0 0 value $(cat "/scenario/$1.settings")
 	bpftool cgroup attach /sys/fs/cgroup/live sock_ops pinned /sys/fs/bpf/live
 	echo $$ >/sys/fs/cgroup/live/cgroup.procs
 }

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 NO_ESTIMATOR, STOCK = "none", "stock"
-# values of algorithms.settings: thin timeouts; RACK off; CUBIC without TCP-friendly region (RFC 9438, 4.3);
-# `tcplearn live` (linux/bpf/live.bpf.c)
-LINEAR, NO_RACK, NO_FRIENDLY, LIVE = "linear", "no-rack", "no-friendly-region", "live"
+# values of algorithms.settings: thin timeouts; RACK off; CUBIC without TCP-friendly region (RFC 9438, 4.3)
+LINEAR, NO_RACK, NO_FRIENDLY = "linear", "no-rack", "no-friendly-region"
+# `tcplearn live` (linux/bpf/live.bpf.c) on a kernel without the module, without and with a cap of the backoff
+LIVE, LIVE_CAP = BY_BPF = "live", "live-cap"
 SENDER, RECEIVER = "sender", "receiver"  # the end of the connection whose kernel uses the algorithm
 End = Literal["sender", "receiver"]
 
@@ -22,7 +23,7 @@ class Arm:
     at: End = "sender"
     resend: str = ""  # a resend policy, which sets the timer instead of the estimator
     rto_min_ms: int = 0  # rto_min of the route; 0: the kernel's default
-    setting: str = ""  # LINEAR, NO_RACK, NO_FRIENDLY or LIVE; "": none
+    setting: str = ""  # one of the settings above; "": none
 
     @property
     def name(self) -> str:

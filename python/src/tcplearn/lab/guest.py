@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from . import beside, path
-from .arm import LINEAR, LIVE, NO_ESTIMATOR, NO_FRIENDLY, NO_RACK, STOCK, Arm
+from .arm import BY_BPF, LINEAR, NO_ESTIMATOR, NO_FRIENDLY, NO_RACK, STOCK, Arm
 from .scenario import Scenario, Traffic
 from .workload import ROUTER, Setup
 
@@ -37,8 +37,7 @@ def arms(scenario: Scenario, run: int) -> list[Arm]:
     judged = [Arm(c, STOCK, t, loss) for t in a.tlp for c in a.congestion for loss in a.loss]
     judged += [Arm(c, STOCK, t, rto_min_ms=ms) for t in a.tlp for c in a.congestion for ms in a.rto_min_ms]
     judged += [
-        # `tcplearn live` is for a kernel without the module
-        Arm(c, NO_ESTIMATOR if s == LIVE else STOCK, s != NO_RACK, setting=s)
+        Arm(c, NO_ESTIMATOR if s in BY_BPF else STOCK, s != NO_RACK, setting=s)
         for c in a.congestion
         for s in a.settings
     ]
@@ -67,7 +66,7 @@ def _network(scenario: Scenario) -> Iterator[str]:
     if wanted := [name for name in MORE_MODULES if name.removeprefix("tcp_") in scenario.algorithms.plain]:
         yield f"kernel_modules {' '.join(wanted)}"
     yield "load"
-    if LIVE in scenario.algorithms.settings:
+    if not set(BY_BPF).isdisjoint(scenario.algorithms.settings):
         yield "live_ready"
     yield "namespaces " + " ".join(f"c{i}" for i in range(last + 1))
     yield from _links(last)
@@ -149,15 +148,15 @@ def _transfer(scenario: Scenario, setup: Setup, arm: Arm) -> Iterator[str]:
         yield f"python3 /scenario/handshakes.py {ROUTER} {scenario.handshakes.dropped()}"
     for one in scenario.workloads:
         yield from one.before(setup, arm)
-    if arm.setting == LIVE:
-        yield "live_on"
+    if arm.setting in BY_BPF:
+        yield f"live_on {arm.setting}"
     function = load.function.format(by=setup.by)
     yield (
         f"transfer {arm.folder} {arm.kernel_name} {shlex.quote(arm.estimator)} {3 if arm.tlp else 0} "
         f"{int(a.set_srtt)} {_address(setup.last)} {setup.bytes}"
         + (f" send_{function}" if function != "send" else "")
     )
-    if arm.setting == LIVE:
+    if arm.setting in BY_BPF:
         yield f"live_off /out/{arm.folder}"
     for one in reversed(scenario.workloads):
         yield from one.after(setup, arm)

@@ -15,7 +15,7 @@ from tcplearn.jobs import Job, JobFailedError, Place
 from tcplearn.output import temporary
 
 from . import downloads, guest, live, machine, results, truth
-from .arm import LIVE
+from .arm import BY_BPF
 from .kept import Folders, packed
 from .scenario import Scenario
 
@@ -83,7 +83,7 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
         "fingerprint": fingerprint,
         "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
         "truth": list(scenario.path.hop) if scenario.truth and not pcap else [],
-        "live": live.identity() if LIVE in scenario.algorithms.settings else "",
+        "live": "" if set(BY_BPF).isdisjoint(scenario.algorithms.settings) else live.identity(),
     }
     key = hashlib.sha256(f"{fingerprint}\n{seed}\n{script}{document['live']}".encode()).hexdigest()[:20]
     return Job(key, boot, (document,), f"{scenario.name}, run {run}")

@@ -15,7 +15,7 @@ from tcplearn.scenario.check import Table
 from tcplearn.scenario.path import Name, NetworkPath
 
 from . import path as to_netem
-from .arm import LIVE, End
+from .arm import BY_BPF, End
 from .arm import NO_ESTIMATOR as NO_ESTIMATOR
 from .arm import STOCK as STOCK
 from .bursts import Repeat
@@ -104,7 +104,7 @@ class Transfer(Downloads):
         return self
 
 
-Setting = Literal["linear", "no-rack", "no-friendly-region", "live"]
+Setting = Literal["linear", "no-rack", "no-friendly-region", "live", "live-cap"]
 
 
 class Algorithms(Table):
@@ -166,7 +166,7 @@ class Scenario(Table):
 
     @property
     def with_programs(self) -> bool:
-        live = LIVE in self.algorithms.settings
+        live = not set(BY_BPF).isdisjoint(self.algorithms.settings)
         return self.programs or self.with_nft or self.transfer.by != "send" or live
 
     @property
