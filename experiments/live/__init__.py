@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Measures in the lab how `tcplearn live` (learned floors by BPF) changes response times on stock kernels."""
+
+from pathlib import Path
+
+from experiments.lib.pages import Page
+from experiments.live import lab
+
+PAGES = {"lab": Page("live/lab.md.j2", Path("experiments") / "live" / "lab.md", lab.batches, lab.fill)}

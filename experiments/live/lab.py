@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Makes experiments/live/lab.md: response times under `tcplearn live` beside stock Linux, fixed floors and
+the kernel module, on Debian's kernels in the lab."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.latency.cells import P99, SEED, SLOW, STOCK, Cell, Timer
+from experiments.latency.lab import keep, more_spurious_drawn, timer_of
+from experiments.latency.loads import Fades
+from experiments.lib.batches import LabRuns
+from experiments.lib.pages import Figure, scenarios
+from experiments.lib.runs import Run, grouped, select
+from experiments.lib.statistics import Drawn, geometric_drawn, how, interval, spread, verdict
+from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import counted, milliseconds
+
+OURS, CAPPED, MODULE = "live", "live-cap", "priced"
+PROFILE = "live"
+#: Profiles of other kernels, with the paths that are measured there.
+LATER = {"live-on-6-12": "6.12", "live-on-7-3": "7.3"}
+PATHS_LATER = ("thin-wired", "thin-slots", "thin-steps", "thin-no-timestamps")
+#: The criteria: over stock where stock's timer is at work, and over the module there; over stock elsewhere.
+P99_LIMIT, SLOW_LIMIT, MODULE_LIMIT, ELSEWHERE_LIMIT = 0.65, 0.70, 1.10, 1.05
+#: More spurious retransmissions in 1,000 segments than stock's; overruns past fades over stock's, with a cap.
+MORE_LIMIT, FADES_LIMIT = 1.0, 0.6
+
+
+def batches(folder: Path, profile: str) -> list[LabRuns]:
+    """Returns the runs of the page; with `profile`, only the wired path's under that profile."""
+    folder = scenarios(folder, "linux", "lab", "scenarios")
+
+    def of(stem: str, profile: str) -> LabRuns:
+        return LabRuns(folder / f"{stem}.toml", profile, keep)
+
+    if profile:
+        return [of("thin-wired", profile)]
+    stems = sorted(
+        (file.stem for file in folder.glob("thin-*.toml")), key=lambda stem: ("kept" in stem, stem)
+    )
+    stems += sorted(file.stem for file in folder.glob("kept-live-*.toml"))
+    found = [of(stem, PROFILE) for stem in stems]
+    found += [of(stem, later) for later in LATER for stem in PATHS_LATER]
+    return [*found, of("fades", PROFILE), of("fades", "live-on-7-3")]
+
+
+def _timers(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    return grouped(sorted(runs, key=lambda run: run.run), lambda run: timer_of(run.algorithm))
+
+
+def _cells(runs: Sequence[Run]) -> list[Cell]:
+    paths = grouped([run for run in runs if run.scenario != "fades"], lambda run: run.scenario)
+    made = (
+        (path.removeprefix("thin-"), {timer: Timer.of_lab(of) for timer, of in _timers(runs).items()})
+        for path, runs in sorted(paths.items(), key=lambda item: ("kept" in item[0], item[0]))
+    )
+    return [Cell(path, timers) for path, timers in made if STOCK in timers]
+
+
+def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
+    cells = _cells(select(runs, profile=PROFILE))
+    if not cells:
+        return {}
+    later = {kernel: _cells(select(runs, profile=profile)) for profile, kernel in LATER.items()}
+    fades = {
+        kernel: Fades(_timers(of))
+        for profile, kernel in ((PROFILE, "6.1"), ("live-on-7-3", "7.3"))
+        if (of := select(runs, scenario="fades", profile=profile))
+    }
+    return {
+        "criteria": table_of(["figure", "criterion", "measured"], _criteria(cells, fades)),
+        "paths": counted(len(cells), "path"),
+        "requests": f"{min(c.requests_of(OURS) for c in cells):,}",
+        "by_timer": _by_timer(cells),
+        "by_path": _by_path(cells),
+        "later": {kernel: _by_path(of) for kernel, of in later.items() if of},
+        "fades": {kernel: of.table() for kernel, of in fades.items()},
+        "figures": [Figure("response-times.svg", "", _chart(cells))],
+    }
+
+
+def _criteria(cells: Sequence[Cell], fades: dict[str, Fades]) -> list[list[str]]:
+    lost, rest = ([c for c in cells if c.reaches_the_tail is at_work] for at_work in (True, False))
+    rows = []
+    where = f"where stock's timer resends for 1 % of requests or more ({counted(len(lost), 'path')})"
+    for figure, limit in ((P99, P99_LIMIT), (SLOW, SLOW_LIMIT)):
+        found = geometric_drawn([c.ratio(OURS, figure) for c in lost])
+        rows.append([f"{figure}, {where}", f"≤ {limit:.2f} × stock", verdict(found, limit)])
+        over = geometric_drawn([_over(c, MODULE, figure) for c in lost])
+        rows.append([f"{figure}, there", f"≤ {MODULE_LIMIT:.2f} × the module", verdict(over, MODULE_LIMIT)])
+    worse = [
+        f"{c.path} {figure} {spread(c.ratio(OURS, figure))}"
+        for c in rest
+        for figure in (P99, SLOW)
+        if interval(c.ratio(OURS, figure)[1])[0] > ELSEWHERE_LIMIT
+    ]
+    what = f"p99 and slowest 2 % elsewhere ({counted(len(rest), 'path')})"
+    told = f"missed: {'; '.join(worse)}" if worse else "met"
+    rows.append([what, f"no whole interval above {ELSEWHERE_LIMIT:.2f} × stock", told])
+    rows.append(_spurious(cells))
+    for kernel, of in fades.items():
+        for timer in (OURS, CAPPED):
+            if timer in of.timers:
+                rows.append(_overrun(kernel, timer, of.over_stock(timer)))
+    return rows
+
+
+def _overrun(kernel: str, timer: str, found: Drawn) -> list[str]:
+    what = f"mean overrun past the end of a fade, kernel {kernel}"
+    if timer == CAPPED:
+        return [f"{what}, --cap-ms 1000", f"≤ {FADES_LIMIT:.1f} × stock", verdict(found, FADES_LIMIT)]
+    return [what, "stated", spread(found)]
+
+
+def _over(c: Cell, timer: str, figure: str) -> Drawn:
+    """Returns `figure` under `tcplearn live` divided by that under `timer`, with bootstrap samples."""
+    (ours, ours_drawn), (other, other_drawn) = (c.ratio(name, figure) for name in (OURS, timer))
+    return ours / other, ours_drawn / np.asarray(other_drawn)
+
+
+def _spurious(cells: Sequence[Cell]) -> list[str]:
+    rng = np.random.default_rng(SEED)
+    drawn = {c.path: more_spurious_drawn(c, OURS, rng) for c in cells}
+    verdicts = {path: how(MORE_LIMIT, of) for path, of in drawn.items()}
+    counts = ", ".join(
+        f"{word} on {sum(of == word for of in verdicts.values())}" for word in ("met", "undecided", "missed")
+    )
+    apart = [
+        f"{path} {np.mean(of):+.1f} ({interval(of)[0]:+.1f} to {interval(of)[1]:+.1f})"
+        for path, of in drawn.items()
+        if verdicts[path] != "met"
+    ]
+    what = "spurious retransmissions in 1,000 segments, each path: more than stock's"
+    return [what, f"≤ +{MORE_LIMIT:.0f}", f"{counts}{': ' if apart else ''}{'; '.join(apart)}"]
+
+
+def _named(timer: str) -> str:
+    return {OURS: "`tcplearn live`", MODULE: "module, `priced`"}.get(timer, timer)
+
+
+def _by_timer(cells: Sequence[Cell]) -> str:
+    lost = [c for c in cells if c.reaches_the_tail]
+    rows = []
+    for timer in (t for t in (STOCK, "rto_min 5 ms", "rto_min 20 ms", MODULE, OURS)):
+        row = [_named(timer)]
+        for of in (lost, cells):
+            for figure in (P99, SLOW):
+                found = geometric_drawn([c.ratio(timer, figure) for c in of])
+                row.append("1" if timer == STOCK else spread(found))
+        worst = max(cells, key=lambda c: c.timers[timer].spurious_permille)
+        row.append(f"{np.mean([c.timers[timer].spurious_permille for c in cells]):.1f}")
+        rows.append([*row, f"{worst.timers[timer].spurious_permille:.1f} ({worst.path})"])
+    head = ["timer", *(f"{f}, × stock, {w}" for w in ("timer at work", "all paths") for f in (P99, SLOW))]
+    return table_of([*head, "spurious in 1,000", "worst path's"], rows)
+
+
+def _by_path(cells: Sequence[Cell]) -> str:
+    timers = [t for t in ("rto_min 5 ms", "rto_min 20 ms", MODULE, OURS) if t in cells[0].timers]
+    head = ["path", "requests of each timer", *(f"stock: {f}, ms" for f in (P99, SLOW)), "stock: spurious"]
+    head += [f"{_named(t)}: {what}" for t in timers for what in (P99, SLOW, "spurious")]
+    rows = []
+    for c in cells:
+        stock = c.timers[STOCK]
+        row = [f"{c.path}{'' if c.reaches_the_tail else ' °'}", f"{c.requests_of(OURS):,}"]
+        row += [*(milliseconds(stock.of(f)) for f in (P99, SLOW)), f"{stock.spurious_permille:.1f}"]
+        for timer in timers:
+            row += [spread(c.ratio(timer, f)) for f in (P99, SLOW)]
+            row.append(f"{c.timers[timer].spurious_permille:.1f}")
+        rows.append(row)
+    return table_of(head, rows)
+
+
+def _chart(cells: Sequence[Cell]) -> Any:
+    """Returns a chart of the mean of the slowest 2 % over that of stock, by path and timer (Vega-Lite)."""
+    import altair as alt
+
+    colours = {"rto_min 5 ms": "#d55e00", "rto_min 20 ms": "#999999", MODULE: "#56b4e9", OURS: "#0072b2"}
+    rows = []
+    for c in cells:
+        for timer in colours:
+            found = c.ratio(timer, SLOW)
+            low, high = interval(found[1])
+            rows.append({"path": c.path, "timer": _plain(timer), "ratio": found[0], "low": low, "high": high})
+    colour = alt.Color("timer:N", title=None, legend=alt.Legend(orient="top")).scale(
+        domain=[_plain(timer) for timer in colours], range=list(colours.values())
+    )
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("path:N", title=None, sort=[c.path for c in cells]), yOffset="timer:N", color=colour
+    )
+    across = alt.Scale(type="log")
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        x=alt.X("ratio:Q", title="mean of the slowest 2 % of response times, × stock", scale=across)
+    )
+    lines = base.mark_rule().encode(x=alt.X("low:Q", title="", scale=across), x2="high:Q")
+    one = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_rule(strokeDash=[3, 3]).encode(x="x:Q")
+    return (one + lines + points).properties(width=560, height={"step": 12}).to_dict()
+
+
+def _plain(timer: str) -> str:
+    return _named(timer).replace("`", "")
