@@ -103,11 +103,12 @@ def _criteria(cells: Sequence[Cell], fades: dict[str, Fades]) -> list[list[str]]
     told = f"missed: {'; '.join(worse)}" if worse else "met"
     rows.append([what, f"no whole interval above {ELSEWHERE_LIMIT:.2f} × stock", told])
     rows.append(_spurious(cells))
-    for kernel, of in fades.items():
-        for timer in (OURS, CAPPED):
-            if timer in of.timers:
-                rows.append(_overrun(kernel, timer, of.over_stock(timer)))
-    return rows
+    return rows + [
+        _overrun(kernel, timer, of.over_stock(timer))
+        for kernel, of in fades.items()
+        for timer in (OURS, CAPPED)
+        if timer in of.timers
+    ]
 
 
 def _overrun(kernel: str, timer: str, found: Drawn) -> list[str]:

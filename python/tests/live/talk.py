@@ -17,7 +17,7 @@ import threading
 import time
 
 PORT = 7000
-_REQUEST, _ANSWER = b"q" * 1000, b"a" * 200
+REQUEST, ANSWER = b"q" * 1000, b"a" * 200
 _RTO_AT = 8  # tcpi_rto of struct tcp_info, in microseconds
 
 
@@ -33,8 +33,8 @@ def _whole(sock: socket.socket, size: int) -> bool:
 def _answer(sock: socket.socket) -> None:
     with sock:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        while _whole(sock, len(_REQUEST)):
-            sock.sendall(_ANSWER)
+        while _whole(sock, len(REQUEST)):
+            sock.sendall(ANSWER)
 
 
 def serve() -> None:
@@ -58,8 +58,8 @@ def ask(address: str, count: int, pause_ms: float, seed: int, each: int) -> dict
             for _ in range(min(each, count)):
                 time.sleep(pause_ms * draw.uniform(0.5, 1.5) / 1000)
                 begun_s = time.monotonic()
-                sock.sendall(_REQUEST)
-                assert _whole(sock, len(_ANSWER))
+                sock.sendall(REQUEST)
+                assert _whole(sock, len(ANSWER))
                 out["ms"].append(1000 * (time.monotonic() - begun_s))
                 out["rto_ms"].append(_rto_ms(sock))
             count -= each

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""`tcplearn live` towards peers that lie or are odd: their own connections stay within bounds, and their
+neighbours are not misled. The peer's packets are made by hand, so it knows what it received for nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import talk
+from live_command import AT_ONCE, Room, missing, room, sessions
+from odd_peer import Odd, OddPeer
+from test_live_kernel import STOCK_MS
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+
+REQUESTS = 200
+ODD, NEIGHBOUR = "10.78.0.2", "10.78.0.3"
+LEAST_MS = 8  # two ticks of a clock of 250 a second, the shortest floor
+
+
+@dataclass
+class Talk:
+    """What the near host saw of its requests, the program's counts, and the peer's."""
+
+    ms: list[float]
+    rto_ms: list[float]
+    neighbours_rto_ms: float  # of a connection to a neighbour, at its first request
+    counts: dict[str, int]
+    peer: dict[str, int]
+
+
+@contextlib.contextmanager
+def _started(at: Room) -> Iterator[None]:
+    assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup).returncode == 0
+    yield
+
+
+def talked(odd: Odd, folder: Path, pause_ms: float = 3) -> Talk:
+    def ask(address: str, count: int) -> dict[str, Any]:
+        words = [talk.__file__, "ask", address, count, pause_ms, 1]
+        done = at.run(peer.within(peer.near, "python3", *words))
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    with OddPeer(odd, folder) as peer, room() as at, _started(at):
+        asked = ask(ODD, REQUESTS)
+        neighbours = ask(NEIGHBOUR, 1)
+        (session,) = sessions(at)
+        return Talk(asked["ms"], asked["rto_ms"], neighbours["rto_ms"][0], session["counts"], peer.end())
+
+
+def within_bounds(of: Talk) -> None:
+    """What holds for each peer: every request is answered, no RTO is below the shortest floor, and a
+    neighbour begins as under stock Linux, because one host's report decides for nobody else."""
+    assert len(of.ms) == REQUESTS
+    assert min(of.rto_ms) >= LEAST_MS
+    assert of.neighbours_rto_ms > STOCK_MS
+    assert of.counts["no_memory"] == of.counts["floors_refused"] == 0
+
+
+def test_an_honest_peer_made_by_hand(tmp_path: Path) -> None:
+    of = talked(Odd(), tmp_path)
+    within_bounds(of)
+    assert of.peer["requests"] == REQUESTS + 1 and of.peer["spurious"] == 0
+    assert of.peer["ignored"] == of.counts["resent_needed"] > 3
+    assert min(of.rto_ms) < STOCK_MS / 2
+
+
+def test_an_echo_from_the_future_counts_as_none(tmp_path: Path) -> None:
+    of = talked(Odd(echo_off_ms=5000), tmp_path)
+    within_bounds(of)
+    assert of.counts["resent_spurious"] == of.counts["resent_needed"] == of.counts["saved_us"] == 0
+    assert 3 < of.counts["resent_unclear"] <= of.peer["ignored"]
+
+
+def test_an_echo_from_long_ago_makes_the_peers_own_waits_long(tmp_path: Path) -> None:
+    """The kernel itself takes such echoes for RTTs of its resent segments, so its RTO grows."""
+    of = talked(Odd(echo_off_ms=-5000), tmp_path)
+    within_bounds(of)
+    assert of.counts["resent_needed"] == of.counts["saved_us"] == of.counts["floors_set"] == 0
+    assert min(of.rto_ms) > STOCK_MS
+
+
+def test_a_peer_that_denies_each_loss_gains_nothing(tmp_path: Path) -> None:
+    """It echoes timestamps from just before the retransmission, as if the first transmission had arrived."""
+    of = talked(Odd(echo_off_ms=-4, loss=0.2), tmp_path)
+    within_bounds(of)
+    assert of.counts["resent_spurious"] > 10
+    assert of.counts["resent_needed"] == of.counts["saved_us"] == 0
+
+
+def test_duplicates_that_were_never_sent_change_nothing(tmp_path: Path) -> None:
+    honest, of = (talked(Odd(dsack=dsack), tmp_path) for dsack in (False, True))
+    within_bounds(of)
+    assert of.counts["resent_spurious"] == 0
+    assert of.counts["resent_needed"] == of.peer["ignored"] == honest.peer["ignored"]
+    assert min(of.rto_ms) < STOCK_MS / 2
+
+
+@pytest.mark.parametrize("kept_ms", [40, 200])
+def test_acks_in_slots_cost_few_spurious_retransmissions(tmp_path: Path, kept_ms: float) -> None:
+    """Answers take up to a slot longer. What the peer received twice stays within the budget of one in a
+    hundred requests, and some for learning."""
+    of = talked(Odd(kept_ms=kept_ms, loss=0.02), tmp_path, pause_ms=20)
+    within_bounds(of)
+    assert of.peer["spurious"] <= 0.03 * REQUESTS
+
+
+def test_without_timestamps(tmp_path: Path) -> None:
+    of = talked(Odd(timestamps=False), tmp_path)
+    within_bounds(of)
+    assert 3 < of.counts["resent_unclear"] <= of.peer["ignored"]
+    assert of.counts["resent_needed"] == of.counts["resent_spurious"] == 0
