@@ -2,7 +2,7 @@
 # demo: explain and replay the captures that are shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
 # of an hour from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
-.PHONY: demo install install-core man wheel debs abi release ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
+.PHONY: demo install install-core man wheel debs abi release site ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint lint-files fmt clean
 
 # each name is in Debian 12 and in Debian 13
@@ -70,6 +70,18 @@ wheel: build/wheel-env/.installed
 # wheels and packages of Debian 12 and 13, a list of what is in them, checksums; each is tried on bare Debian: see packaging/release
 release:
 	packaging/release
+
+# the site in build/site/html/VERSION, of the pages of the repository; a link that leads nowhere is an error
+site: build/site-env/.installed
+	build/site-env/bin/python site/stage.py build/site/pages
+	NO_MKDOCS_2_WARNING=1 build/site-env/bin/mkdocs build -q -f site/mkdocs.yml -d $(CURDIR)/build/site/html/$(VERSION)
+	build/site-env/bin/python site/versions.py build/site/html
+	@echo "the site is in build/site/html: python3 -m http.server -d build/site/html"
+
+build/site-env/.installed: python/requirements-site.txt
+	$(PYTHON) -m venv build/site-env
+	build/site-env/bin/pip install -q --disable-pip-version-check -r $<
+	@touch $@
 
 # the functions and structs of the shared library against those in core/libtcplearn.abi, which are the last release's; ACCEPT=1
 # stores today's in their place

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What `tcplearn live run` is worth to five services whose answers are lost now and then:
+
+    PYTHONPATH=python/tests .venv/bin/python python/tests/live/applications_trial.py    # root; minutes
+
+It needs Debian's nginx-light, nghttp2-client, postgresql, redis-server and openssh-server. Each service runs
+twice side by side, under the stock kernel and under `live run`, each over a path of its own: 20 ms, and of
+the server's packets with data one in a hundred is lost, the same for both. One client asks one request at a
+time. Another number of requests: applications_trial.py COUNT."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import fmean, median
+
+from app_client import PORTS
+from live_command import Room, room, words_of
+from lossy_path import LossyPath, Spec
+
+from tcplearn.output.markdown import table_of
+
+COUNT = 1500
+SPEC = Spec(rtt_ms=20, loss=0.01)
+NAMES = {
+    "http1": "nginx, HTTP/1.1",
+    "http2": "nginx, HTTP/2",
+    "postgresql": "PostgreSQL, pgbench -S",
+    "redis": "Redis, GET",
+    "ssh": "ssh, lines echoed",
+}
+CLIENT = Path(__file__).with_name("app_client.py")
+_WAITS_S = 60.0
+_SERVER = "10.77.0.1"  # the near host: its timers are what differs
+
+
+def _nginx(folder: Path) -> list[str]:
+    (folder / "www").mkdir()
+    (folder / "www/file").write_bytes(b"f" * 500)
+    temporary = "".join(
+        f"{name}_temp_path {folder}/t; " for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    serve = f"root {folder}/www; access_log off; keepalive_requests 1000000;"
+    (folder / "nginx.conf").write_text(
+        f"user root; daemon off; worker_processes 1; pid {folder}/pid; events {{}}\n"
+        f"http {{ {temporary} server {{ listen {PORTS['http1']}; {serve} }}\n"
+        f"server {{ listen {PORTS['http2']} http2; {serve} }} }}\n"
+    )
+    return ["nginx", "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
+
+
+def _postgresql(folder: Path) -> list[str]:
+    (bin_,) = Path("/usr/lib/postgresql").glob("*/bin")
+    data = folder / "data"
+    folder.chmod(0o755)
+    data.mkdir()
+    shutil.chown(data, "postgres")
+    as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    run = [*as_postgres, bin_ / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
+    subprocess.run(run, check=True, capture_output=True, cwd="/")
+    (data / "pg_hba.conf").write_text("local all all trust\nhost all all all trust\n")
+    listen = [
+        "-c",
+        f"port={PORTS['postgresql']}",
+        "-c",
+        "listen_addresses=*",
+        "-c",
+        f"unix_socket_directories={data}",
+    ]
+    return [*as_postgres, str(bin_ / "postgres"), "-D", str(data), *listen]
+
+
+def _redis(_folder: Path) -> list[str]:
+    return [
+        "redis-server",
+        "--port",
+        str(PORTS["redis"]),
+        "--bind",
+        "*",
+        "--protected-mode",
+        "no",
+        "--save",
+        "",
+    ]
+
+
+def _ssh(folder: Path) -> list[str]:
+    for name in ("host", "key"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name]
+        subprocess.run(words, check=True)
+    Path("/run/sshd").mkdir(exist_ok=True)
+    settings = (
+        f"Port={PORTS['ssh']}", f"HostKey={folder}/host", f"AuthorizedKeysFile={folder}/key.pub",
+        "StrictModes=no", "UsePAM=no", "PermitRootLogin=yes", f"PidFile={folder}/pid",
+    )  # fmt: skip
+    return [
+        "/usr/sbin/sshd",
+        "-D",
+        "-e",
+        "-f",
+        "/dev/null",
+        *(word for one in settings for word in ("-o", one)),
+    ]
+
+
+SERVERS = {"http1": _nginx, "http2": _nginx, "postgresql": _postgresql, "redis": _redis, "ssh": _ssh}
+
+
+def _ready(path: LossyPath, port: int) -> None:
+    probe = f"import socket; socket.create_connection(('{_SERVER}', {port}), 1).close()"
+    end = time.monotonic() + _WAITS_S
+    while subprocess.run(path.within(path.near, sys.executable, "-c", probe), capture_output=True).returncode:
+        assert time.monotonic() < end, f"nothing listens on port {port}"
+        time.sleep(0.2)
+
+
+def _prepare(path: LossyPath, kind: str) -> None:
+    if kind == "postgresql":
+        (bin_,) = Path("/usr/lib/postgresql").glob("*/bin")
+        words = [bin_ / "pgbench", "-h", _SERVER, "-p", PORTS[kind], "-U", "postgres", "-i", "-q", "postgres"]
+        subprocess.run(path.within(path.near, *words), check=True, capture_output=True)
+
+
+def tried(kind: str, count: int) -> list[list[float]]:
+    """Return the response times in ms under the stock kernel, and under `live run`."""
+    with ExitStack() as stack:
+        clients = []
+        for live in (False, True):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            path = stack.enter_context(LossyPath(SPEC, folder))
+            at: Room = stack.enter_context(room())
+            words = path.within(path.near, *SERVERS[kind](folder))
+            process = at.popen(
+                words_of("run", "-q", "--", *words) if live else words,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+            _ready(path, PORTS[kind])
+            _prepare(path, kind)
+            ask = path.within(path.far, sys.executable, CLIENT, kind, _SERVER, count, folder)
+            clients.append(subprocess.Popen(ask, stdout=subprocess.PIPE, text=True))
+        return [json.loads(client.communicate()[0]) for client in clients]
+
+
+def slowest(ms: list[float]) -> float:
+    return fmean(sorted(ms)[-max(len(ms) // 50, 1) :])
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
+    rows = []
+    for kind, name in NAMES.items():
+        print(name, file=sys.stderr)
+        both = tried(kind, count)
+        p99 = [sorted(ms)[int(0.99 * (len(ms) - 1))] for ms in both]
+        slow = [slowest(ms) for ms in both]
+        figures = [*(median(ms) for ms in both), *p99, *slow]
+        rows.append([name, str(len(both[1])), *(f"{ms:.1f}" for ms in figures), f"{slow[1] / slow[0]:.2f}"])
+    head = [
+        "service",
+        "requests",
+        *(f"{f}, ms: {w}" for f in ("p50", "p99", "slowest 2 %") for w in ("stock", "live")),
+    ]
+    print(table_of([*head, "slowest 2 %, live over stock"], rows))
+
+
+if __name__ == "__main__":
+    main()
