@@ -86,7 +86,8 @@ VECTORS = (
 
 BUILDS = (
     Form(
-        r"make (dev|install|lint|fmt|man|ns3|bench|demo|wheel|debs|test(-full)?|(ns3|pages)-test|-j|"
+        r"make (dev|install|lint|fmt|man|ns3|bench|demo|wheel|debs|release|site|abi|"
+        r"test(-full)?|(ns3|pages)-test|-j|"
         r"\.venv/bin/tcplearn)",
         "it is what runs this test or stands before it, or changes the tree: what it would do",
         (r"make -n \1",),
