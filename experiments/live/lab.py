@@ -12,7 +12,7 @@ import numpy as np
 
 from experiments.latency.cells import P99, SEED, SLOW, STOCK, Cell, Timer
 from experiments.latency.lab import keep, more_spurious_drawn, timer_of
-from experiments.latency.loads import Fades
+from experiments.latency.loads import LOADS, Fades, Overload
 from experiments.lib.batches import LabRuns
 from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Run, grouped, select
@@ -24,11 +24,14 @@ OURS, CAPPED, MODULE = "live", "live-cap", "priced"
 PROFILE = "live"
 #: Profiles of other kernels, with the paths that are measured there.
 LATER = {"live-on-6-12": "6.12", "live-on-7-3": "7.3"}
+FADES, OVERLOAD = "fades", "live-overload"
 PATHS_LATER = ("thin-wired", "thin-slots", "thin-steps", "thin-no-timestamps")
 #: The criteria: over stock where stock's timer is at work, and over the module there; over stock elsewhere.
 P99_LIMIT, SLOW_LIMIT, MODULE_LIMIT, ELSEWHERE_LIMIT = 0.65, 0.70, 1.10, 1.05
 #: More spurious retransmissions in 1,000 segments than stock's; overruns past fades over stock's, with a cap.
 MORE_LIMIT, FADES_LIMIT = 1.0, 0.6
+#: Over stock's, where many connections at once overload a queue.
+ANSWERS_LIMIT, DROPS_LIMIT = 0.98, 1.1
 
 
 def batches(folder: Path, profile: str) -> list[LabRuns]:
@@ -46,7 +49,8 @@ def batches(folder: Path, profile: str) -> list[LabRuns]:
     stems += sorted(file.stem for file in folder.glob("kept-live-*.toml"))
     found = [of(stem, PROFILE) for stem in stems]
     found += [of(stem, later) for later in LATER for stem in PATHS_LATER]
-    return [*found, of("fades", PROFILE), of("fades", "live-on-7-3")]
+    found += [of(FADES, PROFILE), of(FADES, "live-on-7-3")]
+    return [*found, *(of(OVERLOAD, load) for load in LOADS)]
 
 
 def _timers(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -54,7 +58,7 @@ def _timers(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def _cells(runs: Sequence[Run]) -> list[Cell]:
-    paths = grouped([run for run in runs if run.scenario != "fades"], lambda run: run.scenario)
+    paths = grouped([run for run in runs if run.scenario != FADES], lambda run: run.scenario)
     made = (
         (path.removeprefix("thin-"), {timer: Timer.of_lab(of) for timer, of in _timers(runs).items()})
         for path, runs in sorted(paths.items(), key=lambda item: ("kept" in item[0], item[0]))
@@ -70,10 +74,13 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
     fades = {
         kernel: Fades(_timers(of))
         for profile, kernel in ((PROFILE, "6.1"), ("live-on-7-3", "7.3"))
-        if (of := select(runs, scenario="fades", profile=profile))
+        if (of := select(runs, scenario=FADES, profile=profile))
     }
+    by_load = {load: _timers(select(runs, scenario=OVERLOAD, profile=load)) for load in LOADS}
+    overload = Overload({load: of for load, of in by_load.items() if of})
     return {
-        "criteria": table_of(["figure", "criterion", "measured"], _criteria(cells, fades)),
+        "overload": overload.table(),
+        "criteria": table_of(["figure", "criterion", "measured"], _criteria(cells, fades, overload)),
         "paths": counted(len(cells), "path"),
         "requests": f"{min(c.requests_of(OURS) for c in cells):,}",
         "by_timer": _by_timer(cells),
@@ -84,7 +91,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
     }
 
 
-def _criteria(cells: Sequence[Cell], fades: dict[str, Fades]) -> list[list[str]]:
+def _criteria(cells: Sequence[Cell], fades: dict[str, Fades], overload: Overload) -> list[list[str]]:
     lost, rest = ([c for c in cells if c.reaches_the_tail is at_work] for at_work in (True, False))
     rows = []
     where = f"where stock's timer resends for 1 % of requests or more ({counted(len(lost), 'path')})"
@@ -103,6 +110,12 @@ def _criteria(cells: Sequence[Cell], fades: dict[str, Fades]) -> list[list[str]]
     told = f"missed: {'; '.join(worse)}" if worse else "met"
     rows.append([what, f"no whole interval above {ELSEWHERE_LIMIT:.2f} × stock", told])
     rows.append(_spurious(cells))
+    for load in overload.loads:
+        answers, drops = overload.goodput(load, OURS), overload.drops(load, OURS)
+        least = verdict(answers, ANSWERS_LIMIT, least=True)
+        rows.append([f"{LOADS[load]}: answers a second", f"≥ {ANSWERS_LIMIT:.2f} × stock", least])
+        most = f"≤ {DROPS_LIMIT:.1f} × stock"
+        rows.append([f"{LOADS[load]}: drops an answer", most, verdict(drops, DROPS_LIMIT)])
     return rows + [
         _overrun(kernel, timer, of.over_stock(timer))
         for kernel, of in fades.items()
