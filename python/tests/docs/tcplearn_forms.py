@@ -125,6 +125,15 @@ SIMULATIONS = (
         ),
     ),
     Form(
+        r"tcplearn experiments live(?: --run)?",
+        "in full one run of requests that take seconds",
+        ("tcplearn experiments live --list", "tcplearn experiments live -o TMP/page"),
+        (
+            "tcplearn experiments live thin-wired/smoke --run --profile smoke -j 1 -q "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
+        ),
+    ),
+    Form(
         r"python -m experiments\.stalls\.captures(?: SAID\.csv| make)?",
         "in full the score of explain and tshark",
         (),
