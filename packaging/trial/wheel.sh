@@ -10,7 +10,7 @@ works apt-get install -y -qq --no-install-recommends python3-venv
 works python3 -m venv /opt/venv
 python=$(megabytes)
 wheel=$(find /src/dist -name "tcplearn-*-cp3*.whl" | sort | tail -n 1)
-works /opt/venv/bin/pip install -q --disable-pip-version-check "$wheel"
+works /opt/venv/bin/pip install --debug --disable-pip-version-check "$wheel"
 echo "megabytes: Python with venv $((python - before)), the wheel and what it needs $(($(megabytes) - python))"
 PATH=/opt/venv/bin:$PATH
 here=$PWD
