@@ -78,7 +78,7 @@ class _InGroups(TyperGroup):
 app = typer.Typer(
     name="tcplearn",
     cls=_InGroups,
-    help="Compare RTT estimators and retransmission timers on your own captures.",
+    help="Say why requests are slow, and which setting of the timer makes them faster.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -30,7 +30,7 @@ def _route(ms: int) -> Candidate:
         f"sudo ip route {{set}} rto_min {ms}ms",
         "sudo ip route {undo}",
         also="It shortens the wait of the timer and of tail loss probes, for all traffic of that route, "
-        "until a reboot.",
+        "until a reboot, or until the network is set up anew.",
     )
 
 
