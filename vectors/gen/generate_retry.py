@@ -83,10 +83,13 @@ def run(timer, earlier, dice, rate, loss, clear):
                     yield call("answered", number, copy if clear else ANY, now)
             continue
         else:
-            line = call("fired", now + (dice.randrange(3000) if dice.random() < 0.1 else 0))
+            now += dice.randrange(3000) if dice.random() < 0.1 else 0
+            while (line := call("fired", now))[2] == 1:
+                yield line
+                if dice.random() >= loss:
+                    events.append((now + latency(dice, line[3]), *line[3:5]))
             yield line
-            now = max(now, line[1])
-            flown, copy = line[3:5]
+            continue
         if dice.random() >= loss:
             events.append((now + latency(dice, flown), flown, copy))
     for name, *values in hostile(dice, now, sent):
