@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Benchmarks of the core: one update of each estimator, and one request of each resend policy (a
-// transmission and its ACK). For comparison it also times a bare loop of 100 exponentials and
+// Benchmarks of the core: one update of each estimator, one request of each resend policy (a transmission and
+// its ACK) and of the retry timer. For comparison it also times a bare loop of 100 exponentials and
 // multiply-adds.
 #include <benchmark/benchmark.h>
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tcplearn/estimators.h"
+#include "tcplearn/retry.h"
 #include "tcplearn/tcplearn.h"
 
 namespace {
@@ -74,6 +75,30 @@ void request(benchmark::State& state, const tl_resend_policy* p) {
   }
 }
 
+// Times a request of the retry timer: its transmission, the deadline, its answer; with `out` requests that
+// have no answer. Every hundredth request is sent again once.
+void retry(benchmark::State& state, std::uint32_t rate_ppm, std::uint64_t out) {
+  tl_retry_settings how;
+  tl_retry_defaults(&how);
+  how.rate_ppm = rate_ppm;
+  tl_retry timer;
+  tl_retry_init(&timer, &how);
+  const auto in = samples();
+  std::int64_t now_us = 0, due_us = 0;
+  std::uint64_t k = 0;
+  for (; k < out - 1; ++k) tl_retry_sent(&timer, k, now_us);
+  for (auto _ : state) {
+    const auto gap_us = in[k & 4095].rtt_us / static_cast<std::int64_t>(out);
+    tl_retry_sent(&timer, k, now_us);
+    due_us ^= tl_retry_deadline(&timer);
+    tl_retry_again again{0, 0};
+    if (k % 100 == 0 && out == 1) tl_retry_fired(&timer, now_us = tl_retry_deadline(&timer), &again);
+    tl_retry_answered(&timer, k - out + 1, again.copy, now_us += gap_us);
+    ++k;
+  }
+  benchmark::DoNotOptimize(due_us);
+}
+
 // Times 100 exponentials and multiply-adds, the least that nunes2014's Algorithm 1 costs if implemented
 // as written.
 void bare_libm(benchmark::State& state) {
@@ -103,6 +128,13 @@ void bare_core(benchmark::State& state) {
 int main(int argc, char** argv) {
   benchmark::RegisterBenchmark("bare/libm", bare_libm);
   benchmark::RegisterBenchmark("bare/core", bare_core);
+  for (const std::uint64_t out : {1, 8, 64}) {
+    const std::string beside = "," + std::to_string(out) + " out";
+    benchmark::RegisterBenchmark(("retry:price" + beside).c_str(),
+                                 [out](benchmark::State& s) { retry(s, 0, out); });
+    benchmark::RegisterBenchmark(("retry:rate" + beside).c_str(),
+                                 [out](benchmark::State& s) { retry(s, 10'000, out); });
+  }
   for (const auto arithmetic : {TL_F64, TL_FIX}) {
     for (std::size_t i = 0; i < tl_kind_at(TL_KIND_ESTIMATOR, arithmetic)->count; ++i) {
       const tl_estimator* e = tl_estimator_at(i, arithmetic);
@@ -111,7 +143,8 @@ int main(int argc, char** argv) {
     }
     for (std::size_t i = 0; i < tl_kind_at(TL_KIND_RESEND, arithmetic)->count; ++i) {
       const tl_resend_policy* p = tl_resend_at(i, arithmetic);
-      const std::string name = std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/resend:" + p->algorithm.name;
+      const std::string name =
+          std::string(arithmetic == TL_F64 ? "double" : "fixed") + "/resend:" + p->algorithm.name;
       benchmark::RegisterBenchmark(name.c_str(), [p](benchmark::State& s) { request(s, p); });
     }
     const tl_estimator* experts = tl_estimator_find("experts", arithmetic);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# Installs libtcplearn by the documented command and builds examples/embed.c against it: through pkg-config
+# Installs libtcplearn by the documented command and builds examples/embed.c and examples/retry/lookup.c against it: through pkg-config
 # and through CMake's find_package, shared and static, as C11 and as C++17. All print the same.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,6 +54,12 @@ for way in pc-c++-shared pc-c-static user/build/cmake-c-shared user/build/cmake-
 	user/build/cmake-cpp-shared user/build/cmake-cpp-static; do
 	LD_LIBRARY_PATH=$libdir "$out/$way" -d | cmp "$out/expected.txt" -
 done
+# the example of the retry timer: all queries are answered although a tenth of them is lost
+# shellcheck disable=SC2086
+${CC:-cc} -std=c11 $warnings "$root/examples/retry/lookup.c" $cflags "$libdir/libtcplearn.a" -o "$out/lookup"
+"$out/lookup" 60 3 | tee "$out/lookup.txt"
+grep -q '^60 answers, .*: by the retry timer' "$out/lookup.txt"
+grep -q '^60 answers, .*: a fixed second' "$out/lookup.txt"
 # the shared ones need the library, the static ones nothing of it
 LD_LIBRARY_PATH=$libdir ldd "$out/pc-c++-shared" | grep -q "$libdir/libtcplearn.so.0"
 test -z "$(ldd "$out/pc-c-static" | grep tcplearn)"

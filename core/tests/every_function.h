@@ -5,6 +5,9 @@
 
 #include "tcplearn/first_rto_models.h"
 #include "tcplearn/give_up.h"
+#ifndef __bpf__ /* its table is larger than a BPF program's stack, and its loops are longer than a verifier follows */
+#include "tcplearn/retry/timer.h"
+#endif
 #include "tcplearn/spec.h"
 #include "tcplearn/wrap.h"
 
@@ -27,6 +30,21 @@ uint32_t touch_give_up(const struct tl_retry_limits *h, struct tl_syn_plan *plan
 	tl_plan_syn(h, 50, plan);
 	return (uint32_t)tl_plan_listener(h, first);
 }
+
+#ifndef __bpf__
+int64_t touch_retry(struct tl_retry *t, const struct tl_retry *earlier, struct tl_retry_again *again);
+int64_t touch_retry(struct tl_retry *t, const struct tl_retry *earlier, struct tl_retry_again *again)
+{
+	struct tl_retry_settings how;
+
+	tl_retry_defaults_fix(&how);
+	if (tl_retry_init_fix(t, &how) || tl_retry_inherit_fix(t, earlier) || tl_retry_sent_fix(t, 1, 2))
+		return 0;
+	if (tl_retry_fired_fix(t, tl_retry_deadline_fix(t), again) == TL_RETRY_DUE)
+		tl_retry_answered_fix(t, again->id, again->copy, tl_retry_deadline_of_fix(t, again->id));
+	return tl_retry_cancelled_fix(t, 1);
+}
+#endif
 
 #define TOUCH(arithmetic, id) \
 	int64_t touch_##id##_##arithmetic(void *state, void *params, const struct tl_sample *in); \

@@ -6,24 +6,9 @@
  * classifier, then of a resend policy. Byte 1 is the number of parameters that are set; each has 1 byte of
  * index and 4 bytes of value. Samples follow: a byte of flags and the RTT in 4 bytes (8 bytes for hostile
  * samples). fuzz_loss() and fuzz_resend() define the events. */
+#include "bytes.h"
 #include "loss_check.h"
 #include "resend_check.h"
-
-struct bytes {
-	const uint8_t *at;
-	size_t left;
-};
-
-static uint64_t take(struct bytes *b, size_t n)
-{
-	uint64_t value = 0;
-
-	while (n-- > 0 && b->left > 0) {
-		value = value << 8 | *b->at++;
-		b->left--;
-	}
-	return value;
-}
 
 static double param_value(const struct tl_param *p, uint32_t bits)
 {

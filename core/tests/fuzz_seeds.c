@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Runs the fuzz target without libFuzzer, on the files that are named: seeds, or inputs that a fuzzer
+/* Runs a fuzz target (FUZZ_TARGET) without libFuzzer, on the files that are named: seeds, or inputs that a fuzzer
  * found. Without files it uses random bytes from fixed seeds, so that every compiler and sanitizer runs
  * the target. */
-#include "fuzz_core.c"
+#ifndef FUZZ_TARGET
+#define FUZZ_TARGET "fuzz_core.c"
+#endif
+#include FUZZ_TARGET
 
 static void run_file(const char *path)
 {

@@ -77,6 +77,7 @@ void bind_first_rto(nb::module_& m);
 void bind_loss(nb::module_& m);
 void bind_replay(nb::module_& m);
 void bind_resend(nb::module_& m);
+void bind_retry(nb::module_& m);
 void bind_startup(nb::module_& m);
 
 }  // namespace tcplearn

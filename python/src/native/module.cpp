@@ -12,6 +12,7 @@ NB_MODULE(_native, m) {
   tcplearn::bind_loss(m);
   tcplearn::bind_replay(m);
   tcplearn::bind_resend(m);
+  tcplearn::bind_retry(m);
   tcplearn::bind_startup(m);
   tcplearn::bind_capture(m);
 }

@@ -130,6 +130,42 @@ class ResendPolicy:
     @property
     def state_bytes(self) -> int: ...
 
+class RetryTimer:
+    """When a request without an answer is sent again: tcplearn.RetryTimer, whose docstring has the units, the
+    bounds and the source of each setting. All times are integers in microseconds. Raises ValueError."""
+
+    most_out: int
+    state_bytes: int
+    def __init__(
+        self,
+        *,
+        rate: float | None = None,
+        price_us: int | None = None,
+        budget: int = 40,
+        first_wait_us: int = 1_000_000,
+        min_wait_us: int = 1000,
+        max_wait_us: int = 120_000_000,
+    ) -> None: ...
+    def inherit(self, earlier: RetryTimer) -> None: ...
+    def sent(self, id: int, now_us: int) -> int:
+        """When the request's wait ends."""
+    def deadline_us(self, id: int | None = None) -> int | None: ...
+    def fired(self, now_us: int) -> list[tuple[int, int]]:
+        """Request and copy of each resend that is due; copy 1 is the first."""
+    def answered(self, id: int, now_us: int, copy: int | None = None) -> None:
+        """copy: the transmission that is answered, 0 the first; None: not known."""
+    def cancelled(self, id: int) -> None: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self: ...
+    def __getstate__(self) -> bytes: ...
+    def __setstate__(self, saved: bytes) -> None: ...
+    @property
+    def counts(self) -> dict[str, int]:
+        """requests, answers, resends, needless, unclear."""
+    @property
+    def out(self) -> int:
+        """Requests without an answer."""
+
 class StartupPolicy:
     """One of the core's startup policies with what it remembers of a place. Losses: 0 none, 1 SYN, 2 SYN-ACK,
     3 either."""

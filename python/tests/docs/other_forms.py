@@ -52,6 +52,11 @@ BENCH = (
         (f"python3 bench/profile_time.py {SMOKE} --runs 2",),
     ),
     Form(
+        r"python bench/retry_latency\.py(?: .*)?",
+        "one trace, of few requests; half an hour in full",
+        ("python bench/retry_latency.py --half judged --requests 400 --traces resolver -o TMP/rows.json",),
+    ),
+    Form(
         r"python bench/run\.py(?: --small)?",
         "a quarter of an hour; test_bench.py runs it small",
         ("make -n bench 'BENCH= --small'",),

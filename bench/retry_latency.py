@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Compares the retry timer (tcplearn.RetryTimer) with hedging packages and with the best fixed wait in
+hindsight: the 99th and 99.9th percentile of response times at equal shares of needless resends, on made
+traces of requests and on recorded RTTs.
+
+python bench/retry_latency.py --half judged -o out/retry.json      half an hour; needs hedge-python==0.3.0 and
+                                                                   httpx-hedged==0.5.0 installed
+python bench/retry_latency.py --requests 1000 --half tuning        tries it
+
+--recorded FOLDER adds the series FOLDER/*.csv (columns t_s, rtt_ms). The settings of the timer were chosen on
+the half "tuning"; "judged" is for final figures."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from retry_play import Played, play
+from retry_policies import Fixed, HedgePython, HttpxHedged, Ours, Policy, Window
+from retry_traces import Trace, traces
+
+RATES = (0.01, 0.03)
+PRICES_US = (100_000,)
+KEYS = ("p99", "p99.9")
+#: The settings of each package that are tried, beside its default.
+QUANTILES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
+
+
+def hindsight(trace: Trace, needless: float) -> Played:
+    """Return the fixed wait with as many needless resends: the shortest with at most `needless`, to 0.3 %."""
+    low, high = 1e2, 1e8
+    found = play(trace, Fixed(high))
+    while high / low > 1.003:
+        middle = math.sqrt(low * high)
+        played = play(trace, Fixed(middle))
+        if played.needless > needless:
+            low = middle
+        else:
+            high, found = middle, played
+    return found
+
+
+def at(curve: list[Played], needless: float, key: str) -> float:
+    """Return the time of a package at a share of needless resends: between its two settings beside it, linear
+    in logarithms. Below all of its settings it is that of the one with the fewest, which favours the package,
+    and above them of the one with the most."""
+    least = 1e-5
+    points = sorted((max(p.needless, least), p.time_us(key)) for p in curve)
+    x, y = (np.log([p[k] for p in points]) for k in (0, 1))
+    return float(np.exp(np.interp(math.log(max(needless, least)), x, y)))
+
+
+def peers(trace: Trace) -> dict[str, list[Callable[[], Policy]]]:
+    rate = len(trace.start_us) / (trace.start_us[-1] / 1e6)
+    found: dict[str, list[Callable[[], Policy]]] = {
+        "adaptive-timeout": [*(lambda q=q: Window(q) for q in QUANTILES), lambda: Window(0.9999, 2.0)]
+    }
+    for package, name, policy in (
+        ("hedge", "hedge-python", HedgePython),
+        ("httpx_hedged", "httpx-hedged", HttpxHedged),
+    ):
+        if importlib.util.find_spec(package):
+            found[name] = [lambda q=q, policy=policy: policy(q, rate) for q in QUANTILES]
+    return found
+
+
+def compared(trace: Trace) -> list[dict[str, object]]:
+    """Return a row for each setting of the timer."""
+    curves = {name: [play(trace, make()) for make in makes] for name, makes in peers(trace).items()}
+    rows = []
+    settings = [
+        *({"rate": rate} for rate in RATES),
+        *({"price_us": price} for price in PRICES_US),
+        {"rate": 0.01, "clear": False},
+    ]
+    for setting in settings:
+        ours = play(trace, Ours(**setting))
+        fixed = hindsight(trace, ours.needless)
+        row: dict[str, object] = {
+            "trace": trace.name,
+            **setting,
+            "needless": ours.needless,
+            "resends": ours.resends,
+        }
+        for key in KEYS:
+            row[key] = ours.time_us(key)
+            row[f"fixed {key}"] = fixed.time_us(key)
+            for name, curve in curves.items():
+                row[f"{name} {key}"] = at(curve, ours.needless, key)
+        rows.append(row)
+    return rows
+
+
+def mean(ratios: list[float]) -> float:
+    return math.exp(float(np.mean(np.log(ratios)))) if ratios else math.nan
+
+
+def table(rows: list[dict[str, object]], names: list[str]) -> None:
+    """Print for each setting the geometric means over traces of the times over those of each other policy."""
+    head = [f"{name} {key}" for name in [*names, "fixed"] for key in KEYS]
+    print(
+        f"{'setting':28}{'needless':>10}{'kept':>7}"
+        + "".join(f"{h:>24}" for h in [*head, "best package p99", "p99.9"])
+    )
+    settings = list(dict.fromkeys((r.get("rate"), r.get("price_us"), r.get("clear", True)) for r in rows))
+    for rate, price, clear in settings:
+        own = [
+            r
+            for r in rows
+            if (r.get("rate"), r.get("price_us"), r.get("clear", True)) == (rate, price, clear)
+        ]
+        kept = sum(0.7 <= r["needless"] / rate <= 1.3 for r in own) / len(own) if rate else math.nan
+        label = (f"rate {rate:g}" if rate else f"price {price / 1000:g} ms") + (
+            "" if clear else ", copy unknown"
+        )
+        cells = [mean([r[h.rpartition(" ")[2]] / r[h] for r in own]) for h in head]
+        worst = ""
+        for key in KEYS:
+            best = [r[key] / min(r[f"{name} {key}"] for name in names) for r in own] if names else []
+            cells.append(mean(best))
+            worst += f"  worst {max(best):.2f}" if best else ""
+        print(
+            f"{label:28}{np.mean([r['needless'] for r in own]):10.4f}{kept:7.2f}"
+            + "".join(f"{c:24.3f}" for c in cells)
+            + worst
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--half", choices=("tuning", "judged"), default="tuning")
+    parser.add_argument("--requests", type=int, default=20_000)
+    parser.add_argument("--recorded", type=Path, help="folder of recorded series")
+    parser.add_argument("--traces", metavar="NAME,NAME", help="these alone")
+    parser.add_argument("-o", dest="out", type=Path)
+    given = parser.parse_args()
+    if given.recorded and not given.recorded.is_dir():
+        print(f"{given.recorded}: there is no such folder: made traces alone", file=sys.stderr)
+        given.recorded = None
+    rows: list[dict[str, object]] = []
+    chosen = traces(given.half, given.requests, given.recorded)
+    if given.traces:
+        names = given.traces.split(",")
+        unknown = sorted(set(names) - {trace.name for trace in chosen})
+        if unknown:
+            parser.error(f"no trace {unknown[0]!r}; there are: {', '.join(trace.name for trace in chosen)}")
+        chosen = [trace for trace in chosen if trace.name in names]
+    for trace in chosen:
+        rows += compared(trace)
+        print(f"{trace.name}: {len(rows)} rows", file=sys.stderr, flush=True)
+        if given.out:
+            given.out.parent.mkdir(exist_ok=True)
+            given.out.write_text(json.dumps(rows, indent=1) + "\n")
+    table(rows, sorted(peers(chosen[0])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What decides when a request is sent again, for bench/retry_latency.py: tcplearn's retry timer, a fixed
+wait, and the algorithms of three packages that hedge requests or set timeouts by a quantile of recent
+latencies. Two of these are the packages themselves, with their clock replaced by the simulated one."""
+
+from __future__ import annotations
+
+import math
+import types
+from collections import deque
+from typing import Any, Protocol
+
+import tcplearn
+
+
+class Policy(Protocol):
+    """Decides for each request. Times are in microseconds."""
+
+    def sent(self, request: int, now_us: int) -> int:
+        """Return when the request is sent again unless it is answered before."""
+
+    def fired(self, request: int, now_us: int) -> tuple[bool, int]:
+        """Return whether the request is now sent again, and when this function is next called for it."""
+
+    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+        """Take an answer: of which transmission, and its latency since that transmission."""
+
+
+class Ours:
+    """tcplearn.RetryTimer. With `clear` false it is not told which transmission was answered."""
+
+    def __init__(self, clear: bool = True, **settings: Any) -> None:
+        self.timer, self.clear = tcplearn.RetryTimer(**settings), clear
+        self.due: set[int] = set()
+        self.beside = Fixed(1_000_000)  # for requests beyond those that the timer holds
+
+    def sent(self, request: int, now_us: int) -> int:
+        if self.timer.out == tcplearn.RetryTimer.most_out:
+            return self.beside.sent(request, now_us)
+        return self.timer.sent(request, now_us)
+
+    def fired(self, request: int, now_us: int) -> tuple[bool, int]:
+        if request in self.beside.waits:
+            return self.beside.fired(request, now_us)
+        self.due |= {id for id, _ in self.timer.fired(now_us)}  # two may be due at the same time
+        self.due.remove(request)
+        return True, self.timer.deadline_us(request) or 0
+
+    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+        if request in self.beside.waits:
+            self.beside.answered(request, now_us, copy, latency_us)
+        else:
+            self.timer.answered(request, now_us, copy if self.clear else None)
+
+
+class Doubling:
+    """A first wait that a subclass chooses; later ones double, with a budget if it has one."""
+
+    def __init__(self) -> None:
+        self.waits: dict[int, int] = {}
+
+    def first_us(self, now_us: int) -> float:
+        raise NotImplementedError
+
+    def may(self, now_us: int) -> bool:
+        return True
+
+    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
+        pass
+
+    def sent(self, request: int, now_us: int) -> int:
+        self.waits[request] = max(int(self.first_us(now_us)), 1)
+        return now_us + self.waits[request]
+
+    def fired(self, request: int, now_us: int) -> tuple[bool, int]:
+        self.waits[request] = min(2 * self.waits[request], 120_000_000)
+        return self.may(now_us), now_us + self.waits[request]
+
+    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+        self.learn(now_us, copy, latency_us, self.waits.pop(request))
+
+
+class Fixed(Doubling):
+    """One wait for all requests."""
+
+    def __init__(self, wait_us: float) -> None:
+        super().__init__()
+        self.wait_us = wait_us
+
+    def first_us(self, now_us: int) -> float:
+        return self.wait_us
+
+
+class Window(Doubling):
+    """adaptive-timeout 0.0.1-alpha.4: a quantile of the latencies of the last 60 s, in ten parts that are
+    dropped one by one, times a factor; before three samples the least timeout. Latencies have bins of 1 %."""
+
+    PARTS, PART_US = 10, 6_000_000
+
+    def __init__(self, quantile: float, factor: float = 1.0, least_us: int = 1000) -> None:
+        super().__init__()
+        self.quantile, self.factor, self.least_us = quantile, factor, least_us
+        self.parts: deque[tuple[int, dict[int, int]]] = deque()
+        self.sum: dict[int, int] = {}
+        self.total = 0
+        self.cached: float | None = None
+
+    def turn(self, now_us: int) -> None:
+        part = now_us // self.PART_US
+        while self.parts and self.parts[0][0] <= part - self.PARTS:
+            for key, n in self.parts.popleft()[1].items():
+                self.sum[key] -= n
+                self.total -= n
+            self.cached = None
+        if not self.parts or self.parts[-1][0] != part:
+            self.parts.append((part, {}))
+
+    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
+        self.turn(now_us)
+        key = int(math.log(latency_us) * 100)
+        bins = self.parts[-1][1]
+        bins[key] = bins.get(key, 0) + 1
+        self.sum[key] = self.sum.get(key, 0) + 1
+        self.total += 1
+        self.cached = None
+
+    def first_us(self, now_us: int) -> float:
+        self.turn(now_us)
+        if self.total < 3:
+            return 250_000
+        if self.cached is None:
+            left = self.total - max(math.ceil(self.quantile * self.total), 1)
+            for key in sorted(self.sum, reverse=True):
+                left -= self.sum[key]
+                if left < 0:
+                    break
+            self.cached = math.exp((key + 0.5) / 100)
+        return max(self.factor * self.cached, self.least_us)
+
+
+class Clock:
+    """Stands for the module `time` in a package."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+def _clocked(*modules: types.ModuleType) -> Clock:
+    clock = Clock()
+    for module in modules:
+        module.time = clock  # type: ignore[attr-defined]
+    return clock
+
+
+class HedgePython(Doubling):
+    """hedge-python 0.3.0: its sketch and its token bucket. It sends one backup; here later ones follow, each
+    after twice the wait, if its bucket has a token. The bucket is given the trace's real rate of requests."""
+
+    def __init__(self, quantile: float, rate: float) -> None:
+        super().__init__()
+        import hedge.budget._token_bucket as bucket
+        from hedge._options import HedgeConfig
+        from hedge.sketch import WindowedSketch
+
+        self.how = HedgeConfig(percentile=quantile)
+        self.clock = _clocked(bucket)
+        self.sketch = WindowedSketch(0.01, self.how.window_duration)
+        self.bucket = bucket.TokenBucket(self.how.budget_percent, rate)
+        self.turned_us = self.requests = 0
+
+    def first_us(self, now_us: int) -> float:
+        self.requests += 1
+        while now_us - self.turned_us >= 1e6 * self.how.window_duration:
+            self.turned_us += int(1e6 * self.how.window_duration)
+            self.sketch.rotate()
+        found = self.sketch.quantile(self.how.percentile) if self.requests > self.how.warmup_requests else 0.0
+        delay = found if found > 0 and not math.isnan(found) else self.how.warmup_delay
+        return 1e6 * max(delay, self.how.min_delay)
+
+    def may(self, now_us: int) -> bool:
+        self.clock.now_s = now_us / 1e6
+        return bool(self.bucket.try_acquire())
+
+    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
+        self.sketch.add(self.since_us / 1e6)
+
+    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+        self.since_us = now_us - self.starts.pop(request)  # it takes the time since the first transmission
+        super().answered(request, now_us, copy, latency_us)
+
+    def sent(self, request: int, now_us: int) -> int:
+        self.starts = getattr(self, "starts", {})
+        self.starts[request] = now_us
+        return super().sent(request, now_us)
+
+
+class HttpxHedged(HedgePython):
+    """httpx-hedged 0.5.0: its sketch, token bucket and estimate of the rate of requests; otherwise alike."""
+
+    def __init__(self, quantile: float, rate: float) -> None:
+        Doubling.__init__(self)
+        import httpx_hedged._rate as rates
+        import httpx_hedged.budget._token_bucket as bucket
+        import httpx_hedged.sketch._windowed as windowed
+        from httpx_hedged._config import HedgeConfig
+
+        self.how = HedgeConfig(percentile=quantile)
+        self.clock = _clocked(bucket, windowed, rates)
+        self.sketch = windowed.WindowedSketch(0.01, self.how.window_duration)
+        self.bucket = bucket.TokenBucket(self.how.budget_percent, 1.0)
+        self.rate = rates.RollingRateCounter(self.how.rps_window_duration)
+        self.requests = 0
+
+    def first_us(self, now_us: int) -> float:
+        self.clock.now_s = now_us / 1e6
+        self.requests += 1
+        self.rate.increment()
+        self.bucket.set_rps(self.rate.rate_per_second())
+        found = self.sketch.quantile(self.how.percentile) if self.requests > self.how.warmup_requests else 0.0
+        delay = found if found > 0 and not math.isnan(found) else self.how.warmup_delay
+        return 1e6 * max(delay, self.how.min_delay)
+
+    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
+        self.clock.now_s = now_us / 1e6
+        super().learn(now_us, copy, latency_us, wait_us)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Traces of requests for bench/retry_latency.py: when each is sent, and for each of its transmissions how
+long the answer takes or that it is lost. Some have recorded RTTs; the others are made from seeds."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+#: Draws for the transmissions of a request; later ones use them again.
+COPIES = 4
+#: Steps of the tables of levels, pauses and loss: their number over the length of a trace.
+STEPS = 20_000
+
+
+@dataclass
+class Trace:
+    """The requests of a trace in order. Times and latencies are in microseconds, tables have a row each
+    `step_us`. A transmission at `t` is lost with the probability `loss` of its row; otherwise its answer
+    takes the row's `level_us` times `noise[copy][request]`, from the end of a pause if there is one."""
+
+    name: str
+    start_us: list[int]
+    step_us: float
+    level_us: list[float]
+    pause_us: list[float]
+    loss: list[float]
+    noise: list[list[float]]
+    luck: list[list[float]]
+    half: str = field(default="")
+
+    def latency_us(self, request: int, copy: int, at_us: int) -> int:
+        """Return how long the answer of a transmission takes; 0 if the transmission or its answer is lost."""
+        row = min(int(at_us / self.step_us), len(self.level_us) - 1)
+        if self.luck[copy % COPIES][request] < self.loss[row]:
+            return 0
+        wait = max(self.pause_us[row] - at_us, 0)
+        return max(int(wait + self.level_us[row] * self.noise[copy % COPIES][request]), 1)
+
+
+Table = np.ndarray
+Shape = Callable[[np.random.Generator, Table], Table]
+
+
+def _noise(dice: np.random.Generator, kind: str, shape: tuple[int, int]) -> Table:
+    if kind == "narrow":
+        return np.exp(0.03 * dice.standard_normal(shape))
+    if kind == "wide":
+        return np.exp(0.4 * dice.standard_normal(shape))
+    if kind == "pareto":
+        return 1 + 0.3 * dice.pareto(1.7, shape)
+    if kind == "two":  # a cache that holds nine in ten
+        return np.where(dice.random(shape) < 0.9, 1.0, 6.0) * np.exp(0.15 * dice.standard_normal(shape))
+    if kind == "gamma":
+        return 0.6 + dice.gamma(2.0, 0.2, shape)
+    raise ValueError(kind)
+
+
+def _levels(dice: np.random.Generator, kind: str) -> Table:
+    t = np.linspace(0, 1, STEPS)
+    if kind == "steps":
+        return np.repeat(np.exp(dice.uniform(-1, 1, 10)), STEPS // 10)
+    if kind == "drift":
+        return np.exp(np.cumsum(dice.standard_normal(STEPS)) * 0.6 / np.sqrt(STEPS))
+    if kind == "queue":  # a queue that fills and empties
+        return 1 + 1.5 * ((t * 40 + dice.random()) % 1.0) ** 2
+    if kind == "noisy":  # neighbours in time are alike
+        x = np.zeros(STEPS)
+        steps = dice.standard_normal(STEPS)
+        for k in range(1, STEPS):
+            x[k] = 0.995 * x[k - 1] + 0.1 * steps[k]
+        return np.exp(0.35 * x)
+    if kind == "day":
+        return 1 + 0.8 * np.sin(2 * np.pi * t * 3)
+    return np.ones(STEPS)
+
+
+def _pauses(dice: np.random.Generator, step_us: float, count: int, length_us: tuple[float, float]) -> Table:
+    until = np.zeros(STEPS)
+    for _ in range(count):
+        begin = int(dice.integers(STEPS))
+        end_us = begin * step_us + dice.uniform(*length_us)
+        rows = slice(begin, int(end_us / step_us) + 1)
+        until[rows] = np.maximum(until[rows], end_us)
+    return until
+
+
+def _losses(dice: np.random.Generator, share: float, bursts: int) -> Table:
+    loss = np.full(STEPS, share)
+    for _ in range(bursts):
+        begin = int(dice.integers(STEPS))
+        loss[begin : begin + int(dice.integers(4, 40))] = 0.7
+    return loss
+
+
+@dataclass(frozen=True)
+class Made:
+    """A made trace: median latency, requests a second, noise, course of the level; shares of lost
+    transmissions and of stragglers (ten times slower), pauses of the server, bursts of loss."""
+
+    name: str
+    level_ms: float
+    rate: float
+    noise: str
+    level: str = "flat"
+    loss: float = 0.0
+    stragglers: float = 0.0
+    pauses: int = 0
+    bursts: int = 0
+
+    def trace(self, seed: int, requests: int) -> Trace:
+        dice = np.random.default_rng(seed)
+        start = np.cumsum(dice.exponential(1e6 / self.rate, requests))
+        step_us = float(start[-1]) / (STEPS - 1)
+        shape = (COPIES, requests)
+        noise = _noise(dice, self.noise, shape)
+        noise = np.where(dice.random(shape) < self.stragglers, 10 * noise, noise)
+        return Trace(
+            self.name,
+            start.astype(np.int64).tolist(),
+            step_us,
+            (1000 * self.level_ms * _levels(dice, self.level)).tolist(),
+            _pauses(
+                dice, step_us, self.pauses, (50e3 * self.level_ms**0.5, 300e3 * self.level_ms**0.5)
+            ).tolist(),
+            _losses(dice, self.loss, self.bursts).tolist(),
+            noise.tolist(),
+            dice.random(shape).tolist(),
+        )
+
+
+MADE = (
+    Made("resolver", 20, 20, "narrow", loss=0.01),
+    Made("resolver, stragglers", 20, 20, "gamma", loss=0.005, stragglers=0.02),
+    Made("local calls", 1.5, 400, "wide", stragglers=0.01),
+    Made("local calls, pauses", 2, 300, "gamma", stragglers=0.005, pauses=40),
+    Made("heavy tail", 10, 50, "pareto", loss=0.002),
+    Made("heavy tail, drift", 40, 40, "pareto", "drift", loss=0.005),
+    Made("cache", 4, 200, "two", loss=0.003),
+    Made("steps", 30, 30, "gamma", "steps", loss=0.01),
+    Made("steps, wide", 15, 60, "wide", "steps", loss=0.005, stragglers=0.01),
+    Made("drift", 60, 20, "narrow", "drift", loss=0.01),
+    Made("queue", 40, 50, "narrow", "queue", loss=0.01),
+    Made("noisy", 50, 30, "narrow", "noisy", loss=0.02),
+    Made("noisy, slow", 80, 2, "gamma", "noisy", loss=0.01),
+    Made("day", 25, 40, "gamma", "day", loss=0.003, stragglers=0.005),
+    Made("bursts of loss", 35, 30, "gamma", loss=0.002, bursts=60),
+    Made("radio", 70, 10, "wide", "noisy", loss=0.02, bursts=20),
+    Made("far", 180, 8, "narrow", loss=0.03),
+    Made("rare", 30, 0.5, "gamma", loss=0.02),
+    Made("busy", 50, 300, "gamma", "noisy", loss=0.01),
+    Made("no loss", 12, 80, "gamma", "drift"),
+)
+
+
+def recorded(folder: Path, requests: int) -> list[Trace]:
+    """Return a trace for each file FOLDER/*.csv with the columns t_s and rtt_ms; its series is repeated. Gaps
+    are shortened to 2 s."""
+    out = []
+    for n, path in enumerate(sorted(folder.glob("*.csv"))):
+        with path.open() as f:
+            rows = [(float(r["t_s"]), float(r["rtt_ms"])) for r in csv.DictReader(f)]
+        times = np.cumsum([0.0, *(min(b[0] - a[0], 2.0) for a, b in pairwise(rows))])
+        rtts = np.array([r[1] for r in rows])
+        dice = np.random.default_rng(1000 + n)
+        gaps = np.clip(dice.exponential(0.1, requests), 0.02, 1.0)
+        start = np.cumsum(gaps)
+        grid = np.linspace(0, start[-1], STEPS * 4)
+        within = grid % max(times[-1], 1.0)
+        level = rtts[np.minimum(np.searchsorted(times, within), len(rtts) - 1)]
+        shape = (COPIES, requests)
+        out.append(
+            Trace(
+                f"recorded: {path.stem}",
+                (1e6 * start).astype(np.int64).tolist(),
+                1e6 * float(start[-1]) / (STEPS * 4 - 1),
+                (1000 * level).tolist(),
+                [0.0] * (STEPS * 4),
+                [0.01] * (STEPS * 4),
+                np.exp(0.01 * dice.standard_normal(shape)).tolist(),
+                dice.random(shape).tolist(),
+            )
+        )
+    return out
+
+
+def traces(half: str, requests: int, folder: Path | None) -> list[Trace]:
+    """Return the traces of a half, "tuning" or "judged". The made ones have other seeds in each half, and
+    every second recorded series belongs to the other half."""
+    first = 0 if half == "tuning" else 1
+    made = [m.trace(2 * k + first, requests) for k, m in enumerate(MADE)]
+    found = recorded(folder, requests)[first::2] if folder else []
+    for trace in (*made, *found):
+        trace.half = half
+    return [*made, *found]

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* A plain model of what a retry timer must remember: the requests without an answer in an array, each found by a
+ * search through all. Every call is checked against it: its code, the requests that remain, which wait ends first,
+ * the bounds of each wait, and that an error leaves every byte of the timer unchanged. test_retry and fuzz_retry
+ * share it. */
+#ifndef TCPLEARN_TESTS_RETRY_MODEL_H
+#define TCPLEARN_TESTS_RETRY_MODEL_H
+
+#include "check.h"
+#include "tcplearn/retry.h"
+
+#define MS 1000
+
+static inline struct tl_retry_settings by_rate(uint32_t rate_ppm)
+{
+	struct tl_retry_settings how;
+
+	tl_retry_defaults(&how);
+	how.rate_ppm = rate_ppm;
+	return how;
+}
+
+struct modelled {
+	struct tl_retry timer, before;
+	struct tl_retry_settings how;
+	struct {
+		uint64_t id;
+		int64_t due_us;
+		uint32_t resends;
+	} out[TL_RETRY_OUT];
+	unsigned count;
+	int64_t now_us;
+	struct tl_retry_counts counts;
+};
+
+static inline int modelled_begin(struct modelled *m, const struct tl_retry_settings *how)
+{
+	memset(m, 0, sizeof(*m));
+	m->how = *how;
+	m->now_us = -((int64_t)1 << 62);
+	return tl_retry_init(&m->timer, how);
+}
+
+static inline unsigned modelled_place(const struct modelled *m, uint64_t id)
+{
+	unsigned k = 0;
+
+	while (k < m->count && m->out[k].id != id)
+		k++;
+	return k;
+}
+
+static inline int modelled_time(const struct modelled *m, int64_t now_us)
+{
+	return now_us >= m->now_us && now_us <= (int64_t)1 << 62;
+}
+
+/* Checks a call's code, and that an error has changed nothing. */
+static inline int modelled_code(struct modelled *m, int code, int expected)
+{
+	CHECK(code == expected, "code %d in place of %d", code, expected);
+	if (code < 0)
+		CHECK(memcmp(&m->timer, &m->before, sizeof(m->timer)) == 0, "code %d has changed the timer",
+		      code);
+	return code == expected && code >= 0;
+}
+
+/* Checks the wait that has just begun, and which wait of all ends first. */
+static inline void modelled_check(struct modelled *m, unsigned armed, int64_t now_us)
+{
+	int64_t first_us = TL_RETRY_NEVER;
+	unsigned k;
+
+	if (armed < m->count) {
+		const int64_t due_us = tl_retry_deadline_of(&m->timer, m->out[armed].id);
+		const int64_t wait_us = due_us - now_us;
+
+		CHECK(wait_us >= m->how.min_wait_us && wait_us <= m->how.max_wait_us, "a wait of %lld us",
+		      (long long)wait_us);
+		m->out[armed].due_us = due_us;
+	}
+	for (k = 0; k < m->count; k++) {
+		if (m->out[k].due_us < first_us)
+			first_us = m->out[k].due_us;
+		CHECK(tl_retry_deadline_of(&m->timer, m->out[k].id) == m->out[k].due_us, "request %u", k);
+	}
+	CHECK(tl_retry_deadline(&m->timer) == first_us, "the first wait ends at %lld, not %lld",
+	      (long long)first_us, (long long)tl_retry_deadline(&m->timer));
+	CHECK(m->timer.counts.needless <= m->timer.counts.resends &&
+		      m->timer.counts.unclear <= m->timer.counts.answers,
+	      "sums of needless resends and unclear answers");
+	CHECK(m->timer.counts.requests == m->counts.requests &&
+		      m->timer.counts.answers == m->counts.answers &&
+		      m->timer.counts.resends == m->counts.resends,
+	      "sums of requests, answers and resends");
+	CHECK(m->timer.out.count == m->count, "%u requests, not %u", m->timer.out.count, m->count);
+}
+
+static inline void modelled_sent(struct modelled *m, uint64_t id, int64_t now_us)
+{
+	const int expected = !modelled_time(m, now_us)          ? TL_RETRY_TIME
+			     : modelled_place(m, id) < m->count ? TL_RETRY_TWICE
+			     : m->count == TL_RETRY_OUT         ? TL_RETRY_FULL
+								: TL_RETRY_OK;
+
+	m->before = m->timer;
+	if (!modelled_code(m, tl_retry_sent(&m->timer, id, now_us), expected))
+		return;
+	m->now_us = now_us;
+	m->out[m->count].id = id;
+	m->out[m->count++].resends = 0;
+	m->counts.requests++;
+	modelled_check(m, m->count - 1, now_us);
+}
+
+static inline void modelled_fired(struct modelled *m, int64_t now_us)
+{
+	struct tl_retry_again again = { 0, 0 };
+	const int64_t first_us = tl_retry_deadline(&m->timer);
+	const int expected = !modelled_time(m, now_us) ? TL_RETRY_TIME
+			     : first_us <= now_us      ? TL_RETRY_DUE
+						       : TL_RETRY_OK;
+	unsigned k;
+
+	m->before = m->timer;
+	if (!modelled_code(m, tl_retry_fired(&m->timer, now_us, &again), expected))
+		return;
+	m->now_us = now_us;
+	if (expected == TL_RETRY_OK)
+		return;
+	k = modelled_place(m, again.id);
+	CHECK(k < m->count && m->out[k].due_us == first_us && again.copy == ++m->out[k].resends,
+	      "the wrong request");
+	m->counts.resends++;
+	modelled_check(m, k, now_us);
+}
+
+static inline void modelled_remove(struct modelled *m, unsigned k)
+{
+	m->out[k] = m->out[--m->count];
+	modelled_check(m, m->count, m->now_us);
+}
+
+static inline void modelled_answered(struct modelled *m, uint64_t id, uint32_t copy, int64_t now_us)
+{
+	const unsigned k = modelled_place(m, id);
+	const int expected = !modelled_time(m, now_us)                          ? TL_RETRY_TIME
+			     : k == m->count                                    ? TL_RETRY_UNKNOWN
+			     : copy != TL_RETRY_ANY && copy > m->out[k].resends ? TL_RETRY_COPY
+										: TL_RETRY_OK;
+
+	m->before = m->timer;
+	if (!modelled_code(m, tl_retry_answered(&m->timer, id, copy, now_us), expected))
+		return;
+	m->now_us = now_us;
+	m->counts.answers++;
+	modelled_remove(m, k);
+}
+
+static inline void modelled_cancelled(struct modelled *m, uint64_t id)
+{
+	const unsigned k = modelled_place(m, id);
+
+	m->before = m->timer;
+	if (modelled_code(m, tl_retry_cancelled(&m->timer, id),
+			  k < m->count ? TL_RETRY_OK : TL_RETRY_UNKNOWN))
+		modelled_remove(m, k);
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The waits of the retry timer: those of the resend policy `priced` for one request at a time, the share of needless
+ * resends that a rate keeps, the longest wait, and what a timer inherits. */
+#include "retry_model.h"
+
+/* With a price, one request at a time waits as a connection under `priced` with one segment at a time. */
+static void as_priced(void)
+{
+	const struct tl_resend_policy *p = tl_resend_find("priced", TL_FIX);
+	int64_t params[TL_PARAMS_BYTES_MAX / 8], state[128];
+	struct tl_retry_settings how;
+	static struct modelled m;
+	uint64_t seed = 9, id;
+	int64_t now_us = 0;
+
+	tl_retry_defaults(&how);
+	how.min_wait_us = 1;
+	CHECK(modelled_begin(&m, &how) == TL_RETRY_OK, "not begun");
+	p->algorithm.defaults(params);
+	CHECK(p->algorithm.state_bytes(params) <= sizeof(state), "a larger state");
+	p->algorithm.init(state, params);
+	for (id = 0; id < 20000; id++) {
+		struct tl_resend_event event = { now_us, 1 };
+		struct tl_resend_wait wait;
+		int64_t took_us = 30 * MS + random_below(&seed, random_below(&seed, 50) ? 8 * MS : 300 * MS);
+		int64_t sent_us = now_us;
+		uint32_t copy = 0, lost = random_below(&seed, 40) == 0;
+
+		p->send(state, &event, &wait);
+		modelled_sent(&m, id, now_us);
+		CHECK(tl_retry_deadline(&m.timer) == now_us + wait.wait_us, "request %u waits %lld, not %lld",
+		      (unsigned)id, (long long)(tl_retry_deadline(&m.timer) - now_us),
+		      (long long)wait.wait_us);
+		while (lost || tl_retry_deadline(&m.timer) < sent_us + took_us) {
+			event.time_us = now_us = tl_retry_deadline(&m.timer);
+			p->timer(state, &event, &wait);
+			modelled_fired(&m, now_us);
+			CHECK(tl_retry_deadline(&m.timer) == now_us + wait.wait_us, "resend of %u",
+			      (unsigned)id);
+			if (lost) {
+				sent_us = now_us;
+				copy = 1;
+				lost = 0;
+			}
+		}
+		now_us = sent_us + took_us;
+		{
+			const struct tl_resend_ack ack = { now_us, took_us, 0, copy };
+
+			p->ack(state, &ack, &wait);
+		}
+		modelled_answered(&m, id, copy, now_us);
+		now_us += 100 * MS;
+	}
+}
+
+/* Returns needless resends over requests with a chosen rate, on latencies of a kind. */
+static double kept(uint32_t rate_ppm, unsigned kind)
+{
+	const struct tl_retry_settings how = by_rate(rate_ppm);
+	const unsigned requests = 40000;
+	static struct tl_retry timer;
+	uint64_t seed = kind, id;
+	int64_t now_us = 0;
+
+	tl_retry_init(&timer, &how);
+	for (id = 0; id < requests; id++) {
+		const double u = (double)(1 + random_below(&seed, 1 << 30)) / (1 << 30);
+		const double level = kind % 4 == 1 ? (id / 5000 % 2 ? 90e3 : 20e3) : 30e3;
+		const double noise = kind % 4 == 2 ? pow(u, -0.6) : 1 - 0.3 * log(u);
+		int64_t took_us = (int64_t)(level * noise), sent_us = now_us;
+		uint32_t lost = kind % 4 == 3 && random_below(&seed, 50) == 0, copy = 0;
+		struct tl_retry_again again;
+
+		tl_retry_sent(&timer, id, now_us);
+		while (lost || tl_retry_deadline(&timer) < sent_us + took_us) {
+			tl_retry_fired(&timer, tl_retry_deadline(&timer), &again);
+			if (lost) {
+				sent_us = timer.now_us;
+				copy = again.copy;
+				lost = 0;
+			}
+		}
+		now_us = sent_us + took_us;
+		tl_retry_answered(&timer, id, copy, now_us);
+		now_us += 10 * MS;
+	}
+	return (double)timer.counts.needless / requests;
+}
+
+static void rates(void)
+{
+	static const uint32_t ppm[] = { 3000, 10000, 50000, 200000 };
+	unsigned k, kind;
+
+	for (k = 0; k < 4; k++) {
+		for (kind = 0; kind < 4; kind++) {
+			const double share = kept(ppm[k], kind) * 1e6 / ppm[k];
+
+			CHECK(share > 0.8 && share < 1.2, "kind %u, %u in a million: %.2f of it", kind,
+			      ppm[k], share);
+		}
+	}
+}
+
+/* After an hour-long latency a lost request does not wait for hours: the cap is four times the longest of late. */
+static void capped(void)
+{
+	const struct tl_retry_settings how = by_rate(10000);
+	struct tl_retry timer;
+	uint64_t id;
+
+	tl_retry_init(&timer, &how);
+	for (id = 0; id < 2000; id++) {
+		tl_retry_sent(&timer, id, (int64_t)id * 1000 * MS);
+		tl_retry_answered(&timer, id, 0, (int64_t)id * 1000 * MS + 20 * MS + (int64_t)(id % 5) * MS);
+		CHECK(id == 0 || timer.out.at[0].wait_us <= 300 * MS, "request %u waits %lld us",
+		      (unsigned)id, (long long)timer.out.at[0].wait_us);
+	}
+}
+
+static void inherits(void)
+{
+	uint32_t rate_ppm;
+
+	for (rate_ppm = 0; rate_ppm <= 10000; rate_ppm += 10000) {
+		const struct tl_retry_settings how = by_rate(rate_ppm);
+		struct tl_retry earlier, timer;
+		int64_t earlier_us, us;
+		uint64_t id;
+
+		tl_retry_init(&earlier, &how);
+		for (id = 0; id < 3000; id++) {
+			tl_retry_sent(&earlier, id, (int64_t)id * 100 * MS);
+			tl_retry_answered(&earlier, id, 0,
+					  (int64_t)id * 100 * MS + 20 * MS + (int64_t)(id % 7) * 100);
+		}
+		tl_retry_sent(&earlier, id, (int64_t)id * 100 * MS);
+		earlier_us = tl_retry_deadline(&earlier) - (int64_t)id * 100 * MS;
+		tl_retry_init(&timer, &how);
+		CHECK(tl_retry_inherit(&timer, &earlier) == TL_RETRY_OK, "not inherited");
+		tl_retry_sent(&timer, 1, -5);
+		us = tl_retry_deadline(&timer) + 5;
+		CHECK(us <= 250 * MS && us >= earlier_us / 2, "%lld us after %lld", (long long)us,
+		      (long long)earlier_us);
+		CHECK(tl_retry_inherit(&timer, &earlier) == TL_RETRY_BEGUN, "it inherits after a request");
+	}
+}
+
+int main(void)
+{
+	as_priced();
+	rates();
+	capped();
+	inherits();
+	return finish();
+}

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""tcplearn.RetryTimer: its golden vectors, its contract, copies and pickles; example and bench run."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+import tcplearn
+from samples import ROOT
+
+REFUSED = {
+    -1: "most of one timer",
+    -2: "no answer yet",
+    -3: "does not wait",
+    -4: "now_us",
+    -5: "copy",
+    -7: "first",
+}
+
+
+SETTINGS = ("price_us", "budget", "first_wait_us", "min_wait_us", "max_wait_us")
+
+
+def played(timer: tcplearn.RetryTimer, earlier: tcplearn.RetryTimer | None, word: str, n: list[int]) -> Any:
+    """Return what a line's call gives, or the message of its error."""
+    calls: dict[str, Callable[[], Any]] = {
+        "sent": lambda: timer.sent(n[0], n[1]),
+        "fired": lambda: timer.fired(n[0]),
+        "answered": lambda: timer.answered(n[0], n[2], n[1] if n[1] >= 0 else None),
+        "cancelled": lambda: timer.cancelled(n[0]),
+        "inherit": lambda: timer.inherit(earlier or timer),
+    }
+    try:
+        return calls[word]()
+    except ValueError as error:
+        return str(error)
+
+
+def test_golden_vectors() -> None:
+    """In the vectors fired() gives one resend a call, here all that are due at a time."""
+    timer = earlier = None
+    due: list[tuple[int, int]] = []
+    for at, line in enumerate((ROOT / "vectors" / "retry.csv").read_text().splitlines()):
+        word, *numbers = line.split(",")
+        n = [int(x) for x in numbers]
+        if word == "settings":
+            how: dict[str, Any] = dict(zip(SETTINGS, n[1:], strict=True))
+            if n[0]:
+                how["rate"] = n[0] / 1e6
+                del how["price_us"]
+            timer, earlier = tcplearn.RetryTimer(**how), timer
+            continue
+        assert timer is not None
+        if word == "sums":
+            assert list(timer.counts.values()) == n, at
+            continue
+        code = n[-2] if word != "fired" else n[1]
+        if word == "fired" and code == 1 and not due:
+            due = timer.fired(n[0])
+        found = due if word == "fired" and code == 1 else played(timer, earlier, word, n)
+        if code < 0:
+            assert REFUSED[code] in found, (at, line, found)
+        elif word == "fired" and code == 1:
+            assert due.pop(0) == (n[2], n[3]), (at, line)
+        else:
+            assert not isinstance(found, str), (at, line, found)
+        if not due:
+            assert timer.deadline_us() == (n[-1] if n[-1] >= 0 else None), (at, line)
+
+
+OUT_OF_RANGE: tuple[dict[str, Any], ...] = (
+    {"rate": 0.6},
+    {"rate": 0.00001},
+    {"rate": float("nan")},
+    {"price_us": -1},
+    {"budget": -1},
+    {"budget": 10**9},
+    {"min_wait_us": 0},
+    {"max_wait_us": 2**33},
+    {"min_wait_us": 5, "max_wait_us": 4},
+    {"first_wait_us": 0},
+    {"rate": 0.01, "price_us": 5},
+)
+
+
+@pytest.mark.parametrize("wrong", OUT_OF_RANGE)
+def test_settings_out_of_range_are_refused_in_one_line(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        tcplearn.RetryTimer(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**64, 1.5, "7", None])
+def test_a_number_that_is_none_is_a_type_error(wrong: Any) -> None:
+    timer = tcplearn.RetryTimer()
+    with pytest.raises(TypeError):
+        timer.sent(wrong, 0)
+    with pytest.raises(TypeError):
+        timer.answered(wrong, 0)
+    assert timer.out == 0 and timer.counts["requests"] == 0
+
+
+def requests(timer: tcplearn.RetryTimer, seed: int, count: int = 500) -> list[int]:
+    """Play requests, one in twenty lost, and return the waits."""
+    dice, now, waits = random.Random(seed), timer.counts["requests"] * 10**6, []
+    for number in range(count):
+        due = timer.sent(number, now)
+        waits.append(due - now)
+        took, resent = dice.randrange(20_000, 30_000), 0
+        if dice.random() < 0.05:
+            ((_, resent),) = timer.fired(due)
+            now = due
+        now += took
+        timer.answered(number, now, resent)
+    return waits
+
+
+@pytest.mark.parametrize("how", [{"rate": 0.01}, {"price_us": 50_000}])
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+def test_a_copy_goes_on_as_the_timer(how: dict[str, Any], again: Callable[[Any], Any]) -> None:
+    timer = tcplearn.RetryTimer(**how)
+    requests(timer, 1)
+    timer.sent(10**6, 10**12)
+    twin = again(timer)
+    assert twin is not timer and twin.deadline_us() == timer.deadline_us() and twin.counts == timer.counts
+    for each in (timer, twin):
+        each.answered(10**6, 10**12 + 5000)
+    assert pickle.dumps(timer) == pickle.dumps(twin)
+    timer.sent(1, 2 * 10**12)
+    assert timer.out == 1 and twin.out == 0
+
+
+@given(some.binary(min_size=0, max_size=40), some.integers(0, 7000))
+@settings(max_examples=200, deadline=None)
+def test_a_damaged_pickle_is_refused(noise: bytes, at: int) -> None:
+    saved = tcplearn.RetryTimer(rate=0.1).__getstate__()
+    damaged = saved[: at % len(saved)] + noise + saved[at % len(saved) + len(noise) :]
+    if damaged == saved:
+        return
+    timer = tcplearn.RetryTimer.__new__(tcplearn.RetryTimer)
+    with pytest.raises(ValueError, match=r"^this (is no )?saved retry timer [^\n]*$"):
+        timer.__setstate__(damaged)
+
+
+def test_a_later_timer_begins_with_what_an_earlier_one_learned() -> None:
+    for how in ({"rate": 0.01}, {"price_us": 50_000}):
+        earlier, later = tcplearn.RetryTimer(**how), tcplearn.RetryTimer(**how)
+        waits = requests(earlier, 2)
+        assert waits[0] == 1_000_000
+        later.inherit(earlier)
+        assert requests(later, 3)[0] < 300_000
+        with pytest.raises(ValueError, match="before its first request"):
+            later.inherit(earlier)
+
+
+def test_a_million_requests_and_what_one_costs() -> None:
+    timer = tcplearn.RetryTimer(rate=0.01)
+    for number in range(tcplearn.RetryTimer.most_out):
+        timer.sent(number, 0)
+    with pytest.raises(ValueError, match="64 requests"):
+        timer.sent(10**6, 0)
+    for number in range(tcplearn.RetryTimer.most_out):
+        timer.cancelled(number)
+    begun = time.process_time()
+    for number in range(10**6):
+        timer.sent(number, 50 * number)
+        timer.answered(number, 50 * number + 20)
+    each_ns = (time.process_time() - begun) * 1000
+    assert timer.out == 0 and timer.counts["answers"] == 10**6
+    assert each_ns < 10_000, f"{each_ns:.0f} ns a request"
+
+
+def test_pages_state_the_size_and_every_method_has_a_docstring() -> None:
+    size = f"{tcplearn.RetryTimer.state_bytes:,} bytes"
+    for page in ("core/README.md", "docs/algorithms/retry.md", "docs/library.md"):
+        assert size in (ROOT / page).read_text(), page
+    for name in ("sent", "fired", "answered", "cancelled", "deadline_us", "inherit", "counts", "out"):
+        assert getattr(tcplearn.RetryTimer, name).__doc__, name
+    with pytest.raises(AttributeError, match="RetryTimerr"):
+        tcplearn.RetryTimerr  # noqa: B018
+
+
+def shown(language: str) -> str:
+    """Return the block of docs/library.md in a language."""
+    (block,) = re.findall(
+        rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / "library.md").read_text(), re.M | re.S
+    )
+    return str(block)
+
+
+def test_the_ten_lines_in_c_compile(tmp_path: Any) -> None:
+    declared, calls = shown("c").split("\n\n", 1)
+    source = f"""#include <tcplearn/retry.h>
+        int64_t now_us(void);
+        void wait_for_answer_until(int64_t us), send_again(uint64_t id, uint32_t copy);
+        int answer_came(void);
+        void use(uint64_t id, uint32_t copy);
+        void use(uint64_t id, uint32_t copy) {{ {declared}\n{calls} }}"""
+    (tmp_path / "shown.c").write_text(source)
+    words = [
+        "cc",
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fsyntax-only",
+        f"-I{ROOT / 'core' / 'include'}",
+    ]
+    subprocess.run([*words, tmp_path / "shown.c"], check=True)
+
+
+def test_the_ten_lines_in_python_run() -> None:
+    again: list[tuple[int, int]] = []
+    clock = iter((0, 1_000_001))
+    has: dict[str, Any] = {
+        "id": 7,
+        "now_us": lambda: next(clock),
+        "wait_for_answer_until": lambda us: None,
+        "answer_came": lambda: False,
+        "send_again": lambda id, copy: again.append((id, copy)),
+    }
+    exec(shown("python"), has)
+    assert again == [(7, 1)] and has["timer"].out == 1
+
+
+def test_the_example_in_python_answers_every_query() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / "retry" / "lookup.py", "--seed", "3", "--queries", "150"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    found = re.search(r"150 answers, (\d+) resends, (\d+) of them needless", done.stdout)
+    assert found and int(found[1]) >= 5, done.stdout
+    assert "by the retry timer" in done.stdout and "a fixed second" in done.stdout
+
+
+def test_the_bench_runs_on_few_requests(tmp_path: Any) -> None:
+    bench = ROOT / "bench" / "retry_latency.py"
+    out = tmp_path / "rows.json"
+    words = [
+        bench,
+        "--requests",
+        "400",
+        "--traces",
+        "resolver,steps",
+        "--recorded",
+        tmp_path / "none",
+        "-o",
+        out,
+    ]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True, timeout=300)
+    rows = json.loads(out.read_text())
+    assert {row["trace"] for row in rows} == {"resolver", "steps"}
+    assert "there is no such folder" in done.stderr and "rate 0.01" in done.stdout
+    for row in rows:
+        assert row["p99.9"] >= row["p99"] > 0 and row["fixed p99"] > 0 and row["adaptive-timeout p99"] > 0

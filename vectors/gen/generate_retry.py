@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Write vectors/retry.csv, or with --check compare the existing file. Each line is a call of the retry timer
+with its arguments, then what it must answer: the code, what is due, and when the next wait ends."""
+
+import random
+import sys
+
+from retry_reference import DEFAULTS, PLACES, Retry
+from vector_files import VECTORS, parser, write_or_check
+
+OUT = VECTORS / "retry.csv"
+ANY = -1
+#: Settings that differ from the defaults; requests a second; share of lost transmissions; whether it is known
+#: what an answer is for.
+CASES = (
+    ({}, 20, 0.03, True),
+    ({"price_us": 5000}, 200, 0.01, False),
+    ({"budget": 3}, 50, 0.3, True),
+    ({"rate_ppm": 10_000}, 20, 0.02, True),
+    ({"rate_ppm": 50_000, "min_wait_us": 1}, 2000, 0.01, True),
+    ({"rate_ppm": 50_000}, 100, 0.05, False),
+    ({"rate_ppm": 500_000, "max_wait_us": 60_000, "budget": 2}, 300, 0.1, True),
+    ({"rate_ppm": 100, "first_wait_us": 3_000_000, "min_wait_us": 30_000}, 10, 0.02, True),
+    ({"rate_ppm": 10_000}, 20, 0.02, True),
+)
+REQUESTS = 220
+
+
+def latency(dice, n):
+    """Return the latency of a transmission in us: two levels, and some ten times slower."""
+    level = 20_000 if n < REQUESTS * 2 // 3 else 90_000
+    slow = 10 if dice.random() < 0.02 else 1
+    return int(slow * level * (0.8 + dice.expovariate(4))) + 1
+
+
+def hostile(dice, now, number):
+    """Yield calls that are refused, and requests at the greatest numbers and times."""
+    yield "sent", number, now - 1
+    yield "sent", number, 2**62 + 1
+    yield "answered", number + 10**9, 0, now
+    yield "cancelled", number + 10**9
+    yield "fired", -(2**63)
+    yield ("inherit",)
+    for k in range(PLACES + 2):
+        yield "sent", 2**64 - 1 - k % (PLACES + 1), now
+    yield "answered", 2**64 - 1, 7, now
+    for k in range(PLACES + 1):
+        yield ("answered", 2**64 - 1 - k, 0, now + 5000) if k % 3 else ("cancelled", 2**64 - 1 - k)
+
+
+def run(timer, earlier, dice, rate, loss, clear):
+    """Yield the calls of requests that are lost at random, as a client makes them, with what they answer."""
+    events, now, sent = [], 1_000_000, 0
+    next_us = now
+
+    def call(name, *values):
+        if name == "fired":
+            answer = timer.fired(*values)
+        elif name == "inherit":
+            answer = (timer.inherit(earlier),)
+        else:
+            answer = (getattr(timer, name)(*values),)
+        return name, *values, *answer, timer.deadline()
+
+    if earlier:
+        yield call("inherit")
+    while sent < REQUESTS or timer.out:
+        due = timer.deadline()
+        when = (next_us if sent < REQUESTS else -1, due, min(events)[0] if events else -1)
+        now = max(now, min(t for t in when if t >= 0))
+        if sent < REQUESTS and next_us <= now:
+            yield call("sent", sent, now)
+            flown = sent
+            sent += 1
+            next_us += int(dice.expovariate(rate) * 1e6)
+            copy = 0
+        elif events and min(events)[0] <= now:
+            _, number, copy = events.pop(events.index(min(events)))
+            if number in timer.out:
+                if number % 50 == 49:
+                    yield call("cancelled", number)
+                else:
+                    yield call("answered", number, copy if clear else ANY, now)
+            continue
+        else:
+            now += dice.randrange(3000) if dice.random() < 0.1 else 0
+            while (line := call("fired", now))[2] == 1:
+                yield line
+                if dice.random() >= loss:
+                    events.append((now + latency(dice, line[3]), *line[3:5]))
+            yield line
+            continue
+        if dice.random() >= loss:
+            events.append((now + latency(dice, flown), flown, copy))
+    for name, *values in hostile(dice, now, sent):
+        yield call(name, *values)
+    yield "sums", *timer.sums.values()
+
+
+def lines():
+    dice = random.Random(39)
+    earlier = None
+    for n, (changed, rate, loss, clear) in enumerate(CASES):
+        timer = Retry(**changed)
+        yield "settings", *{**DEFAULTS, **changed}.values()
+        yield from run(timer, earlier if n in (2, 5, len(CASES) - 1) else None, dice, rate, loss, clear)
+        earlier = timer
+
+
+if __name__ == "__main__":
+    text = "".join(",".join(map(str, line)) + "\n" for line in lines())
+    sys.exit(write_or_check(parser(__doc__).parse_args().check, {OUT: text}))

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Implement the retry timer (docs/algorithms/retry.md) in integers, of the references of the resend policy
+`priced` and of the width of `conformal`."""
+
+from types import SimpleNamespace
+
+from conformal_numbers import Fixed
+from conformal_reference import Tail
+from resend_reference import Priced, Wholes, since, within
+
+OK, DUE, FULL, TWICE, UNKNOWN, TIME, COPY, SETTINGS, BEGUN = 0, 1, -1, -2, -3, -4, -5, -6, -7
+PLACES, LATEST, LONGEST = 64, 2**62, 2**32
+DEFAULTS = {
+    "rate_ppm": 0, "price_us": 100_000, "budget": 40,
+    "first_wait_us": 1_000_000, "min_wait_us": 1000, "max_wait_us": 120_000_000,
+}  # fmt: skip
+
+
+class Retry:
+    """The requests without an answer, by number, and what the answers have shown. Of two waits that end
+    together that of the lower place goes first."""
+
+    def __init__(self, **changed):
+        self.how = how = {**DEFAULTS, **changed}
+        self.rate = how["rate_ppm"]
+        policy = {"price_us": how["price_us"], "budget": how["budget"], "rto_max_us": how["max_wait_us"]}
+        if self.rate:
+            policy |= {"most_loss": 1, "most_loss_queued": 1}
+        self.policy = Priced(Wholes(), policy)
+        self.policy.rtt.p["rto_initial_us"] = how["first_wait_us"]
+        self.tail = Tail(Fixed(), self.rate / 1_000_000 or 0.01, False, True, True)
+        self.raw = self.most = 0
+        self.now, self.begun = -LATEST, False
+        self.out = {}
+        self.sums = dict.fromkeys(("requests", "answers", "resends", "needless", "unclear"), 0)
+
+    def inherit(self, earlier):
+        if self.begun:
+            return BEGUN
+        p, old = self.policy, earlier.policy
+        p.inherit(old)
+        for key in ("srtt", "seen", "mdev4", "peak4", "rttvar"):
+            if hasattr(old.rtt, key):
+                setattr(p.rtt, key, getattr(old.rtt, key))
+        p.rtt.round_us = -LATEST
+        p.least = old.least
+        if self.rate and self.rate == earlier.rate and earlier.tail.count:
+            t = self.tail
+            t.__dict__.update({k: v for k, v in earlier.tail.__dict__.items() if k not in ("a", "alpha")})
+            t.bins = list(t.bins)
+            t.excess = t.deferred = 0
+            t.flight, t.wide, t.stage, t.low = 256, 0, 0, False
+            while t.total > 512:
+                t.total //= 2
+                left = 0
+                for k in reversed(range(len(t.bins))):
+                    t.bins[k], left = divmod(t.bins[k] + left, 2)
+            self.raw, self.most = t.raw(t.place), earlier.most
+        return OK
+
+    def bound(self, us):
+        return within(us, self.how["min_wait_us"], self.how["max_wait_us"])
+
+    def late(self, now):
+        return not self.now <= now <= LATEST
+
+    def cap(self):
+        return max(4 * self.most, 256 * self.policy.stock(1))
+
+    def first(self):
+        """Return the first wait, and what is kept with the request to judge it."""
+        p = self.policy
+        if not self.rate:
+            p.open(1)
+            return p.first(1), SimpleNamespace(frozen=p.frozen)
+        p.refill(p.n.decimal(p.p["refill"]))
+        self.tail.flight = (7 * self.tail.flight + 256 * len(self.out)) // 8
+        chosen = self.bound(p.n.us(min(self.raw, self.cap()))) if self.raw else p.stock(1)
+        wait = max(chosen, p.hold)
+        if p.careful():
+            wait = max(wait, p.stock(1))
+        level = self.tail.place if self.tail.count else None
+        return wait, SimpleNamespace(level=level, raw=self.raw, raised=wait != chosen)
+
+    def sent(self, id, now):
+        if self.late(now):
+            return TIME
+        if id in self.out:
+            return TWICE
+        if len(self.out) == PLACES:
+            return FULL
+        self.now, self.begun = now, True
+        taken = {r.place for r in self.out.values()}
+        place = next(k for k in range(PLACES) if k not in taken)
+        r = self.out[id] = SimpleNamespace(id=id, place=place, first=now, last=now, resends=0)
+        wait, r.basis = self.first()
+        r.wait = r.first_wait = self.bound(wait)
+        r.due = now + r.wait
+        self.sums["requests"] += 1
+        return OK
+
+    def earliest(self):
+        return min(self.out.values(), key=lambda r: (r.due, r.place), default=None)
+
+    def deadline(self):
+        return self.earliest().due if self.out else -1
+
+    def fired(self, now):
+        """Return the code, and the request and its copy if one is due."""
+        if self.late(now):
+            return TIME, 0, 0
+        self.now = now
+        r = self.earliest()
+        if r is None or r.due > now:
+            return OK, 0, 0
+        r.resends += 1
+        r.last = now
+        p = self.policy
+        p.flight, p.q = SimpleNamespace(resends=r.resends, wait=r.wait), r.first_wait
+        r.wait = self.bound(p.next(since(r.first, now), 1))
+        r.due = now + r.wait
+        self.sums["resends"] += 1
+        return DUE, r.id, r.resends
+
+    def answered(self, id, copy, now):
+        if self.late(now):
+            return TIME
+        if id not in self.out:
+            return UNKNOWN
+        r = self.out[id]
+        if copy > r.resends:
+            return COPY
+        self.now = now
+        del self.out[id]
+        p, whole = self.policy, max(since(r.first, now), 1)
+        if not r.resends:
+            copy = 0
+        clear = copy >= 0
+        early = not clear and r.resends == 1 and max(since(r.last, now), 1) < p.early()
+        rtt = 0
+        if copy == 0:
+            rtt = whole
+        elif copy == r.resends:
+            rtt = max(since(r.last, now), 1)
+        needless = r.resends - copy if clear else int(early)
+        self.sums["answers"] += 1
+        self.sums["needless"] += needless
+        self.sums["unclear"] += not clear
+        if self.rate:
+            self.learn(r.basis, whole if early else rtt, needless)
+        else:
+            p.frozen = r.basis.frozen
+        if rtt:
+            p.sample(now, rtt)
+        lost = r.resends > 0 and copy != 0 and not early
+        episode = since(r.first, now - rtt if rtt else r.last)
+        p.end(SimpleNamespace(rtt=0 if self.rate else rtt), clear, lost, episode, whole)
+        if self.rate and self.tail.count:
+            self.raw = self.tail.raw(self.tail.place)
+        return OK
+
+    def learn(self, basis, latency, needless):
+        if not latency:
+            return
+        t, y = self.tail, 256 * latency
+        self.most = max(y, self.most - self.most // 4096)
+        if not t.count:
+            t.start(y)
+            return
+        low = 256 * self.how["min_wait_us"]
+        high = min(256 * self.how["max_wait_us"], self.cap())
+        if basis.raw:
+            t.judge(y, basis.level, basis.raw, low, high)
+            if basis.raw <= high if needless else basis.raw >= low and not t.low and not basis.raised:
+                t.excess += min(needless, 8) * t.a.one - t.alpha
+                t.deferred -= min(t.deferred, t.a.half(t.alpha, 1))
+        t.learn(y, t.place, abs(y - t.place), needless > 0)
+
+    def cancelled(self, id):
+        return OK if self.out.pop(id, None) else UNKNOWN
