@@ -15,7 +15,7 @@ from samples import ROOT
 MODULE = """
 congestion vectors
 spec_check
-connection settings vector_players
+connection settings vector_players assumptions
 loss resend startup
 timer resend_places base
 log
