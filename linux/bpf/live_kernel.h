@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The fields of kernel types that live.bpf.c reads. The loader finds their offsets (CO-RE), so one object works
- * on each kernel with BTF from 6.1 on. */
+/* The fields of kernel types that live.bpf.c and live_connections.bpf.c read. The loader finds their offsets (CO-RE),
+ * so one object works on each kernel with BTF from 6.1 on. */
 #ifndef TCPLEARN_BPF_LIVE_KERNEL_H
 #define TCPLEARN_BPF_LIVE_KERNEL_H
 
@@ -28,7 +28,20 @@ typedef struct refcount_struct {
 	atomic_t refs;
 } refcount_t;
 
+struct in6_addr {
+	union {
+		uint32_t u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	uint32_t skc_daddr;
+	uint16_t skc_dport, skc_num, skc_family;
+	struct in6_addr skc_v6_daddr;
+};
+
 struct sock {
+	struct sock_common __sk_common;
 	refcount_t sk_wmem_alloc; /* memory of what is still in a queue of this host, and 1 */
 };
 

@@ -24,7 +24,7 @@ estimators loss_classifiers resend_policies startups first_rtos
 choice places
 allocation counters kernel_versions log_format reading
 """
-TRANSFER = "transfer\nbursts requests storm\nsockets syns"
+TRANSFER = "transfer\nbursts requests storm\nunusual\nsockets syns"
 LAYERS = {"linux/module": MODULE, "linux/lab/guest": TRANSFER}
 
 #: A function that begins here, `static` or nothing before it, and its name.

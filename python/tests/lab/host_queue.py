@@ -4,8 +4,8 @@
 python host_queue.py sink PORT BYTES                     # "ready"; answers each BYTES with one byte
 python host_queue.py ask ADDRESS CALM QUEUED COUNT       # JSON: of each of COUNT connections, what happened
 
-On each connection CALM requests of 100 bytes, then QUEUED, every twentieth of which is sent just after 40 kB on
-each of two other connections."""
+On each connection CALM requests of 100 bytes, then QUEUED, every twentieth of which is sent just after 40 kB
+on each of two other connections."""
 
 from __future__ import annotations
 

@@ -104,6 +104,19 @@ def test_promises_on_each_kernel(kernel: str) -> None:
     assert _kept(check.run("module", kernel)) == PROMISES
 
 
+def test_a_storm_without_one_of_its_operations_fails(
+    ready: machine.Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    round_1 = "round 1: opened 9 switched 8 multipath 1 encrypted 2 mapped 3 repaired 0 stopped 4 charged 5"
+    left = {"storm": f"{round_1}\nrounds 1\n", "resends": ""}
+    monkeypatch.setattr(check, "run_check", lambda *_, **__: left)
+    with pytest.raises(FailedError, match="smp: resend_differences 0 of 0 answers"):
+        check.check_smp(ready)
+    monkeypatch.setattr(check, "SMP_ANSWERS", 0)
+    with pytest.raises(FailedError, match="smp: nothing was repaired"):
+        check.check_smp(ready)
+
+
 @pytest.mark.full
 def test_storm_on_four_processors() -> None:
     """Not repeatable to the byte: the processors' order is the host's."""
