@@ -135,7 +135,7 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
     lines = left.get("storm", "").splitlines()
-    if problems or not any(line.startswith("rounds ") for line in lines):
+    if problems or "resends" not in left or not any(line.startswith("rounds ") for line in lines):
         raise FailedError("smp: " + ("; ".join(problems) or "the guest ended before its time"))
     lines.append(_resend_differences(left["resends"]))
     for name in _STORMED:
