@@ -12,6 +12,9 @@
  * ticks of the kernel's clock, two at least, and never more than the floor that the kernel had before. Backoff
  * stays the kernel's, unless a cap is asked for.
  *
+ * A queue of this host that is longer than a learned RTO lets the timer end although nothing is overdue. The program
+ * is not called before that. After it this connection, and for an hour the next ones to the same host, are stock.
+ *
  * Law: never ask for more than the current RTTVAR. The kernel raises RTTVAR only when the mean deviation
  * exceeds the floor, so a floor above RTTVAR would keep late answers from lengthening the timer. For the same
  * reason a floor that was lowered cannot be lifted on an open connection.
@@ -126,7 +129,7 @@ static __always_inline uint32_t ticks_of(const struct scene *at, const struct co
 /* Sets the floor for the next round. */
 static __always_inline void apply(const struct scene *at, struct connection *c)
 {
-	const int careful = tl_resend_priced_careful_fix(&c->policy);
+	const int careful = c->queued || tl_resend_priced_careful_fix(&c->policy);
 	uint32_t ticks = ticks_of(at, c, careful ? TL_RESEND_FLOORS : live_chosen(&c->policy));
 	uint32_t most = ticks_down(at, at->tp->rttvar_us);
 
@@ -157,6 +160,7 @@ static __always_inline struct connection *begin(const struct scene *at)
 	}
 	c->resent = c->timeout = c->rounds = 0;
 	c->saved_us = 0;
+	c->queued = live_was_queued(at->ctx);
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
 	c->base_ticks = c->ticks = own <= stock ? own : 0;
 	if (c->base_ticks == 0)
@@ -164,12 +168,14 @@ static __always_inline struct connection *begin(const struct scene *at)
 	tl_resend_priced_defaults_fix(&c->policy.params);
 	live_policy_start(&c->policy);
 	COUNT(at, connections);
+	if (c->queued)
+		COUNT(at, connections_queued);
 	live_join(at->ctx, &c->member, *(const volatile uint64_t *)&at->settings->assignment);
 	earlier = live_recall(at->ctx);
 	if (earlier) {
 		live_policy_inherit(&c->policy, earlier);
 		COUNT(at, inherited);
-		if (at->ctx->op == BPF_SOCK_OPS_TCP_CONNECT_CB)
+		if (at->ctx->op == BPF_SOCK_OPS_TCP_CONNECT_CB && !c->queued)
 			set_floor(at, c, ticks_of(at, c, live_rank(earlier)));
 	}
 	return c;
@@ -307,6 +313,19 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 	apply(at, c);
 }
 
+/* The retransmission timer has ended. If a segment of the connection is still in a queue of this host, nothing is
+ * overdue: a tail loss probe has found it there, and the kernel has armed the RTO for the next tick. The RTO cannot be
+ * lengthened on an open connection, so all that can be done is to learn from it. */
+static __always_inline void on_timeout(const struct scene *at, struct connection *c)
+{
+	c->timeout = 1;
+	if (at->tp->inet_conn.icsk_inet.sk.sk_wmem_alloc.refs.counter < TL_QUEUED_BYTES)
+		return;
+	COUNT(at, timeouts_queued);
+	c->queued = 1;
+	live_note_queued(at->ctx);
+}
+
 static __always_inline void on_resend(const struct scene *at, struct connection *c)
 {
 	const uint64_t now_us = at->tp->tcp_mstamp;
@@ -365,7 +384,7 @@ static __always_inline void on_event(const struct scene *at)
 		return;
 	switch (at->ctx->op) {
 	case BPF_SOCK_OPS_RTT_CB: on_round(at, c); break;
-	case BPF_SOCK_OPS_RTO_CB: c->timeout = 1; break;
+	case BPF_SOCK_OPS_RTO_CB: on_timeout(at, c); break;
 	case BPF_SOCK_OPS_RETRANS_CB: on_resend(at, c); break;
 	case BPF_SOCK_OPS_STATE_CB:
 		if (c->rounds > 0)

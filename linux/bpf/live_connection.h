@@ -14,6 +14,7 @@ struct connection {
 	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
 	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
 	uint32_t rounds;
+	uint32_t queued; /* a queue of this host has let a timer end: stock floors from then on */
 	uint64_t saved_us; /* by its learned floors, as it is counted in all */
 	struct live_member member;
 };

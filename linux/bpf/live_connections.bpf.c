@@ -7,22 +7,6 @@
 
 /* Fields of kernel types beside those of live_kernel.h. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct in6_addr {
-	union {
-		uint32_t u6_addr32[4];
-	} in6_u;
-};
-
-struct sock_common {
-	uint32_t skc_daddr;
-	uint16_t skc_dport, skc_num, skc_family;
-	struct in6_addr skc_v6_daddr;
-};
-
-struct sock {
-	struct sock_common __sk_common;
-};
-
 struct bpf_iter_meta {
 	struct seq_file *seq;
 };

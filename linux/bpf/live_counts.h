@@ -11,10 +11,12 @@
 	X(remembered, "connections that left what they had learned when they were closed") \
 	X(rounds, "rounds with an RTT sample") \
 	X(rounds_lowered, "rounds with a floor below the kernel's 200 ms") \
-	X(rounds_careful, "rounds with the kernel's floor: losses, or the budget is spent") \
+	X(rounds_careful, "rounds with the kernel's floor: losses, the budget is spent, or a queue here") \
 	X(rounds_late, "rounds without a retransmission whose answer came later than the chosen wait") \
 	X(probes, "tail loss probes that retransmitted a segment") \
 	X(timeouts, "retransmission timeouts") \
+	X(timeouts_queued, "timeouts while a segment was still in a queue of this host") \
+	X(connections_queued, "connections that stay stock from the start because of such a timeout before") \
 	X(resent_needed, "rounds with a probe or timeout that a loss needed") \
 	X(resent_spurious, "rounds with a probe or timeout although nothing was lost") \
 	X(resent_unclear, "rounds with a probe or timeout of which that is not known: no timestamps") \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The fields of kernel types that live.bpf.c reads. The loader finds their offsets (CO-RE), so one object works
- * on each kernel with BTF from 6.1 on. */
+/* The fields of kernel types that live.bpf.c and live_connections.bpf.c read. The loader finds their offsets (CO-RE),
+ * so one object works on each kernel with BTF from 6.1 on. */
 #ifndef TCPLEARN_BPF_LIVE_KERNEL_H
 #define TCPLEARN_BPF_LIVE_KERNEL_H
 
@@ -16,10 +16,41 @@
 #define TL_SOL_TCP 6
 #define TL_TCP_RTO_MAX_MS 44 /* since Linux 6.15 */
 #define TL_CA_RECOVERY 3
+#define TL_QUEUED_BYTES 512 /* sk_wmem_alloc has less without a segment of data: a pure ACK counts 2 */
 #define TL_TICKS_LEAST 2 /* the shortest floor that TCP_BPF_RTO_MIN takes (TCP_TIMEOUT_MIN) */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct refcount_struct {
+	atomic_t refs;
+} refcount_t;
+
+struct in6_addr {
+	union {
+		uint32_t u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	uint32_t skc_daddr;
+	uint16_t skc_dport, skc_num, skc_family;
+	struct in6_addr skc_v6_daddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	refcount_t sk_wmem_alloc; /* memory of what is still in a queue of this host, and 1 */
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
 struct inet_connection_sock {
+	struct inet_sock icsk_inet;
 	uint32_t icsk_rto;
 	uint32_t icsk_rto_min;
 	uint32_t icsk_rto_max; /* since 6.15 */

@@ -22,6 +22,7 @@
 #define TL_LIVE_HOSTS 8192
 #define TL_LIVE_PLACES 4096
 #define TL_LIVE_REPORTS 3
+#define TL_LIVE_QUEUED_US 3600000000ull /* how long a timeout counts that a queue of this host has caused */
 
 struct live_key {
 	uint64_t netns;
@@ -49,6 +50,14 @@ struct {
 	__type(key, struct live_key);
 	__type(value, struct live_place);
 } places SEC(".maps");
+
+/* When the last timeout came that a queue of this host has caused, in us of the monotonic clock, by host. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TL_LIVE_HOSTS);
+	__type(key, struct live_key);
+	__type(value, uint64_t);
+} queued SEC(".maps");
 
 static __always_inline int live_is_ipv4(const uint32_t *words)
 {
@@ -179,6 +188,27 @@ static __always_inline const tl_live_policy *live_recall(struct bpf_sock_ops *ct
 		return NULL;
 	host = place->hosts[slot];
 	return bpf_map_lookup_elem(&hosts, &host);
+}
+
+static __attribute__((noinline)) int live_note_queued(struct bpf_sock_ops *ctx)
+{
+	const uint64_t now_us = bpf_ktime_get_ns() / 1000;
+	struct live_key host;
+
+	live_host_of(ctx, &host);
+	bpf_map_update_elem(&queued, &host, &now_us, BPF_ANY);
+	return 0;
+}
+
+/* Returns whether a queue of this host has lately let a timer towards the connection's host end. */
+static __attribute__((noinline)) int live_was_queued(struct bpf_sock_ops *ctx)
+{
+	const uint64_t *at_us;
+	struct live_key host;
+
+	live_host_of(ctx, &host);
+	at_us = bpf_map_lookup_elem(&queued, &host);
+	return at_us && bpf_ktime_get_ns() / 1000 - *at_us < TL_LIVE_QUEUED_US;
 }
 
 #endif

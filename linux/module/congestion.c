@@ -8,6 +8,7 @@
 #include <linux/module.h>
 
 #include "allocation.h"
+#include "assumptions.h"
 #include "base.h"
 #include "choice.h"
 #include "connection.h"
@@ -343,6 +344,11 @@ static int __init tl_module_init(void)
 
 	if (error)
 		return error;
+	error = tl_assumptions_try();
+	if (error) {
+		tl_connection_exit();
+		return error;
+	}
 	tl_log_init();
 	error = tl_settings_init();
 	if (error) {

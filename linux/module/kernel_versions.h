@@ -3,6 +3,7 @@
 #ifndef TCPLEARN_KERNEL_VERSIONS_H
 #define TCPLEARN_KERNEL_VERSIONS_H
 
+#include <linux/net.h>
 #include <linux/relay.h>
 #include <linux/sysctl.h>
 #include <linux/version.h>
@@ -18,6 +19,22 @@ typedef struct ctl_table tl_ctl_table;
 #else
 typedef const struct ctl_table tl_ctl_table;
 #endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+typedef struct sockaddr tl_sockaddr;
+#else
+typedef struct sockaddr_unsized tl_sockaddr;
+#endif
+
+static inline int tl_bind(struct socket *of, struct sockaddr_in *at)
+{
+	return kernel_bind(of, (tl_sockaddr *)at, sizeof(*at));
+}
+
+static inline int tl_connect(struct socket *of, struct sockaddr_in *at)
+{
+	return kernel_connect(of, (tl_sockaddr *)at, sizeof(*at), 0);
+}
 
 /* Returns the age in us of the segment whose timestamp the peer has echoed. */
 static inline s64 tl_echo_us(const struct tcp_sock *tp)

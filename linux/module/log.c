@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The files in /sys/kernel/debug/tcplearn: the counters, and for each network namespace whose log is on a
  * folder net-INODE with a relay, one file for each CPU: log0, log1 ... A log that is off takes no memory. */
+#include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <net/inet_sock.h>
@@ -58,7 +59,11 @@ static int tl_log_on(const struct net *net, struct tl_log *log)
 	log->directory = TL_ALLOC_ERR_PTR(debugfs_create_dir(name, top));
 	if (IS_ERR(log->directory))
 		return PTR_ERR(log->directory);
+	/* A processor that is starting gets its buffer before it is online, from each channel that there is then, and
+	 * relay_open() makes buffers of those that are online: it must come before or after both. */
+	cpus_read_lock();
 	channel = TL_ALLOC(relay_open("log", log->directory, TL_LOG_PART_BYTES, parts, &tl_log_callbacks, NULL));
+	cpus_read_unlock();
 	if (!channel) {
 		debugfs_remove(log->directory);
 		return -ENOMEM;

@@ -96,10 +96,7 @@ static void tl_write(struct sock *sk, struct tl_connection *c, u32 rto)
 	c->ours = true;
 }
 
-/* Returns whether the kernel sends tail loss probes, by the conditions of tcp_schedule_loss_probe: SACK
- * and the sysctl. Its condition on the connection's state is left out: during loss recovery, the kernel's
- * RTO should apply. */
-static bool tl_kernel_probes(const struct sock *sk)
+bool tl_resend_kernel_probes(const struct sock *sk)
 {
 	u8 early_retrans = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_early_retrans);
 
@@ -144,7 +141,7 @@ static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const st
 
 	c->resend->floor_us = tl_floor_us(sk);
 	if (wait->probe && out_segments > 1 && wait->wait_us >= (tcp_sk(sk)->srtt_us >> 2) + TL_PROBE_MIN_US &&
-	    (out_segments >= TL_MANY || tl_kernel_probes(sk)))
+	    (out_segments >= TL_MANY || tl_resend_kernel_probes(sk)))
 		return stock;
 	rto = tl_jiffies_of(sk, tl_floored_us(sk, c, wait->wait_us) + age_us);
 	return rto < stock && !tl_queued_here(sk) ? rto : stock;
@@ -241,9 +238,7 @@ void tl_resend_timeout(struct sock *sk, struct tl_connection *c)
 	tl_timer_backoff(sk, c, 2 * half);
 }
 
-/* Returns whether a probe's timer has fired and is being served, and the probe will be new data. There is
- * no second probe while one is outstanding. */
-static bool tl_probes_with_new_data(const struct sock *sk)
+bool tl_resend_probes_with_new_data(const struct sock *sk)
 {
 	return !tcp_sk(sk)->tlp_high_seq && inet_csk(sk)->icsk_pending == ICSK_TIME_LOSS_PROBE &&
 	       (s32)(tcp_jiffies32 - tl_timeout(sk)) >= 0 && !timer_pending(tl_timer_of(sk)) &&
@@ -262,7 +257,7 @@ void tl_resend_send(struct sock *sk, struct tl_connection *c)
 	u32 age_us = 0;
 	u64 at[2];
 
-	if (tp->packets_out && tl_probes_with_new_data(sk)) { /* a probe is sent regardless of cwnd */
+	if (tp->packets_out && tl_resend_probes_with_new_data(sk)) { /* a probe is sent regardless of cwnd */
 		tl_probed(sk, c, tp->packets_out + 1);
 		return;
 	}
@@ -360,6 +355,16 @@ static void tl_look_for(struct tracepoint *tracepoint, void *unused)
 		resending = tracepoint;
 }
 
+int tl_resend_watch(void *probe, bool on)
+{
+	int error = on ? tracepoint_probe_register(resending, probe, NULL) :
+			 tracepoint_probe_unregister(resending, probe, NULL);
+
+	if (!on)
+		tracepoint_synchronize_unregister();
+	return error;
+}
+
 int tl_resend_init(void)
 {
 	int error;
@@ -369,8 +374,7 @@ int tl_resend_init(void)
 	if (!cache)
 		return -ENOMEM;
 	for_each_kernel_tracepoint(tl_look_for, NULL);
-	error = !resending ? -ENOENT :
-			     TL_ALLOC_ERROR(tracepoint_probe_register(resending, (void *)tl_retransmit_probe, NULL));
+	error = !resending ? -ENOENT : TL_ALLOC_ERROR(tl_resend_watch((void *)tl_retransmit_probe, true));
 	if (error)
 		kmem_cache_destroy(cache);
 	return error;
@@ -378,7 +382,6 @@ int tl_resend_init(void)
 
 void tl_resend_exit(void)
 {
-	tracepoint_probe_unregister(resending, (void *)tl_retransmit_probe, NULL);
-	tracepoint_synchronize_unregister();
+	tl_resend_watch((void *)tl_retransmit_probe, false);
 	kmem_cache_destroy(cache);
 }

@@ -38,4 +38,14 @@ void tl_resend_ack(struct sock *sk, struct tl_connection *c, s32 rtt_us);
  * icsk_rto after this call. */
 void tl_resend_timeout(struct sock *sk, struct tl_connection *c);
 
+/* Returns whether the kernel sends tail loss probes, by the conditions of tcp_schedule_loss_probe: SACK
+ * and the sysctl. Its condition on the connection's state is left out: during loss recovery, the kernel's
+ * RTO should apply. */
+bool tl_resend_kernel_probes(const struct sock *sk);
+/* Returns whether a probe's timer has fired and is being served, and the probe will be new data. There is
+ * no second probe while one is outstanding. */
+bool tl_resend_probes_with_new_data(const struct sock *sk);
+/* Begins or ends the calls of a probe of the tracepoint tcp_retransmit_skb. */
+int tl_resend_watch(void *probe, bool on);
+
 #endif

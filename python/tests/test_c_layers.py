@@ -15,7 +15,7 @@ from samples import ROOT
 MODULE = """
 congestion vectors
 spec_check
-connection settings vector_players
+connection settings vector_players assumptions
 loss resend startup
 timer resend_places base
 log
@@ -24,7 +24,7 @@ estimators loss_classifiers resend_policies startups first_rtos
 choice places
 allocation counters kernel_versions log_format reading
 """
-TRANSFER = "transfer\nbursts requests storm\nsockets syns"
+TRANSFER = "transfer\nbursts requests storm\nunusual\nsockets syns"
 LAYERS = {"linux/module": MODULE, "linux/lab/guest": TRANSFER}
 
 #: A function that begins here, `static` or nothing before it, and its name.

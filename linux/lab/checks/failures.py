@@ -64,6 +64,42 @@ def check_an_allocation_that_fails_at_load():
     expect(tried - refused < 10, f"{tried - refused} of {tried} did not stop it from loading")
 
 
+def _said():
+    """Return the lines about assumptions in the kernel's log, without their times."""
+    lines = (line.partition("tcplearn: ")[2] for line in sh("dmesg").splitlines())
+    return [line for line in lines if "this kernel does not" in line or "assumes" in line]
+
+
+def check_an_assumption_about_the_kernel_that_does_not_hold():
+    """Check that the module is not loaded if an assumption does not hold, and says so in one line."""
+    refused = []
+    while True:
+        before = len(_said())
+        said = sh(f"insmod {FAILING} fail_assumption={len(refused) + 1} 2>&1 || true").strip()
+        lines = set(_said()[before:])  # busybox's insmod tries twice
+        if not said:
+            break
+        expect("not supported" in said and not nothing_of_ours(), f"{said}; {nothing_of_ours()} stay")
+        expect(len(lines) == 1, f"it said {lines}")
+        refused += lines
+    sh("rmmod tcplearn")
+    kept = all(line.startswith("not loaded: this kernel does not ") for line in refused)
+    expect(not lines and kept and len(set(refused)) == 11, f"{refused}, and then {lines}")
+
+
+def check_assumptions_that_cannot_be_tried_are_said():
+    """Check that without the loopback device the module is loaded, and says that it has tried nothing."""
+    before = len(_said())
+    sh("/bin/ip link set lo down")
+    try:
+        sh(f"insmod {FAILING} fail_assumption=1")
+    finally:
+        sh("/bin/ip link set lo up")
+    lines = _said()[before:]
+    sh("rmmod tcplearn")
+    expect(len(lines) == 1 and "could not try what it assumes" in lines[0], f"it said {lines}")
+
+
 def _new_namespace():
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "unshare")

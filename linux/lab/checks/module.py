@@ -2,13 +2,13 @@
 """Checks the kernel module in the lab's virtual machine; namespace c0 sends to c1 over an RTT of 30 ms."""
 
 import os
-import shutil
 import socket
 import struct
 import sys
 import time
 from pathlib import Path
 
+import bases
 import failures
 import losses
 import memory
@@ -16,7 +16,6 @@ import resend_places
 import resends
 from guest import (
     DEBUG,
-    MODULE,
     counters,
     enter,
     expect,
@@ -246,43 +245,6 @@ def check_linux_is_as_stock_from_the_handshake_on():
         expect(abs(stock - rto) <= 4000, f"after {rtt} us stock's RTO is {stock} us, that of linux {rto}")
 
 
-def check_the_others_stay_when_one_cannot_be_registered():
-    # load a copy of the module under other names, except for that of its tl-cubic
-    other = Path(MODULE).read_bytes().replace(b"tcplearn", b"tcplearm")
-    other = other.replace(b"reno\0", b"xeno\0").replace(b"vegas\0", b"xegas\0")
-    Path("/tmp/tcplearm.ko").write_bytes(other)
-    sh("insmod /tmp/tcplearm.ko")
-    try:
-        expect("tl-cubic" in sysctl("net.ipv4.tcp_available_congestion_control"), "the other has no tl-cubic")
-        load()
-        names = sysctl("net.ipv4.tcp_available_congestion_control").split()
-        expect("tl-reno" in names and "tl-vegas" in names, f"there are {names}")
-        sh("rmmod tcplearn")
-        names = sysctl("net.ipv4.tcp_available_congestion_control").split()
-        expect("tl-cubic" in names and "tl-reno" not in names, f"unloaded, and there are {names}")
-    finally:
-        sh("rmmod tcplearm")
-    load()
-
-
-def check_the_kernel_loads_the_module_by_its_name():
-    """Check that setting TCP_CONGESTION loads the module, as it loads the kernel's own."""
-    expect("tcplearn " not in Path("/proc/modules").read_text(), "it is loaded already")
-    copy = Path("/lib/modules", os.uname().release, "tcplearn.ko")
-    shutil.copy(MODULE, copy)
-    sh("depmod")
-    sysctl("kernel.modprobe", "/usr/bin/modprobe")
-    s = socket.socket()
-    try:
-        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"tl-cubic")
-    except OSError as error:
-        raise AssertionError(f"tl-cubic: {error.strerror}") from None
-    finally:
-        s.close()
-        copy.unlink()
-        sh("depmod")
-
-
 def check_pacing_is_no_other_timer():
     load()
     serve(5107)
@@ -319,7 +281,7 @@ def check_nothing_is_left():
 
 CHECKS = sorted(
     (name.removeprefix("check_"), value)
-    for part in (sys.modules[__name__], failures, losses, memory, resends, resend_places)
+    for part in (sys.modules[__name__], bases, failures, losses, memory, resends, resend_places)
     for name, value in vars(part).items()
     if name.startswith("check_")
 )

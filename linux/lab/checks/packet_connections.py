@@ -11,6 +11,9 @@ from packet_host import KERNEL, script
 from wire import ACK, FIN, KERNEL4, MSS, RST, SCRIPT4, SYN, Connection
 
 TCP_FASTOPEN = 23
+TCP_REPAIR, TCP_REPAIR_QUEUE, TCP_QUEUE_SEQ, TCP_REPAIR_OPTIONS = 19, 20, 21, 22
+RECEIVED, SENT = 1, 2  # queues of TCP_REPAIR_QUEUE
+MSS_OPTION, SACK_OPTION = 2, 4
 
 
 @script()
@@ -222,6 +225,43 @@ def used_again_after_a_disconnect(h):
     c.expect(SYN)
     c.send(SYN | ACK, seq=0, mss=MSS)
     c.expect(ACK, seq=1, ack=1)
+
+
+@script(rto=True)
+def restored_with_data_out(h):
+    """Restore a connection on a new socket (TCP_REPAIR), as a checkpoint of a process does."""
+    h.no_probes()
+    c = h.client(rtt_ms=20)
+    c.write(500)
+    c.expect(ACK, seq=1, size=500)
+    c.socket.setsockopt(socket.IPPROTO_TCP, TCP_REPAIR, 1)
+    c.socket.close()
+    c.silence(100)
+    c.socket = socket.socket()
+    set_ = c.socket.setsockopt
+    set_(socket.IPPROTO_TCP, TCP_REPAIR, 1)
+    set_(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for queue, number in ((SENT, c.kernel_isn + 1), (RECEIVED, c.isn + 1)):
+        set_(socket.IPPROTO_TCP, TCP_REPAIR_QUEUE, queue)
+        set_(socket.IPPROTO_TCP, TCP_QUEUE_SEQ, struct.pack("I", number & 0xFFFFFFFF))
+    c.socket.bind((KERNEL4, c.kernel_port))
+    c.socket.connect((SCRIPT4, 80))
+    options = struct.pack("IIII", SACK_OPTION, 0, MSS_OPTION, MSS)
+    set_(socket.IPPROTO_TCP, TCP_REPAIR_OPTIONS, options)
+    set_(socket.IPPROTO_TCP, TCP_REPAIR_QUEUE, SENT)
+    c.write(500)
+    set_(socket.IPPROTO_TCP, TCP_REPAIR, 0)
+    c.socket.setblocking(False)
+    c.expect(ACK, seq=0, size=0)  # asks for the window
+    c.send()
+    c.expect(ACK, seq=1, size=500, after_ms=3000)  # no RTT sample is known (RFC 6298, 5.7)
+    c.send(ack=501)
+    c.wait(5)
+    c.write(300)
+    c.expect(ACK, seq=501, size=300)
+    c.wait(20)
+    c.send(ack=801)
+    c.silence(100)
 
 
 @script()

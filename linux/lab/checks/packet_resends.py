@@ -69,6 +69,15 @@ def probe_and_timeouts_of_several(h):
 
 
 @script(rto=True)
+def the_first_resend_comes_early(h):
+    c, seq = _learned(h)
+    c.write(SIZE)
+    c.expect(ACK, seq=seq, size=SIZE)
+    # the kernel's own RTO, or for a policy that learns, of a path of 20 ms without losses, three round trips
+    c.expect(ACK, seq=seq, size=SIZE, after_ms=60 if h.resend.startswith("priced") else 220)
+
+
+@script(rto=True)
 def close_under_a_user_timeout(h):
     c = h.client(rtt_ms=100, set_=((socket.IPPROTO_TCP, 18, 3000),))
     c.socket.close()

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=dash source=/dev/null
 # A test on several processors, in rounds until STORM_SECONDS are over. In each round connections are opened, switched,
-# closed, aborted and disconnected, estimators and settings are changed, logs are turned on and off while they are read,
-# namespaces are created and deleted with open connections, and unloading is tried repeatedly. Then all of this ends,
-# nothing may remain, and the module is unloaded and loaded.
+# closed, aborted and disconnected, restored on new sockets (TCP_REPAIR), encrypted by the kernel (kTLS), put into a
+# sockmap, and some are of Multipath TCP; estimators and settings are changed, logs are turned on and off while they are
+# read, processors are stopped and started, namespaces are created and deleted with open connections, and unloading is
+# tried repeatedly. Then all of this ends, nothing may remain, and the module is unloaded and loaded.
+# Before the rounds, a resend policy is logged on all processors, so that its answers can be compared with the core's.
 . /scenario/lib.sh
 debug=/sys/kernel/debug/tcplearn
 : "${STORM_CONNECTIONS:=150}" "${STORM_SECONDS:=40}" "${ROUND_SECONDS:=40}" "${SEED:=1}"
 [ "$ROUND_SECONDS" -le "$STORM_SECONDS" ] || ROUND_SECONDS=$STORM_SECONDS
-kernel_modules veth sch_netem tcp_vegas
+kernel_modules veth sch_netem tcp_vegas tls aesni_intel
 mount -t debugfs debugfs /sys/kernel/debug
 insmod /scenario/tcplearn.ko log_kb=1024
 mkdir -p /sys/fs/cgroup
@@ -20,6 +22,10 @@ namespaces c0 c1
 link c0 r0 10.0.0.1 c1 l0 10.0.0.2
 qdisc c0 r0 root netem limit 10000 rate 20mbit delay 10ms 2ms loss 0.5%
 qdisc c1 l0 root netem limit 10000 rate 20mbit delay 10ms
+# a second path of Multipath TCP connections
+ip -n c0 addr add 10.0.0.3/24 dev r0
+ip -n c0 mptcp endpoint add 10.0.0.3 subflow
+for ns in c0 c1; do ip -n $ns mptcp limits set subflows 2 add_addr_accepted 2; done
 for ns in c0 c1; do in_ns $ns sysctl -qw net.ipv4.tcp_fin_timeout=5 net.ipv4.tcp_orphan_retries=3; done
 until in_ns c0 ping -q -c 1 -W 60 10.0.0.2 >/dev/null; do sleep 1; done
 
@@ -82,21 +88,65 @@ unload_in_use() {
 	done
 }
 
+# Stops and starts processors other than the first.
+switch_processors() {
+	n=0
+	while :; do
+		for cpu in 3 2 1; do
+			file=/sys/devices/system/cpu/cpu$cpu/online
+			[ -e $file ] || continue
+			echo 0 >$file && n=$((n + 1))
+			echo $n >/tmp/stopped
+			sleep 0.7
+			echo 1 >$file
+			sleep 0.3
+		done
+	done
+}
+
 read_logs() { while sleep 0.2; do cat "$debug"/net-*/log* >/dev/null 2>&1 || true; done; }
+
+# Writes the log of requests on 32 connections whose waits a resend policy decides, while processors stop and start.
+resend_answers() {
+	in_ns c0 sysctl -qw net.tcplearn.resend=priced/spaced net.tcplearn.log=1
+	in_ns c0 tc qdisc change dev r0 root netem limit 10000 rate 20mbit delay 10ms 2ms loss 5%
+	in_ns c1 /scenario/transfer answer 5003 500 0 &
+	answers=$!
+	switch_processors & switching=$!
+	sleep 0.3
+	asking=
+	for k in 1 2 3 4; do
+		in_ns c0 /scenario/transfer requests 10.0.0.2 5003 500 tl-cubic 300 20 $k many:8 /tmp/requests >/dev/null &
+		asking="$asking $!"
+	done
+	# shellcheck disable=SC2086
+	wait $asking || wrong "requests ended with $?"
+	kill $switching $answers
+	wait $switching $answers || true
+	for file in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 1 >"$file" || true; done
+	cat "$(logs_of c0)"/log* | base64 >/out/resends
+	in_ns c0 sysctl -qw net.tcplearn.resend=none net.tcplearn.log=0
+	in_ns c0 tc qdisc change dev r0 root netem limit 10000 rate 20mbit delay 10ms 2ms loss 0.5%
+	awk '$1 == "log_drops" && $2 { exit 1 }' "$debug/counters" || wrong "records of the log were dropped"
+	say "answers of a resend policy"
+}
 
 one_round() {
 	for ns in c0 c1; do in_ns $ns sysctl -qw net.ipv4.tcp_congestion_control=tl-cubic; done
 	in_ns c1 /scenario/transfer sink 5001 &
 	sink=$!
+	in_ns c1 /scenario/transfer sink 5002 mptcp &
+	sink="$sink $!"
 	sleep 0.3
-	switch_settings & others=$!
+	switch_processors & others=$!
+	switch_settings & others="$others $!"
 	passing_namespaces 1 & others="$others $!"
 	passing_namespaces 2 & others="$others $!"
 	read_logs & others="$others $!"
 	(
 		echo 0 >/sys/fs/cgroup/storm/cgroup.procs
 		in_ns c0 /scenario/transfer storm 10.0.0.2 5001 "$STORM_CONNECTIONS" "$ROUND_SECONDS" "$((SEED + round))" \
-			tl-reno,tl-cubic,tl-vegas,reno,cubic,vegas >/tmp/storm
+			tl-reno,tl-cubic,tl-vegas,reno,cubic,vegas unusual >/tmp/storm
 	) &
 	storm=$!
 	sleep 2
@@ -108,6 +158,7 @@ one_round() {
 	for pid in $(pidof transfer); do kill "$pid" 2>/dev/null || true; done
 	# shellcheck disable=SC2086
 	wait $sink $unloading $others || true
+	for file in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 1 >"$file" || true; done
 	for ns in p1 p2; do ip netns del $ns 2>/dev/null || true; done
 }
 
@@ -126,7 +177,7 @@ all_ended() {
 		wrong "$(grep connections "$debug/counters" | tr '\n' ' ')"
 	sleep 2
 	samples=$(awk '$1 == "samples" { print $2 }' "$debug/counters")
-	echo "round $round: $(tr '\n' ' ' </tmp/storm)passed $(cat /tmp/passed) samples $samples charged $(charged)" \
+	echo "round $round: $(tr '\n' ' ' </tmp/storm)passed $(cat /tmp/passed) stopped $(cat /tmp/stopped) samples $samples charged $(charged)" \
 		"free_kb $(free_kb)" >>/out/storm
 	rmmod tcplearn || wrong "it cannot be unloaded"
 	[ ! -e /sys/kernel/debug/tcplearn ] || wrong "the folder in debugfs stays"
@@ -137,6 +188,7 @@ all_ended() {
 }
 
 round=0
+resend_answers
 began=$(cut -d . -f 1 /proc/uptime)
 while :; do
 	round=$((round + 1))

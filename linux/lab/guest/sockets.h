@@ -22,6 +22,9 @@
 #include <unistd.h>
 
 #define SOL_TCP 6
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
 #define BUFFER_BYTES (1 << 16)
 extern char buffer[BUFFER_BYTES];
 

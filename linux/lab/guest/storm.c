@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Opens many connections, switches their congestion control, closes, resets and disconnects them. */
+/* Opens many connections, switches their congestion control, closes, resets and disconnects them, and if asked to does
+ * what few programs do (unusual.h). Connections of Multipath TCP go to the next port. */
 #include "storm.h"
 #include "sockets.h"
+#include "unusual.h"
+
+#include <stdbool.h>
 
 /* splitmix64: the same seed gives the same storm */
 static uint64_t seed;
@@ -15,23 +19,53 @@ static uint32_t pick(uint32_t below)
 }
 
 static struct {
-	uint64_t opened, switched, switch_failed, closed, aborted, disconnected, failed;
+	uint64_t opened, switched, switch_failed, closed, aborted, disconnected, failed, multipath, encrypted, mapped,
+		repaired, lost;
 } storms;
+
+static bool unusual; /* whether the storm does what few programs do */
 
 static int storm_open(const struct sockaddr_in *a, const char *congestion)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	struct sockaddr_in to = *a;
+	int fd = -1;
 
+	if (unusual && pick(8) == 0)
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, IPPROTO_MPTCP);
+	if (fd >= 0) {
+		to.sin_port = htons((uint16_t)(ntohs(a->sin_port) + 1));
+		storms.multipath++;
+	} else {
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	}
 	if (fd < 0)
 		die("socket");
 	if (use(fd, congestion))
 		storms.switch_failed++;
-	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) && errno != EINPROGRESS) {
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) && errno != EINPROGRESS) {
 		storms.failed++;
 		close(fd);
 		return -1;
 	}
 	storms.opened++;
+	return fd;
+}
+
+static int storm_unusual(int fd)
+{
+	switch (pick(3)) {
+	case 0:
+		storms.encrypted += encrypt_sending(fd) == 0;
+		return fd;
+	case 1:
+		storms.mapped += put_into_sockmap(fd, pick(1024)) == 0;
+		return fd;
+	}
+	fd = repaired(fd);
+	if (fd >= 0)
+		storms.repaired++;
+	else
+		storms.lost++;
 	return fd;
 }
 
@@ -43,13 +77,15 @@ static int storm_step(int fd, const struct sockaddr_in *a, char *const *names, u
 
 	if (fd < 0)
 		return storm_open(a, names[pick(count)]);
-	if (what < 60) {
+	if (what < 55) {
 		if (write(fd, buffer, 1 + pick(sizeof(buffer))) < 0 && errno != EAGAIN && errno != EINPROGRESS &&
 		    errno != ENOTCONN) {
 			storms.failed++;
 			close(fd);
 			return -1;
 		}
+	} else if (what < 65 && unusual) {
+		return storm_unusual(fd);
 	} else if (what < 85) {
 		if (use(fd, names[pick(count)]))
 			storms.switch_failed++;
@@ -84,6 +120,7 @@ int storm(char **argv)
 	int *fds = malloc(count * sizeof(*fds));
 
 	seed = (uint64_t)atoll(argv[4]);
+	unusual = argv[6] != NULL;
 	for (word = strtok(argv[5], ","); word && names_count < 16; word = strtok(NULL, ","))
 		names[names_count++] = word;
 	for (i = 0; i < count; i++)
@@ -96,10 +133,13 @@ int storm(char **argv)
 	for (i = 0; i < count; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	printf("opened %llu\nswitched %llu\nswitch_failed %llu\nclosed %llu\naborted %llu\ndisconnected %llu\nfailed %llu\n",
+	printf("opened %llu\nswitched %llu\nswitch_failed %llu\nclosed %llu\naborted %llu\ndisconnected %llu\nfailed %llu\n"
+	       "multipath %llu\nencrypted %llu\nmapped %llu\nrepaired %llu\nlost %llu\n",
 	       (unsigned long long)storms.opened, (unsigned long long)storms.switched,
 	       (unsigned long long)storms.switch_failed, (unsigned long long)storms.closed,
 	       (unsigned long long)storms.aborted, (unsigned long long)storms.disconnected,
-	       (unsigned long long)storms.failed);
+	       (unsigned long long)storms.failed, (unsigned long long)storms.multipath,
+	       (unsigned long long)storms.encrypted, (unsigned long long)storms.mapped,
+	       (unsigned long long)storms.repaired, (unsigned long long)storms.lost);
 	return 0;
 }

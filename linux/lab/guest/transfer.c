@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The traffic program of the lab.
  *
- *   transfer sink PORT                      receives data, and closes after its peer
+ *   transfer sink PORT [mptcp]              receives data, and closes after its peer
  *   transfer send ADDRESS PORT BYTES CC     sends, waits until all is acknowledged, prints TCP_INFO
  *   transfer bursts ADDRESS PORT BYTES CC COUNT EVERY_MS PAUSE_MS,...
  *                                           COUNT bursts of BYTES, one every EVERY_MS, then one after each pause;
@@ -14,9 +14,9 @@
  *   transfer pace PERIOD_MS FILE [LOG]      FILE has lines "MS TEXT": prints each TEXT at its time in a period
  *                                           (PERIOD_MS 0: once). LOG gets the time of each line in us
  *   transfer clocks                         CLOCK_REALTIME (of captures) minus CLOCK_MONOTONIC (of the log)
- *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC...
+ *   transfer storm ADDRESS PORT COUNT SECONDS SEED CC,CC... [unusual]
  *                                           keeps COUNT connections busy: opens, switches their congestion
- *                                           control, closes, resets and disconnects them */
+ *                                           control, closes, resets and disconnects them, and what is in unusual.h */
 #include "bursts.h"
 #include "requests.h"
 #include "sockets.h"
@@ -26,7 +26,8 @@ static int sink(char **argv)
 {
 	struct sockaddr_in a = address_of("0.0.0.0", argv[0]);
 	struct epoll_event e = { .events = EPOLLIN }, got[64];
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), set = epoll_create1(0), one = 1, n, i;
+	int protocol = argv[1] ? IPPROTO_MPTCP : IPPROTO_TCP;
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, protocol), set = epoll_create1(0), one = 1, n, i;
 
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(listener, (struct sockaddr *)&a, sizeof(a)) || listen(listener, 1024))
@@ -138,7 +139,7 @@ static const struct {
 	int words, words_more; /* number of words after the command's name */
 	int (*run)(char **argv);
 } commands[] = {
-	{ "sink", 1, 0, sink },
+	{ "sink", 1, 1, sink },
 	{ "send", 4, 0, send_all },
 	{ "bursts", 7, 0, send_bursts },
 	{ "answer", 3, 0, answer },
@@ -146,7 +147,7 @@ static const struct {
 	{ "udp", 5, 0, send_datagrams },
 	{ "pace", 2, 1, pace },
 	{ "clocks", 0, 0, clocks },
-	{ "storm", 6, 0, storm },
+	{ "storm", 6, 1, storm },
 };
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@ from tcplearn import algorithms
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import check, machine, startup_check
 
-PROMISES = 40
+PROMISES = 43
 
 
 def _kept(lines: list[str]) -> int:
@@ -102,6 +102,17 @@ def test_packet_scripts(with_python: machine.Machine) -> None:
 def test_promises_on_each_kernel(kernel: str) -> None:
     assert "bad_lines 0" in check.run("vectors", kernel)
     assert _kept(check.run("module", kernel)) == PROMISES
+
+
+def test_a_storm_without_one_of_its_operations_fails(
+    ready: machine.Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    round_1 = "round 1: opened 9 switched 8 multipath 1 encrypted 2 mapped 3 repaired 0 stopped 4 charged 5"
+    left = {"storm": f"{round_1}\nrounds 1\n", "resends": ""}
+    monkeypatch.setattr(check, "run_check", lambda *_, **__: left)
+    monkeypatch.setattr(check, "_resend_differences", lambda _: "resend_differences 0")
+    with pytest.raises(FailedError, match="smp: nothing was repaired"):
+        check.check_smp(ready)
 
 
 @pytest.mark.full

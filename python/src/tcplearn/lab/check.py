@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Runs the checks of the kernel module in the lab's virtual machine."""
 
+import base64
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -8,6 +9,7 @@ from dataclasses import replace
 from tcplearn.checkout import LAB, ROOT
 from tcplearn.errors import FailedError
 from tcplearn.output import temporary
+from tcplearn.traces import tlog, tlog_resends
 
 from . import startup_check, vectors
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
@@ -17,8 +19,11 @@ from .scenario import KERNELS
 CHECKS = LAB / "checks"
 WITH_PROGRAMS = ("module", "packets", "specs", "startup")  # they need Python in the virtual machine
 SMP_SECONDS = 40
+SMP_RESEND = "priced/spaced"  # the policy whose answers smp.sh logs
+SMP_ANSWERS = 2400  # at least: two for each of 1,200 requests
 _CHARGE_SLACK_BYTES = 4 * 64 * 4096  # no leak: the kernel keeps 64 pages for each processor
 _FEW = Boot(settings=("FEW=1",))
+_STORMED = ("switched", "multipath", "encrypted", "mapped", "repaired", "stopped")  # of each a storm has some
 _DEBUGFS_OFF = Boot(append="debugfs=off slab_nomerge")
 _SMP = Boot(  # four processors, and all debugging checks that a stock kernel has built in
     append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
@@ -130,14 +135,30 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
     lines = left.get("storm", "").splitlines()
-    if problems or not any(line.startswith("rounds ") for line in lines):
+    if problems or "resends" not in left or not any(line.startswith("rounds ") for line in lines):
         raise FailedError("smp: " + ("; ".join(problems) or "the guest ended before its time"))
+    lines.append(_resend_differences(left["resends"]))
+    for name in _STORMED:
+        if not sum(int(found[1]) for line in lines if (found := re.search(rf" {name} (\d+)", line))):
+            raise FailedError(f"smp: nothing was {name}")
     charges = [int(found[1]) for line in lines if (found := re.search(r" charged (\d+)", line))]
     if charges[-1] > charges[0] + _CHARGE_SLACK_BYTES:
         raise FailedError(
             f"smp: {charges[0]} B stay charged after the first round, {charges[-1]} after the last"
         )
     return lines
+
+
+def _resend_differences(encoded: str) -> str:
+    """Return how many answers of a resend policy in the log `encoded` in base64 differ from the core's. Raise
+    FailedError if any do, if records are missing, or if there are too few."""
+    of = tlog.parse(base64.b64decode(encoded)).connections.values()
+    answers, lost = sum(len(c.resends) for c in of), sum(c.lost for c in of)
+    different = sum(tlog_resends.differences(c, SMP_RESEND) for c in of)
+    said = f"resend_differences {different} of {answers} answers on {len(of)} connections"
+    if different or lost or answers < SMP_ANSWERS:
+        raise FailedError(f"smp: {said}, {lost} records are missing")
+    return said
 
 
 def check_module(machine: Machine, few: bool = False) -> list[str]:

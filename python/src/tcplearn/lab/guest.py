@@ -13,6 +13,7 @@ KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_v
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")  # loaded if a scenario names the congestion control
 
 PLACES = ("before-queue", "after-queue", "after-delay")  # in the order in which a packet passes them
+STORM_MODULES = ("tls", "aesni_intel")  # connections that the kernel encrypts
 NFT_MODULES = ("nf_tables", "nft_limit")  # for rules that drop or route packets by their content
 _SHELL = (
     "echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'",

@@ -22,11 +22,17 @@ from tcplearn.output import temporary
 from tcplearn.output.files import cache_folder as users_cache
 from tcplearn.output.files import full_disk
 
-from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES
+from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES, STORM_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES)  # a scenario loads what it needs
+IMAGE_MODULES = (  # a scenario loads what it needs
+    *KERNEL_MODULES,
+    *MORE_MODULES,
+    "tun",
+    *NFT_MODULES,
+    *STORM_MODULES,
+)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
 PACKAGES = {  # as debian.need takes them
     "qemu-system-x86": "qemu-system-x86_64",
