@@ -206,7 +206,7 @@ def _chart(cells: Sequence[Cell]) -> Any:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("path:N", title=None, sort=[c.path for c in cells]), yOffset="timer:N", color=colour
     )
-    across = alt.Scale(type="log")
+    across = alt.Scale(type="log", nice=False)
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
         x=alt.X("ratio:Q", title="mean of the slowest 2 % of response times, × stock", scale=across)
     )
