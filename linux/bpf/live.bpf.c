@@ -30,67 +30,9 @@
 #include "live_kernel.h"
 #include "live_places.h"
 #include "live_policy.h"
+#include "live_scene.h"
 
 #define TL_STOCK_US 200000 /* the longest floor that TCP_BPF_RTO_MIN takes */
-
-struct counts {
-	uint64_t n[TL_LIVE_COUNT_ALL];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct counts);
-} counts SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct connection);
-} connections SEC(".maps");
-
-struct live_settings {
-	uint32_t ticks_per_second; /* CONFIG_HZ */
-	uint32_t observe;          /* 1: learn and count, set nothing */
-	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
-	uint32_t reserved;
-	uint64_t assignment; /* share of the new connections that get floors, and epoch: live_join() */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct live_settings);
-} settings SEC(".maps");
-
-/* What every step needs. */
-struct scene {
-	struct bpf_sock_ops *ctx;
-	const struct live_settings *settings;
-	uint64_t *n; /* counts */
-	struct bpf_sock *sk;
-	const struct tcp_sock *tp;
-};
-
-#define COUNT(at, name) ((at)->n[TL_LIVE_##name]++)
-
-static __always_inline uint32_t ticks_up(const struct scene *at, uint32_t us)
-{
-	return (uint32_t)(((uint64_t)us * at->settings->ticks_per_second + 999999) / 1000000);
-}
-
-static __always_inline uint32_t ticks_down(const struct scene *at, uint32_t us)
-{
-	return (uint32_t)((uint64_t)us * at->settings->ticks_per_second / 1000000);
-}
-
-static __always_inline uint32_t us_of(const struct scene *at, uint32_t ticks)
-{
-	return (uint32_t)((uint64_t)ticks * 1000000 / at->settings->ticks_per_second);
-}
 
 /* Returns whether this connection gets what is chosen for it. */
 static __always_inline int acts(const struct scene *at, const struct connection *c)

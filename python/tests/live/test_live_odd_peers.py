@@ -41,7 +41,7 @@ def _started(at: Room) -> Iterator[None]:
     yield
 
 
-def talked(odd: Odd, folder: Path, pause_ms: float = 3) -> Talk:
+def talked(odd: Odd, folder: Path, pause_ms: float = 3, count: int = REQUESTS) -> Talk:
     def ask(address: str, count: int) -> dict[str, Any]:
         words = [talk.__file__, "ask", address, count, pause_ms, 1]
         done = at.run(peer.within(peer.near, "python3", *words))
@@ -50,7 +50,7 @@ def talked(odd: Odd, folder: Path, pause_ms: float = 3) -> Talk:
         return found
 
     with OddPeer(odd, folder) as peer, room() as at, _started(at):
-        asked = ask(ODD, REQUESTS)
+        asked = ask(ODD, count)
         neighbours = ask(NEIGHBOUR, 1)
         (session,) = sessions(at)
         return Talk(asked["ms"], asked["rto_ms"], neighbours["rto_ms"][0], session["counts"], peer.end())
@@ -59,7 +59,7 @@ def talked(odd: Odd, folder: Path, pause_ms: float = 3) -> Talk:
 def within_bounds(of: Talk) -> None:
     """What holds for each peer: every request is answered, no RTO is below the shortest floor, and a
     neighbour begins as under stock Linux, because one host's report decides for nobody else."""
-    assert len(of.ms) == REQUESTS
+    assert len(of.ms) == of.peer["requests"] - 1
     assert min(of.rto_ms) >= LEAST_MS
     assert of.neighbours_rto_ms > STOCK_MS
     assert of.counts["no_memory"] == of.counts["floors_refused"] == 0
@@ -80,9 +80,11 @@ def test_an_echo_from_the_future_counts_as_none(tmp_path: Path) -> None:
     assert 3 < of.counts["resent_unclear"] <= of.peer["ignored"]
 
 
+@pytest.mark.full
 def test_an_echo_from_long_ago_makes_the_peers_own_waits_long(tmp_path: Path) -> None:
     """The kernel itself takes such echoes for RTTs of its resent segments, so its RTO grows."""
-    of = talked(Odd(echo_off_ms=-5000), tmp_path)
+    of = talked(Odd(echo_off_ms=-5000), tmp_path, count=30)
+    assert of.peer["ignored"] > 0
     within_bounds(of)
     assert of.counts["resent_needed"] == of.counts["saved_us"] == of.counts["floors_set"] == 0
     assert min(of.rto_ms) > STOCK_MS
@@ -104,13 +106,13 @@ def test_duplicates_that_were_never_sent_change_nothing(tmp_path: Path) -> None:
     assert min(of.rto_ms) < STOCK_MS / 2
 
 
-@pytest.mark.parametrize("kept_ms", [40, 200])
+@pytest.mark.parametrize("kept_ms", [40, pytest.param(200, marks=pytest.mark.full)])
 def test_acks_in_slots_cost_few_spurious_retransmissions(tmp_path: Path, kept_ms: float) -> None:
     """Answers take up to a slot longer. What the peer received twice stays within the budget of one in a
     hundred requests, and some for learning."""
-    of = talked(Odd(kept_ms=kept_ms, loss=0.02), tmp_path, pause_ms=20)
+    of = talked(Odd(kept_ms=kept_ms, loss=0.02), tmp_path, pause_ms=20, count=100)
     within_bounds(of)
-    assert of.peer["spurious"] <= 0.03 * REQUESTS
+    assert of.peer["spurious"] <= 3
 
 
 def test_without_timestamps(tmp_path: Path) -> None:
