@@ -69,16 +69,10 @@ class Running {
 Chosen choose(const std::string& name, const std::string& arithmetic,
               const std::map<std::string, double>& params);
 
-void bind_algorithms(nb::module_& m);
-void bind_capture(nb::module_& m);
-void bind_columns(nb::module_& m);
-void bind_core(nb::module_& m);
-void bind_first_rto(nb::module_& m);
-void bind_loss(nb::module_& m);
-void bind_replay(nb::module_& m);
-void bind_resend(nb::module_& m);
-void bind_retry(nb::module_& m);
-void bind_startup(nb::module_& m);
+// Each adds its classes and functions to the module.
+using Bind = void(nb::module_&);
+Bind bind_algorithms, bind_capture, bind_columns, bind_core, bind_first_rto, bind_loss, bind_replay,
+    bind_resend, bind_retry, bind_startup;
 
 }  // namespace tcplearn
 

@@ -13,8 +13,7 @@ import pytest
 from tcplearn.bpf import build
 from tcplearn.errors import UserError
 from tcplearn.lab import machine
-from tcplearn.live.arms import WHOLE
-from tcplearn.live.program import SOURCE, Settings
+from tcplearn.live import arms, program
 
 HZ = 250  # of the guests' kernels
 STOCK_MS = 200.0
@@ -49,12 +48,12 @@ done
 )
 def test_a_queue_of_this_host_makes_the_next_connections_stock(kernel: str, tmp_path: Path) -> None:
     try:
-        files = [build.compiled(SOURCE, tmp_path / "live.o")]
+        files = [build.compiled(program.SOURCE, tmp_path / "live.o")]
     except UserError as error:
         pytest.skip(str(error))
-    for name, share in (("ours", WHOLE), ("control", 0)):
+    for name, share in (("ours", arms.WHOLE), ("control", 0)):
         files.append(tmp_path / f"{name}.settings")
-        packed = Settings(share=share).packed(ticks_per_second=HZ)
+        packed = program.Settings(share=share).packed(ticks_per_second=HZ)
         files[-1].write_text(" ".join(f"{byte:#04x}" for byte in packed))
     files.append(Path(__file__).with_name("host_queue.py"))
     guest = machine.prepare(machine.cache_folder(), programs=True, kernel=kernel)
