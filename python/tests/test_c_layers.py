@@ -16,7 +16,7 @@ MODULE = """
 congestion vectors
 spec_check
 connection settings vector_players assumptions
-loss resend startup
+loss resend startup assumptions_trial
 timer resend_places base
 log
 state

@@ -16,7 +16,7 @@ from tcplearn.lab import machine
 from tcplearn.live.arms import WHOLE
 from tcplearn.live.program import SOURCE, Settings
 
-TALK = Path(__file__).parents[1] / "live" / "talk.py"
+TALK = Path(__file__).parents[1] / "live" / "small_talk.py"
 HZ = 250  # of the guests' kernels
 STOCK_MS = 200.0
 EACH = 60  # requests on a connection

@@ -20,7 +20,7 @@ from tcplearn.errors import UserError
 from tcplearn.live.conditions import need_all
 
 AT_ONCE = ("--ramp", "none", "--control-percent", 0)  # words of start
-TALK = Path(__file__).with_name("talk.py")
+TALK = Path(__file__).with_name("small_talk.py")
 
 
 def missing() -> str:

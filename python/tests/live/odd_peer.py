@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A peer whose every packet is made by hand: the far end of a TUN device, which answers the requests of
-talk.py at each address of 10.78.0.0/24 but the near host's.
+small_talk.py at each address of 10.78.0.0/24 but the near host's.
 
 python odd_peer.py SPEC.json: the process; "ready" once the device is there; on SIGTERM what it received, as
 JSON."""
@@ -24,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "collect"))
 from emulated_paths import ended, serve, started, tun
-from talk import ANSWER, PORT, REQUEST
+from small_talk import ANSWER, PORT, REQUEST
 
 _DEVICE = "peer"
 _NUMBERS = itertools.count()

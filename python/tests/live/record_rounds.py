@@ -30,15 +30,15 @@ PATHS = {
 CONNECTIONS, REQUESTS, PAUSE_S = 40, 120, 0.1
 _CLIENT = f"""
 import random, socket, sys, threading, time
-import talk
+import small_talk
 def ask(number):
     draw = random.Random(number)
     sock = socks[number]
     for _ in range(draw.randrange(1, {2 * REQUESTS})):
         time.sleep({PAUSE_S} * draw.uniform(0.5, 1.5))
         sock.sendall(b"q" * 1000)
-        assert talk._whole(sock, 200)
-socks = [socket.create_connection((sys.argv[1], talk.PORT)) for _ in range({CONNECTIONS})]
+        assert small_talk._whole(sock, 200)
+socks = [socket.create_connection((sys.argv[1], small_talk.PORT)) for _ in range({CONNECTIONS})]
 for sock in socks:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 threads = [threading.Thread(target=ask, args=(number,)) for number in range(len(socks))]

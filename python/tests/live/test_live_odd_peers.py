@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import talk
+import small_talk
 from live_command import AT_ONCE, Room, missing, room, sessions
 from odd_peer import Odd, OddPeer
 from test_live_kernel import STOCK_MS
@@ -43,7 +43,7 @@ def _started(at: Room) -> Iterator[None]:
 
 def talked(odd: Odd, folder: Path, pause_ms: float = 3, count: int = REQUESTS) -> Talk:
     def ask(address: str, count: int) -> dict[str, Any]:
-        words = [talk.__file__, "ask", address, count, pause_ms, 1]
+        words = [small_talk.__file__, "ask", address, count, pause_ms, 1]
         done = at.run(peer.within(peer.near, "python3", *words))
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Requests of 1 kB, one at a time, each some milliseconds after the answer to the one before:
 
-python talk.py serve                                     # "ready"; answers on port 7000
-python talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON: ms of each request, and the RTO after it
+python small_talk.py serve                                     # "ready"; answers on port 7000
+python small_talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON: ms of each request, RTO after it
 
 EACH: so many requests on a connection, and then another one; without it all are on one."""
 
