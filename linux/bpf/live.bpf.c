@@ -10,7 +10,7 @@
  *
  * Actuator. TCP_BPF_RTO_MIN, the floor under the variance term of the RTO and of a lone segment's probe: whole
  * ticks of the kernel's clock, two at least, and never more than the floor that the kernel had before. Backoff
- * stays the kernel's, unless a cap is asked for.
+ * stays the kernel's, unless it is to be bounded (live_backoff.h).
  *
  * A queue of this host that is longer than a learned RTO lets the timer end although nothing is overdue. The program
  * is not called before that. After it this connection, and for an hour the next ones to the same host, are stock.
@@ -25,6 +25,7 @@
  *
  * Control group. Only a drawn share of the connections gets its floors; the others are observed (live_arms.h). */
 #include "live_arms.h"
+#include "live_backoff.h"
 #include "live_connection.h"
 #include "live_counts.h"
 #include "live_kernel.h"
@@ -101,7 +102,8 @@ static __always_inline struct connection *begin(const struct scene *at)
 		return NULL;
 	}
 	c->resent = c->timeout = c->rounds = 0;
-	c->saved_us = 0;
+	c->saved_us = c->silent_us = 0;
+	c->bound_ms = 0;
 	c->queued = live_was_queued(at->ctx);
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
 	c->base_ticks = c->ticks = own <= stock ? own : 0;
@@ -150,7 +152,6 @@ static __always_inline void on_established(const struct scene *at)
 	struct connection *c = at->ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ? known(at) : NULL;
 	struct tl_resend_ack ack = { .time_us = (int64_t)at->tp->tcp_mstamp };
 	struct tl_resend_wait wait = { 0 };
-	int cap_ms = (int)at->settings->rto_max_ms;
 
 	c = c ? c : begin(at);
 	if (!c)
@@ -158,9 +159,6 @@ static __always_inline void on_established(const struct scene *at)
 	bpf_sock_ops_cb_flags_set(at->ctx, at->ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RTT_CB_FLAG |
 						   BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG |
 						   BPF_SOCK_OPS_STATE_CB_FLAG);
-	if (cap_ms && acts(at, c) &&
-	    bpf_setsockopt(at->ctx, TL_SOL_TCP, TL_TCP_RTO_MAX_MS, &cap_ms, sizeof(cap_ms)))
-		COUNT(at, caps_refused);
 	if (at->tp->srtt_us == 0 || at->tp->total_retrans) /* the RTT of a resent SYN-ACK is ambiguous */
 		return;
 	ack.rtt_us = at->tp->srtt_us >> 3;
@@ -252,6 +250,7 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 	if (at->tp->packets_out == 0)
 		open_flight(c, now_us);
 	c->resent = c->timeout = 0;
+	end_backoff(at, c);
 	apply(at, c);
 }
 
@@ -261,6 +260,8 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 static __always_inline void on_timeout(const struct scene *at, struct connection *c)
 {
 	c->timeout = 1;
+	if (acts(at, c))
+		bound_backoff(at, c, TL_LOAD(at->ctx->args[0]));
 	if (at->tp->inet_conn.icsk_inet.sk.sk_wmem_alloc.refs.counter < TL_QUEUED_BYTES)
 		return;
 	COUNT(at, timeouts_queued);

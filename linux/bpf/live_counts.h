@@ -23,7 +23,8 @@
 	X(floors_set, "floors set in the kernel") \
 	X(floors_held, "floors kept from rising above RTTVAR") \
 	X(floors_refused, "floors that the kernel refused") \
-	X(caps_refused, "backoff caps that the kernel refused") \
+	X(waits_bounded, "waits after a timeout whose doubling was bounded") \
+	X(bounds_refused, "bounds of the backoff that the kernel refused") \
 	X(saved_us, "200 ms less the floor, summed over the rounds that a loss needed, in microseconds") \
 	X(no_memory, "connections without memory, which stay stock")
 

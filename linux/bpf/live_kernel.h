@@ -34,9 +34,22 @@ struct in6_addr {
 	} in6_u;
 };
 
+struct netns_ipv4 {
+	uint8_t sysctl_tcp_retries2;
+};
+
+struct net {
+	struct netns_ipv4 ipv4;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
 struct sock_common {
 	uint32_t skc_daddr;
 	uint16_t skc_dport, skc_num, skc_family;
+	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr;
 };
 

@@ -28,7 +28,7 @@ struct {
 struct live_settings {
 	uint32_t ticks_per_second; /* CONFIG_HZ */
 	uint32_t observe;          /* 1: learn and count, set nothing */
-	uint32_t rto_max_ms;       /* cap of the backoff; 0: the kernel's */
+	uint32_t bounds_backoff;   /* 1: where the kernel can, bound_backoff() */
 	uint32_t reserved;
 	uint64_t assignment; /* share of the new connections that get floors, and epoch: live_join() */
 };

@@ -235,11 +235,11 @@ TRAINING = (
     ),
     Form(r"(tcplearn collect --import .*) -o (\S+)", "not into the tree", (r"\1 -o TMP/\2",)),
     Form(
-        r"tcplearn live run --cap-ms 1000 -- COMMAND",
-        "where the kernel has the cap",
+        r"tcplearn live run --backoff bounded -- COMMAND",
+        "where the kernel can bound it",
         (),
         (
-            "tcplearn live run --cap-ms 1000 -- true || "
+            "tcplearn live run --backoff bounded -- true || "
             "tcplearn live check --json | grep -q 'not in this kernel'",
         ),
     ),

@@ -17,7 +17,7 @@ FOLDER = ROOT / "experiments" / "live"
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "timer"), [("cubic+none+live", lab.OURS), ("cubic+none+live-cap", lab.CAPPED)]
+    ("algorithm", "timer"), [("cubic+none+live", lab.OURS), ("cubic+none+live-bounded", lab.BOUNDED)]
 )
 def test_timers_of_the_lab_have_their_names(algorithm: str, timer: str) -> None:
     assert timer_of(algorithm) == timer

@@ -160,7 +160,8 @@ def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
         assert said.why.startswith("the sender waits as with rto_min 5 ms already; ")
         assert said.why.endswith("; what would help is fewer losses")
     assert (
-        f"The model of rto_min {ms} ms waits 1.00 times what the sender did" in tables.forecasts(told).legend
+        f"In the median stall the model of rto_min {ms} ms waits 1.00 times as long"
+        in tables.forecasts(told).legend
     )
 
 

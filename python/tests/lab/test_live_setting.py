@@ -36,14 +36,14 @@ def test_the_program_learns_in_the_guest(tmp_path: Path) -> None:
 def test_each_arm_has_its_own_settings(tmp_path: Path) -> None:
     fades = scenario.load(WIRED.with_name("fades.toml"), "live-on-7-3")
     script = guest.script(fades, 0)
-    for name in ("live", "live-cap"):
+    for name in ("live", "live-bounded"):
         assert f"live_on {name}\ntransfer cubic+none+{name}+tlp-on cubic none" in script
     assert script.count("live_ready") == 1 and script.count("live_off") == 2
-    capped, program, plain = live.files(tmp_path)
+    bounded, program, plain = live.files(tmp_path)
     assert program.read_bytes()[:4] == b"\x7fELF"
-    for file, cap_ms in ((plain, 0), (capped, live.CAP_MS)):
+    for file, bounds in ((plain, False), (bounded, True)):
         words = bytes(int(word, 16) for word in file.read_text().split())
-        assert words == settings(live.TICKS_PER_SECOND, cap_ms=cap_ms)
+        assert words == settings(live.TICKS_PER_SECOND, bounds_backoff=bounds)
     assert settings(250, share=WHOLE // 2, epoch=3)[16:] == bytes([0, 128, 0, 0, 3, 0, 0, 0])
 
 

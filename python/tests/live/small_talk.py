@@ -2,12 +2,13 @@
 """Requests of 1 kB, one at a time, each some milliseconds after the answer to the one before:
 
 python small_talk.py serve                                     # "ready"; answers on port 7000
-python small_talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON: ms of each request, RTO after it
+python small_talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON: ms, RTO, its limit, by request
 
 EACH: so many requests on a connection, and then another one; without it all are on one."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import socket
@@ -18,6 +19,7 @@ import time
 
 PORT = 7000
 REQUEST, ANSWER = b"q" * 1000, b"a" * 200
+_TCP_RTO_MAX_MS = 44
 _RTO_AT = 8  # tcpi_rto of struct tcp_info, in microseconds
 
 
@@ -51,7 +53,7 @@ def _rto_ms(sock: socket.socket) -> float:
 
 def ask(address: str, count: int, pause_ms: float, seed: int, each: int) -> dict[str, list[float]]:
     draw = random.Random(seed)
-    out: dict[str, list[float]] = {"ms": [], "rto_ms": []}
+    out: dict[str, list[float]] = {"ms": [], "rto_ms": [], "rto_max_ms": []}
     while count > 0:
         with socket.create_connection((address, PORT)) as sock:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -62,6 +64,8 @@ def ask(address: str, count: int, pause_ms: float, seed: int, each: int) -> dict
                 assert _whole(sock, len(ANSWER))
                 out["ms"].append(1000 * (time.monotonic() - begun_s))
                 out["rto_ms"].append(_rto_ms(sock))
+                with contextlib.suppress(OSError):  # before Linux 6.15
+                    out["rto_max_ms"].append(sock.getsockopt(socket.IPPROTO_TCP, _TCP_RTO_MAX_MS))
             count -= each
     return out
 

@@ -95,7 +95,6 @@ def test_a_cgroup_that_is_removed_under_it() -> None:
 def test_no_cgroup(tmp_path: Path) -> None:
     with room() as at:
         _refused(at.live("start", "--cgroup", tmp_path), "no cgroup of version 2")
-        _refused(at.live("run", "--cap-ms", 500, "--", "true"), "the kernel takes 1000 and more")
 
 
 @pytest.mark.parametrize("words", ["run -- true", "start", "stop", "status", "observe --for 1s"])
@@ -109,7 +108,7 @@ def test_check_says_what_is_there() -> None:
     with room() as at:
         lines = {line["name"]: line for line in json.loads(at.live("check", "--json").stdout)}
     assert lines["program"]["state"] == "yes" and "verified in" in lines["program"]["text"]
-    assert {"privilege", "BTF", "cgroup2", "clock", "sock_ops", "backoff cap", "floor"} <= lines.keys()
+    assert {"privilege", "BTF", "cgroup2", "clock", "sock_ops", "backoff", "floor"} <= lines.keys()
 
 
 def _first_rto_ms(at: Room, path: LossyPath, host: int, count: int = 1, each: int = 0) -> float:

@@ -26,7 +26,7 @@ def test_each_line_that_is_commented_out_is_a_setting(tmp_path: Path) -> None:
     file = tmp_path / "live.toml"
     file.write_text(re.sub(r"^#(\w+ = )", r"\1", text, flags=re.MULTILINE))
     found = read(file)
-    assert found.cap_ms == 1000 and found.unit == "nginx.service" and found.first_rto == "emulated"
+    assert found.backoff == "kernel" and found.unit == "nginx.service" and found.first_rto == "emulated"
     assert found.model_fields_set == set(SettingsFile.model_fields) - {"kill_switch"}
 
 
@@ -36,7 +36,7 @@ def test_each_line_that_is_commented_out_is_a_setting(tmp_path: Path) -> None:
         ("x = 1", "x: extra inputs are not permitted; the settings are cgroup, unit"),
         ("ramp = 'fast'", "ramp: input should be 'steps' or 'none'"),
         ("control_percent = 100", "control_percent: input should be less than or equal to 99"),
-        ("cap_ms = '1000'", "cap_ms: input should be a valid integer"),
+        ("backoff = 'double'", "backoff: input should be 'bounded' or 'kernel'"),
         ("ramp", "not TOML"),
     ],
 )

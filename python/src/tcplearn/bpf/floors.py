@@ -10,9 +10,14 @@ WHOLE = 1 << 16  # the share of all new connections
 
 
 def settings(
-    ticks_per_second: int, *, observe: bool = False, cap_ms: int = 0, share: int = WHOLE, epoch: int = 0
+    ticks_per_second: int,
+    *,
+    observe: bool = False,
+    bounds_backoff: bool = False,
+    share: int = WHOLE,
+    epoch: int = 0,
 ) -> bytes:
     """Return `struct live_settings`. `ticks_per_second` is CONFIG_HZ of the kernel that runs the program.
-    With `observe` it sets nothing. `cap_ms` is that of the backoff (0: the kernel's own). `share` (of WHOLE)
-    of the connections that begin from now on get floors; they belong to the epoch number `epoch`."""
-    return struct.pack("=6I", ticks_per_second, observe, cap_ms, 0, share, epoch)
+    With `observe` it sets nothing. `bounds_backoff`: as in linux/bpf/live_backoff.h. `share` (of WHOLE) of
+    the connections that begin from now on get floors; they belong to the epoch number `epoch`."""
+    return struct.pack("=6I", ticks_per_second, observe, bounds_backoff, 0, share, epoch)

@@ -29,13 +29,19 @@ Cgroup = Annotated[
     Path | None,
     typer.Option("--cgroup", metavar="DIR", help="A cgroup2 folder.", show_default="the machine"),
 ]
-Cap = Annotated[
-    int,
+
+
+class BackoffName(enum.StrEnum):
+    bounded = "bounded"
+    kernel = "kernel"
+
+
+Backoff = Annotated[
+    BackoffName,
     typer.Option(
-        "--cap-ms",
-        metavar="MS",
-        help="Cap of the doubled timeouts, 1000 or more: then a dead peer is given up after some 15 s.",
-        show_default="the kernel's",
+        "--backoff",
+        help="kernel: each timeout in a row doubles the wait. bounded: in the first 16 s of an outage a wait "
+        "is at most a quarter of the time that has passed, and at least 1 s (Linux 6.15 or later).",
     ),
 ]
 Control = Annotated[
@@ -130,7 +136,7 @@ def _check(as_json: AsJson = False) -> Work:
 def _run(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its words.")],
     observe: Annotated[bool, typer.Option("--observe", help="Learn and count, set nothing.")] = False,
-    cap_ms: Cap = 0,
+    backoff: Backoff = BackoffName.kernel,
     control_percent: Control = 0.0,
     first_rto: FirstRto = None,
     quiet: o.Quiet = False,
@@ -143,7 +149,7 @@ def _run(
         from tcplearn.live.sessions import settings_of
 
         code, counts = commands.run(
-            command, settings_of(observe, cap_ms, control_percent, _first_rto(first_rto))
+            command, settings_of(observe, backoff == "bounded", control_percent, _first_rto(first_rto))
         )
         if not quiet:
             say(commands.summary(counts))
@@ -158,7 +164,7 @@ def _start(
     cgroup: Cgroup = None,
     unit: Unit = "",
     pid: Pid = 0,
-    cap_ms: Cap = 0,
+    backoff: Backoff = BackoffName.kernel,
     ramp: Annotated[
         RampName,
         typer.Option(
@@ -199,7 +205,7 @@ def _start(
         plan = None if of.ramp == "none" else Plan(control=of.control_percent / 100)
         control = 100.0 if plan else of.control_percent
         first = _first_rto(Path(of.first_rto) if of.first_rto else None)
-        chosen = sessions.settings_of(False, of.cap_ms, control, first)
+        chosen = sessions.settings_of(False, of.backoff == "bounded", control, first)
         more = {"kill_switch": str(Path(of.kill_switch).absolute())} if of.kill_switch else {}
         sessions.start(holder.Order(str(folder), chosen, plan, **more), foreground)
         if not foreground:
@@ -211,7 +217,7 @@ def _start(
         "unit": unit,
         "ramp": ramp.value,
         "control_percent": control_percent,
-        "cap_ms": cap_ms,
+        "backoff": backoff.value,
         "first_rto": first_rto and str(first_rto),
         "kill_switch": kill_switch and str(kill_switch),
     }

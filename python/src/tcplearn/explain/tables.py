@@ -104,7 +104,8 @@ def forecasts(forecast: Forecast) -> Table:
         ],
         title=f"First RTO on the client, forecast of {counted(forecast.segments, 'handshake')}"
         if of_handshakes
-        else f"Settings on the {' and the '.join(forecast.by)}, by {stalls} that a retransmission ended",
+        else f"What settings on the {' and the '.join(forecast.by)} would change, "
+        f"forecast from {stalls} that a retransmission ended",
         legend=_how_learned(forecast) if of_handshakes else _how_well(forecast),
     )
     for one in [forecast.seen, *forecast.outlooks]:
@@ -120,8 +121,9 @@ def _how_well(forecast: Forecast) -> str:
     parts = [f"The first row is measured, the others are forecasts; {STOCK} is an unchanged Linux kernel."]
     if forecast.fit == forecast.fit:  # it is not NaN
         parts.append(
-            f"The model of {forecast.in_force} waits {forecast.fit:.2f} times what the sender did, within "
-            f"{forecast.fit_error * 100:.0f} % in half of the stalls."
+            f"In the median stall the model of {forecast.in_force} waits {forecast.fit:.2f} times as long as "
+            "the sender did; in half of the stalls the two differ by at most "
+            f"{forecast.fit_error * 100:.0f} %."
         )
         if forecast.in_force != STOCK:
             parts.append(f"So that is set already; stock would wait {forecast.stock_fit:.2f} times as long.")

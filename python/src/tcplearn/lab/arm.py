@@ -7,8 +7,8 @@ from typing import Literal
 NO_ESTIMATOR, STOCK = "none", "stock"
 # values of algorithms.settings: thin timeouts; RACK off; CUBIC without TCP-friendly region (RFC 9438, 4.3)
 LINEAR, NO_RACK, NO_FRIENDLY = "linear", "no-rack", "no-friendly-region"
-# `tcplearn live` (linux/bpf/live.bpf.c) on a kernel without the module, without and with a cap of the backoff
-LIVE, LIVE_CAP = BY_BPF = "live", "live-cap"
+# `tcplearn live` (linux/bpf/live.bpf.c) on a kernel without the module, without and with a bounded backoff
+LIVE, LIVE_BOUNDED = BY_BPF = "live", "live-bounded"
 SENDER, RECEIVER = "sender", "receiver"  # the end of the connection whose kernel uses the algorithm
 End = Literal["sender", "receiver"]
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from tcplearn.bpf import build, floors
 
-from .arm import LIVE, LIVE_CAP
+from .arm import LIVE, LIVE_BOUNDED
 
 TICKS_PER_SECOND = 250  # CONFIG_HZ of Debian's kernels
-CAP_MS = 1000  # the shortest that the kernel takes
 
 
 def identity() -> str:
@@ -20,7 +19,7 @@ def files(folder: Path) -> list[Path]:
     """Make the files of linux/lab/guest/live.sh in `folder`: the program, and its settings as words. Raise
     UserError or FailedError."""
     build.compiled(floors.SOURCE, folder / "live.o")
-    for setting, cap_ms in ((LIVE, 0), (LIVE_CAP, CAP_MS)):
-        words = (f"{byte:#04x}" for byte in floors.settings(TICKS_PER_SECOND, cap_ms=cap_ms))
+    for setting, bounds in ((LIVE, False), (LIVE_BOUNDED, True)):
+        words = (f"{byte:#04x}" for byte in floors.settings(TICKS_PER_SECOND, bounds_backoff=bounds))
         (folder / f"{setting}.settings").write_text(" ".join(words))
     return sorted(folder.iterdir())

@@ -104,7 +104,7 @@ class Transfer(Downloads):
         return self
 
 
-Setting = Literal["linear", "no-rack", "no-friendly-region", "live", "live-cap"]
+Setting = Literal["linear", "no-rack", "no-friendly-region", "live", "live-bounded"]
 
 
 class Algorithms(Table):

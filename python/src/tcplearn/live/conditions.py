@@ -22,6 +22,7 @@ from .program import PROGRAM
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
 _TCP_RTO_MAX_MS = 44
 _STOCK_US = 200_000
+_RETRIES_TO_BOUND = 8  # TL_BOUND_RETRIES in linux/bpf/live_backoff.h
 _LEAST_TICKS = 2
 
 
@@ -127,7 +128,7 @@ def needed() -> Iterator[Line]:
 
 def found() -> Iterator[Line]:
     """What decides how much there is to gain."""
-    yield _cap()
+    yield _backoff()
     yield _probes()
     yield _timestamps()
     yield _floor()
@@ -138,21 +139,30 @@ def found() -> Iterator[Line]:
         )
 
 
-def cap_is_there() -> bool:
-    """Whether the kernel has TCP_RTO_MAX_MS, since Linux 6.15."""
+def can_bound() -> bool:
+    """Whether the backoff can be bounded: the kernel has TCP_RTO_MAX_MS, since Linux 6.15."""
     with socket.socket() as sock, contextlib.suppress(OSError):
         return sock.getsockopt(socket.IPPROTO_TCP, _TCP_RTO_MAX_MS) > 0
     return False
 
 
-def _cap() -> Line:
-    if cap_is_there():
-        return Line(
-            "backoff cap",
-            "yes",
-            "off unless --cap-ms asks for it: with 1000 a dead peer is given up after some 15 s",
+def need_bounds() -> None:
+    """Raise UserError if the backoff cannot be bounded here."""
+    if not can_bound():
+        raise UserError("--backoff bounded: this kernel has no TCP_RTO_MAX_MS (6.15 or later has it)")
+    if int(_sysctl("tcp_retries2") or 0) < _RETRIES_TO_BOUND:
+        raise UserError(
+            f"--backoff bounded: net.ipv4.tcp_retries2 is below {_RETRIES_TO_BOUND}: "
+            "with a bounded backoff the kernel would give peers up earlier"
         )
-    return Line("backoff cap", "no", "TCP_RTO_MAX_MS is not in this kernel (6.15 or later has it)")
+
+
+def _backoff() -> Line:
+    try:
+        need_bounds()
+    except UserError as error:
+        return Line("backoff", "no", str(error))
+    return Line("backoff", "yes", "can be bounded in long outages: --backoff bounded")
 
 
 def _probes() -> Line:

@@ -29,7 +29,7 @@ class Note:
     started: int  # of the process, in the kernel's ticks since boot: a number is used again
     cgroup: str
     observe: bool
-    cap_ms: int
+    bounds_backoff: bool
     share: int  # of arms.WHOLE that gets floors; with a guard, it decides
     since: float  # seconds since 1970
     maps: Mapping[str, int]
@@ -98,7 +98,7 @@ def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
     pid = os.getpid()
     started = _started(pid)
     assert started is not None
-    fixed = (settings.observe, settings.cap_ms, settings.share)
+    fixed = (settings.observe, settings.bounds_backoff, settings.share)
     note = Note(pid, started, str(cgroup), *fixed, time.time(), dict(maps))
     NOTES.mkdir(mode=0o700, exist_ok=True)
     note.path.write_text(json.dumps(asdict(note)))

@@ -19,20 +19,25 @@ PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
 _SHOWN = ("arms", "connections", "counts", "hosts", "places", "traffic")
-LEAST_CAP_MS = 1000  # of TCP_RTO_MAX_MS
 
 
 @dataclass(frozen=True)
 class Settings:
     observe: bool = False  # learn and count, set nothing
-    cap_ms: int = 0  # of the backoff; 0: the kernel's
+    bounds_backoff: bool = False  # linux/bpf/live_backoff.h
     share: int = arms.WHOLE  # of the new connections that get floors; where all do, there is no control group
     first_rto: str = ""  # settings of linux/bpf/first_rto.bpf.c in hexadecimal digits; "": not loaded
 
     def packed(self, epoch: int = 0, ticks_per_second: int = 0) -> bytes:
         """For the program; `ticks_per_second`: CONFIG_HZ of another kernel than this one."""
         ticks = ticks_per_second or kernel.ticks_per_second()
-        return floors.settings(ticks, observe=self.observe, cap_ms=self.cap_ms, share=self.share, epoch=epoch)
+        return floors.settings(
+            ticks,
+            observe=self.observe,
+            bounds_backoff=self.bounds_backoff,
+            share=self.share,
+            epoch=epoch,
+        )
 
 
 @cache

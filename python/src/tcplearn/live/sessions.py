@@ -17,20 +17,20 @@ from tcplearn.errors import FailedError, UserError, printable
 from tcplearn.search_path import SAFE, environment
 
 from . import arms, holder, notes
-from .conditions import cap_is_there, need_all, need_free, need_privilege
-from .program import LEAST_CAP_MS, Program, Settings, meanings
+from .conditions import need_all, need_bounds, need_free, need_privilege
+from .program import Program, Settings, meanings
 
 _ENDS_WITHIN_S = 5.0
 _ENTRIES_SHOWN = 5
 
 
-def settings_of(observe: bool, cap_ms: int, control_percent: float = 0.0, first_rto: str = "") -> Settings:
-    """Raise UserError if the cap is not possible."""
-    if cap_ms and cap_ms < LEAST_CAP_MS:
-        raise UserError(f"--cap-ms {cap_ms}: the kernel takes {LEAST_CAP_MS} and more")
-    if cap_ms and not cap_is_there():
-        raise UserError(f"--cap-ms {cap_ms}: this kernel has no TCP_RTO_MAX_MS (6.15 or later has it)")
-    return Settings(observe, cap_ms, round(arms.WHOLE * (1 - control_percent / 100)), first_rto)
+def settings_of(
+    observe: bool, bounds_backoff: bool, control_percent: float = 0.0, first_rto: str = ""
+) -> Settings:
+    """Raise UserError if the backoff cannot be bounded here."""
+    if bounds_backoff:
+        need_bounds()
+    return Settings(observe, bounds_backoff, round(arms.WHOLE * (1 - control_percent / 100)), first_rto)
 
 
 def need_free_below(cgroup: Path) -> None:
@@ -102,7 +102,7 @@ def status() -> list[dict[str, Any]]:
 def lines(session: dict[str, Any]) -> Iterator[str]:
     """A session of status() for people."""
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session["since"]))
-    cap = f", backoff capped at {session['cap_ms']} ms" if session["cap_ms"] else ""
+    cap = ", bounds the backoff" if session["bounds_backoff"] else ""
     gone = "" if session["cgroup_is_there"] else "; this cgroup is gone"
     does = _does(session)
     yield f"{printable(session['cgroup'])}: {does}{cap}, since {since}, process {session['pid']}{gone}"

@@ -21,7 +21,7 @@ class SettingsFile(BaseModel):
     unit: str = ""
     ramp: Literal["steps", "none"] = "steps"
     control_percent: Annotated[float, Field(ge=0, le=99, strict=False)] = 5.0
-    cap_ms: int = 0
+    backoff: Literal["bounded", "kernel"] = "kernel"
     first_rto: str = ""
     kill_switch: str = ""
 

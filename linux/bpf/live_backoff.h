@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Bounds the backoff of the RTO, where the kernel can (TCP_RTO_MAX_MS, Linux 6.15). Linux doubles each wait, and a
+ * wait may end as long after the path's return as the path was gone. A bounded wait is at most a quarter of the time
+ * since the timer was first armed, but at least a second (the shortest bound that the kernel takes) and no shorter than
+ * the wait before it. So waits still grow exponentially (RFC 8961, 4), by a quarter and not by the double of RFC 6298,
+ * 5.5.
+ *
+ * The kernel gives a peer up after the time that tcp_retries2 waits would take with the bound in force. Therefore
+ * waits are bounded in the first 16 s only, and only where tcp_retries2 allows 8 waits or more (100 s; RFC 1122,
+ * 4.2.3.5): then a peer is not given up earlier. */
+#ifndef TCPLEARN_BPF_LIVE_BACKOFF_H
+#define TCPLEARN_BPF_LIVE_BACKOFF_H
+
+#include "live_scene.h"
+
+#define TL_BOUND_LEAST_MS 1000
+#define TL_BOUND_MOST_MS 4000
+#define TL_BOUND_RETRIES 8
+
+static __always_inline void set_bound(const struct scene *at, struct connection *c, uint32_t ms)
+{
+	int value = (int)ms;
+
+	if (bpf_setsockopt(at->ctx, TL_SOL_TCP, TL_TCP_RTO_MAX_MS, &value, sizeof(value)))
+		COUNT(at, bounds_refused);
+	else
+		c->bound_ms = ms;
+}
+
+/* Sets the bound of the wait that follows a timeout. `before` is the number of timeouts in a row before this one. */
+static __always_inline void bound_backoff(const struct scene *at, struct connection *c, uint32_t before)
+{
+	const struct inet_connection_sock *icsk = &at->tp->inet_conn;
+	const uint64_t now_us = at->tp->tcp_mstamp;
+	const uint32_t rto_ms = us_of(at, icsk->icsk_rto) / 1000 + 1;
+	uint32_t ms;
+
+	if (!at->settings->bounds_backoff || !bpf_core_field_exists(icsk->icsk_rto_max) ||
+	    icsk->icsk_inet.sk.__sk_common.skc_net.net->ipv4.sysctl_tcp_retries2 < TL_BOUND_RETRIES)
+		return;
+	if (before == 0 || c->silent_us == 0) {
+		c->silent_us = now_us - us_of(at, icsk->icsk_rto);
+		if (c->bound_ms == 0)
+			c->own_bound_ms = us_of(at, icsk->icsk_rto_max) / 1000;
+	}
+	ms = (uint32_t)((now_us - c->silent_us) / 4000);
+	ms = ms > TL_BOUND_LEAST_MS ? ms : TL_BOUND_LEAST_MS;
+	ms = ms > rto_ms ? ms : rto_ms;
+	if (ms > TL_BOUND_MOST_MS || ms > c->own_bound_ms)
+		ms = c->own_bound_ms;
+	if (ms != (c->bound_ms ? c->bound_ms : c->own_bound_ms))
+		set_bound(at, c, ms);
+	COUNT(at, waits_bounded);
+}
+
+/* Gives the kernel's own bound back after an answer. */
+static __always_inline void end_backoff(const struct scene *at, struct connection *c)
+{
+	c->silent_us = 0;
+	if (c->bound_ms && c->bound_ms != c->own_bound_ms)
+		set_bound(at, c, c->own_bound_ms);
+}
+
+#endif
