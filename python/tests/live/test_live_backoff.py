@@ -45,7 +45,7 @@ def _longest_wait_ms(path: LossyPath) -> float:
 @pytest.mark.parametrize("backoff", ["bounded", "kernel"])
 def test_waits_of_an_outage(tmp_path: Path, backoff: str) -> None:
     """A doubled wait is more than 2 s after 7 s of outage, because the first is below 0.2 s. A bounded one
-    is a quarter of those. Afterwards the kernel's own limit applies again."""
+    is a sixth of the time that has passed. Afterwards the kernel's own limit applies again."""
     with LossyPath(Spec(rtt_ms=5), tmp_path) as path, server(path), room() as at:
         assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup, "--backoff", backoff).returncode == 0
         asking = at.popen(ask(path, 400, 5), stdout=subprocess.PIPE)
@@ -61,8 +61,31 @@ def test_waits_of_an_outage(tmp_path: Path, backoff: str) -> None:
     assert len(asked["rto_max_ms"]) == 400 and {*asked["rto_max_ms"]} == {KERNELS_OWN_MS}
     assert counts["bounds_refused"] == 0
     if backoff == "bounded":
-        assert 1000 <= longest_ms <= 1000 * GONE_S / 4 + 100
+        assert 1000 <= longest_ms <= 1000 * GONE_S / 6 + 100
         assert counts["waits_bounded"] == counts["timeouts"] >= 6
-        assert max(asked["ms"]) < 1000 * GONE_S * 1.25 + 500
+        assert max(asked["ms"]) < 1000 * GONE_S * (1 + 1 / 6) + 500
     else:
         assert longest_ms > 2000 and counts["waits_bounded"] == 0
+
+
+@pytest.mark.full
+def test_a_dead_peer_is_given_up_no_earlier(tmp_path: Path) -> None:
+    """With the fewest retries that are bounded, after some four minutes."""
+    with LossyPath(Spec(rtt_ms=5), tmp_path) as path, server(path), room() as at:
+        command = path.within(path.near, "sysctl", "-qw", "net.ipv4.tcp_retries2=10")
+        subprocess.run(command, check=True)
+        assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup, "--backoff", "bounded").returncode == 0
+        words = ask(path, 4000, 5)
+        stock = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        bounded = at.popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(1.5)
+        subprocess.run(["ip", "-n", path.far, "link", "set", "path", "down"], check=True)
+        begun, ended_s = time.monotonic(), {}
+        while len(ended_s) < 2 and time.monotonic() < begun + 600:
+            for name, process in (("stock", stock), ("bounded", bounded)):
+                if name not in ended_s and process.poll() is not None:
+                    ended_s[name] = time.monotonic() - begun
+            time.sleep(0.2)
+        assert bounded.stderr and "TimeoutError" in bounded.stderr.read()
+        assert ended_s["bounded"] > ended_s["stock"] - 1
+        print(ended_s)

@@ -22,7 +22,7 @@ from .program import PROGRAM
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
 _TCP_RTO_MAX_MS = 44
 _STOCK_US = 200_000
-_RETRIES_TO_BOUND = 8  # TL_BOUND_RETRIES in linux/bpf/live_backoff.h
+_RETRIES_TO_BOUND = 10  # TL_BOUND_RETRIES in linux/bpf/live_backoff.h
 _LEAST_TICKS = 2
 
 
