@@ -5,8 +5,8 @@
     python hostile_commands.py [--count N] [--seed N] [--keep DIR]     damaged inputs, drawn by the seed
     python hostile_commands.py --captures DIR                          every file of a folder, as it is
 
-Accepted: the exit code 0, or 2 with one line that says what to do and no file of results; within a minute and 600 MB.
-Prints what is not accepted, and how many runs ended how. --keep stores the inputs that were not accepted."""
+Accepted: the exit code 0, or 2 with one line that says what to do and no file of results; within a minute and
+600 MB. Prints what is not accepted, and how many runs ended how. --keep stores the inputs that were not accepted."""
 
 from __future__ import annotations
 
@@ -117,7 +117,8 @@ def damaged(data: bytes, draw: random.Random, is_text: bool) -> bytes:
 
 def _number(out: bytearray, draw: random.Random) -> None:
     """Another value for one of its numbers."""
-    starts = [i for i in range(len(out)) if out[i : i + 1].isdigit() and not out[max(i - 1, 0) : i].isdigit()]
+    digits = [out[i : i + 1].isdigit() for i in range(len(out))]
+    starts = [i for i, one in enumerate(digits) if one and not (i and digits[i - 1])]
     if starts:
         at = draw.choice(starts)
         end = at
@@ -149,10 +150,11 @@ def fault(case: Case, folder: Path) -> tuple[str, str]:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = code = os.waitstatus_to_exitcode(status)
     said = [line for line in errors.read_text(errors="replace").splitlines() if line.strip()]
-    return _judged(code, said, used.ru_maxrss, out), f"exit {code}"
+    return judged(code, said, used.ru_maxrss, out), f"exit {code}"
 
 
-def _judged(code: int, said: list[str], kb: int, out: Path) -> str:
+def judged(code: int, said: list[str], kb: int, out: Path) -> str:
+    """Returns what is not accepted, or ""."""
     text = " | ".join(said)[-600:]
     if code < 0:
         return f"ended by signal {-code}: {text}"
