@@ -6,7 +6,8 @@
     python hostile_commands.py --captures DIR                          every file of a folder, as it is
 
 Accepted: the exit code 0, or 2 with one line that says what to do and no file of results; within a minute and
-600 MB. Prints what is not accepted, and how many runs ended how. --keep stores the inputs that were not accepted."""
+600 MB. Prints what is not accepted, and how many runs ended how. With --keep DIR the inputs that were not
+accepted are stored."""
 
 from __future__ import annotations
 
@@ -89,7 +90,7 @@ def _beside(file: Path) -> bytes:
 
 
 def damaged(data: bytes, draw: random.Random, is_text: bool) -> bytes:
-    """One to four changes: bits, bytes, lengths, a piece that is missing, repeated or from elsewhere, its end."""
+    """One to four changes: bits, bytes, lengths, pieces that are missing, repeated or moved, its end."""
     out = bytearray(data)
     for _ in range(draw.randint(1, 4)):
         at = draw.randrange(len(out) + 1)
