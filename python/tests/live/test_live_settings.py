@@ -62,4 +62,5 @@ def test_the_unit_starts_what_the_command_line_has() -> None:
     unit = (PACKAGED / "tcplearn-live.service").read_text()
     words = shlex.split(re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)[0])
     assert words[1:3] == ["live", "start"] and words[-2:] == ["--settings", "/etc/tcplearn/live.toml"]
+    assert words[words.index("--state") + 1] == "${STATE_DIRECTORY}" and "StateDirectory=tcplearn\n" in unit
     assert "CapabilityBoundingSet=CAP_BPF CAP_NET_ADMIN CAP_PERFMON\n" in unit

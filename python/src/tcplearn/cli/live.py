@@ -185,6 +185,14 @@ def _start(
     foreground: Annotated[
         bool, typer.Option("--foreground", help="Stay, and log to standard error: for systemd.")
     ] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep in this folder what the guard knows, and go on from there after a restart.",
+            show_default="it begins anew",
+        ),
+    ] = None,
     settings: Annotated[
         Path | None,
         typer.Option(metavar="FILE.toml", help="Take the options that are not given from this file."),
@@ -207,6 +215,8 @@ def _start(
         first = _first_rto(Path(of.first_rto) if of.first_rto else None)
         chosen = sessions.settings_of(False, of.backoff == "bounded", control, first)
         more = {"kill_switch": str(Path(of.kill_switch).absolute())} if of.kill_switch else {}
+        if state:
+            more["state"] = str(state.absolute())
         sessions.start(holder.Order(str(folder), chosen, plan, **more), foreground)
         if not foreground:
             undo = f"undo: tcplearn live stop{_option(folder if pid or of.unit or of.cgroup else None)}"

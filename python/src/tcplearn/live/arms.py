@@ -47,7 +47,8 @@ def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
 
 
 @cache
-def _side_names() -> tuple[str, ...]:
+def side_names() -> tuple[str, ...]:
+    """Those of the counts of a place, of connections in one arm."""
     source = build.SOURCES / "live_member.h"
     found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
     assert found
@@ -64,6 +65,10 @@ def added(parts: Iterable[Mapping[str, int]]) -> Counts:
         for name in whole:
             whole[name] += part[name]
     return whole
+
+
+def plus(now: Mapping[str, int], more: Mapping[str, int]) -> Counts:
+    return {name: now[name] + more[name] for name in now}
 
 
 def minus(now: Mapping[str, int], before: Mapping[str, int]) -> Counts:
@@ -104,7 +109,7 @@ class Seen:
 
 
 def places(traffic: Map) -> dict[bytes, Place]:
-    names = _side_names()
+    names = side_names()
     layout = struct.Struct(f"={2 * len(names) + 1}Q2I")
     found = {}
     for key, packed in traffic.items(KEY_BYTES, layout.size, _MOST_PLACES):

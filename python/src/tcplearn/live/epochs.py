@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .arms import ARMS, EPOCHS, Counts, added, minus, none
+from .arms import EPOCHS, Counts, added, minus
 
 Element = list[Counts]  # by arm
 
@@ -19,18 +19,20 @@ class Epochs:
         self._before: dict[int, Element] = {}  # what each element had when that epoch began
         self._older: dict[int, Element] = {}  # by share
 
-    def begin(self, share: int, arms: list[Element]) -> None:
-        """Begin an epoch with this share. `arms`: what the program has counted so far."""
+    def begin(self, share: int, arms: list[Element], had: Element | None = None) -> None:
+        """Begin an epoch with this share. `arms`: what the program has counted so far; `had`: what
+        connections of this epoch had before the program was loaded."""
         self.number += 1
         self.share = share
         at = self.number % EPOCHS
         if at in self._shares:
-            before = self._older.get(self._shares[at], _none())
-            self._older[self._shares[at]] = [
-                added(pair) for pair in zip(before, self._had(at, arms), strict=True)
-            ]
+            self.add_older(self._shares[at], self._had(at, arms))
         self._shares[at] = share
-        self._before[at] = [dict(arm) for arm in arms[at]]
+        self._before[at] = [minus(arm, had[i]) if had else dict(arm) for i, arm in enumerate(arms[at])]
+
+    def add_older(self, share: int, had: Element) -> None:
+        """Add what connections had that began with this share, before the program was loaded."""
+        self._older[share] = together(self._older[share], had) if share in self._older else had
 
     def now(self, arms: list[Element]) -> Element:
         """What the connections of this epoch have had, by arm."""
@@ -38,13 +40,19 @@ class Epochs:
 
     def by_share(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
         """What the connections of each epoch have had, and its share; older epochs are added up by share."""
+        yield from self.earlier(arms)
+        yield self.share, self.now(arms)
+
+    def earlier(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
+        """The same without this epoch."""
         yield from self._older.items()
         for at, share in self._shares.items():
-            yield share, self._had(at, arms)
+            if at != self.number % EPOCHS:
+                yield share, self._had(at, arms)
 
     def _had(self, at: int, arms: list[Element]) -> Element:
         return [minus(now, before) for now, before in zip(arms[at], self._before[at], strict=True)]
 
 
-def _none() -> Element:
-    return [none() for _ in range(ARMS)]
+def together(one: Element, other: Element) -> Element:
+    return [added(pair) for pair in zip(one, other, strict=True)]

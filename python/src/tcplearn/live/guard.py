@@ -4,11 +4,14 @@ each step by evidence; none where they do harm. It has no BPF in it, and no cloc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
+from time import localtime, strftime
 
-from .arms import CONTROL, OURS, WHOLE, Counts, Seen, minus
-from .epochs import Epochs
+from .arms import CONTROL, OURS, WHOLE, Counts, Place, Seen, minus, plus
+from .epochs import Element, Epochs, together
+from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
+from .kept_places import kept_places, places_of
 from .places_guard import PlacesGuard
 from .sequential import clustered_rate_limits, log_harm, log_rate, spent
 
@@ -29,7 +32,6 @@ _TESTS = {
     "resent_16": 0.05,
 }
 _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
-_MOST_ENTRIES = 100
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,16 @@ class Entry:
 class Guard:
     """`share` and `epoch` say what the program has to do, `places` which places are stock."""
 
-    def __init__(self, plan: Plan, now_s: float, seen: Seen, killed: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        now_s: float,
+        seen: Seen,
+        killed: bool = False,
+        kept: State | None = None,
+        why_anew: str = "",
+    ) -> None:
+        """`kept`: what state() returned before a restart. `why_anew`: why it is not there; ""."""
         self._plan = plan
         self._shares = plan.shares()
         self.step: int | None = 0  # None: stopped, until `again_at_s`
@@ -69,7 +80,12 @@ class Guard:
         self._since_s = now_s
         self._places_before: dict[bytes, Counts] = {}  # what ours had there when this epoch began
         self._cleared: Counts | None = None  # what ours had when doubts were last cleared
-        self._enter(now_s, seen, 0, "the kill switch is set: new connections are stock" if killed else "")
+        self.begun_s = now_s  # when the evidence began
+        self._kept_places: dict[bytes, Place] = {}  # what places had before the program was loaded
+        if kept:
+            self._keep_on(now_s, seen, kept)
+        else:
+            self._enter(now_s, seen, 0, _and("the kill switch is set" if killed else "", why_anew))
 
     @property
     def share(self) -> int:
@@ -82,6 +98,7 @@ class Guard:
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
         """Decide by what was counted."""
+        seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed
             why = "the kill switch is set" if killed else "the kill switch is gone"
@@ -97,13 +114,80 @@ class Guard:
             return
         self._doubt(now_s, seen, now[OURS])
         self._forward(now_s, seen)
-        for text in self.places.look(now_s, seen.places, _pooled_rate(seen)):
+        for text in self.places.look(now_s, seen.places, self._pooled_rate(seen)):
             self._say(now_s, text)
+
+    def state(self, now_s: float, seen: Seen) -> State:
+        """What is kept over restarts."""
+        seen = self._since_kept(seen)
+        by_share: dict[int, Element] = {}
+        for share, had in self.epochs.earlier(seen.arms):
+            by_share[share] = together(by_share[share], had) if share in by_share else had
+        return State(
+            saved_s=now_s,
+            begun_s=self.begun_s,
+            step=None if self.step is None else self._shares[self.step],
+            again_s=self.again_at_s,
+            attempts=self._attempts,
+            tests=self._tests,
+            epoch=ShareCounts(share=self.share, arms=self.epochs.now(seen.arms)),
+            older=[ShareCounts(share=share, arms=had) for share, had in sorted(by_share.items())],
+            cleared=self._cleared,
+            places=kept_places(seen.places, self._places_before, self.places),
+            stops=self.places.kept(now_s),
+            journal=[KeptEntry(at_s=entry.at_s, text=entry.text) for entry in self.journal],
+        )
 
     def news(self) -> list[Entry]:
         """What was done since the last call."""
         news, self._news = self._news, []
         return news
+
+    def _keep_on(self, now_s: float, seen: Seen, kept: State) -> None:
+        self.journal = [Entry(entry.at_s, entry.text) for entry in kept.journal]
+        self.again_at_s = min(kept.again_s, now_s + self._plan.again_most_s)
+        step = None if kept.step is None else self._step_of(kept.step)
+        if not kept.counts_at(now_s):
+            self.places.keep_on(now_s, kept.stops, {})
+            step = None if step is None and now_s < self.again_at_s else 0
+            self._enter(now_s, seen, step, f"what was counted until {_clock(kept.saved_s)} no longer counts")
+            return
+        had, before, judged = places_of(kept.places)
+        self.places.keep_on(now_s, kept.stops, judged)
+        self._kept_places, self.begun_s = had, kept.begun_s
+        self._attempts, self._tests = kept.attempts, kept.tests
+        for older in kept.older:
+            self.epochs.add_older(older.share, older.arms)
+        why = _and("the kill switch is set" if self.killed else "", f"it goes on from {_clock(kept.saved_s)}")
+        if self._share_at(step) == kept.epoch.share:
+            self._enter(now_s, seen, step, why, kept.epoch.arms)
+            self._places_before, self._cleared = before, kept.cleared
+        else:
+            self.epochs.add_older(kept.epoch.share, kept.epoch.arms)
+            self._enter(now_s, self._since_kept(seen), step, why)
+
+    def _step_of(self, share: int) -> int:
+        """The last step with at most this share: the plan may be another one than before."""
+        return max((at for at, most in enumerate(self._shares) if most <= share), default=0)
+
+    def _share_at(self, step: int | None) -> int:
+        return 0 if step is None or self.killed else self._shares[step]
+
+    def _since_kept(self, seen: Seen) -> Seen:
+        """With what places had before the program was loaded."""
+        places = dict(seen.places)
+        for key, had in self._kept_places.items():
+            now = places.get(key)
+            places[key] = (
+                replace(now, stock=plus(now.stock, had.stock), ours=plus(now.ours, had.ours)) if now else had
+            )
+        return replace(seen, places=places)
+
+    def _pooled_rate(self, seen: Seen) -> float:
+        """Spurious retransmissions in a round under stock."""
+        control = [element[CONTROL] for _, element in self.epochs.by_share(seen.arms)]
+        rounds = sum(one["rounds"] for one in control)
+        return sum(one["spurious"] for one in control) / rounds if rounds else 0.0
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
         if now_s >= self.again_at_s:
@@ -135,7 +219,7 @@ class Guard:
         if self.step != len(self._shares) - 1:
             return
         recent = minus(ours, self._cleared) if self._cleared else ours
-        expected = recent["rounds"] * (DOUBT_RATE + _pooled_rate(seen))
+        expected = recent["rounds"] * (DOUBT_RATE + self._pooled_rate(seen))
         if expected and log_rate(recent["spurious_1"], expected) > log(DOUBT):
             why = f"to compare, because {recent['spurious']} of {recent['rounds']} rounds were spurious"
             self._enter(now_s, seen, self.step - 1, why)
@@ -168,11 +252,15 @@ class Guard:
             out["spurious_square"] = ours["spurious_square"] * out["spurious"] // ours["spurious"]
         return out
 
-    def _enter(self, now_s: float, seen: Seen, step: int | None, why: str = "") -> None:
-        share = 0 if step is None or self.killed else self._shares[step]
-        self.epochs.begin(share, seen.arms)
+    def _enter(
+        self, now_s: float, seen: Seen, step: int | None, why: str = "", had: Element | None = None
+    ) -> None:
+        """Begin an epoch, or go on with one in which connections `had` this."""
+        share = self._share_at(step)
+        self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
-        self._tests += share > 0
+        if share:
+            self._tests = max(1, self._tests + (had is None))
         self.step, self._since_s, self._cleared = step, now_s, None
         does = f"{100 * share / WHOLE:.2g} % of the new connections have floors" if share else ""
         does = does or "new connections are stock"
@@ -181,7 +269,7 @@ class Guard:
     def _say(self, now_s: float, text: str) -> None:
         self.journal.append(Entry(now_s, text))
         self._news.append(self.journal[-1])
-        del self.journal[:-_MOST_ENTRIES]
+        del self.journal[:-MOST_ENTRIES]
 
 
 def excess(control: Counts, ours: Counts) -> float:
@@ -195,11 +283,12 @@ def _limits(of: Counts, rounds: int) -> tuple[float, float]:
     return clustered_rate_limits(of["spurious"], rounds, of["spurious_square"], RISK)
 
 
-def _pooled_rate(seen: Seen) -> float:
-    """Spurious retransmissions in a round under stock."""
-    control = [element[CONTROL] for element in seen.arms]
-    rounds = sum(one["rounds"] for one in control)
-    return sum(one["spurious"] for one in control) / rounds if rounds else 0.0
+def _and(one: str, other: str) -> str:
+    return f"{one}; {other}" if one and other else one or other
+
+
+def _clock(at_s: float) -> str:
+    return strftime("%Y-%m-%d %H:%M", localtime(at_s))
 
 
 def _because(name: str, control: Counts, ours: Counts) -> str:

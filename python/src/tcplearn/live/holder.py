@@ -7,6 +7,7 @@ python -m tcplearn.live.holder ORDER    # as JSON"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from tcplearn.errors import UserError
 from . import notes
 from .guard import Plan
 from .program import Program, Settings
+from .state_file import StateFile
 from .steward import KILL_SWITCH, Steward, to_journal, to_stderr
 
 READY = "ready"
@@ -33,6 +35,7 @@ class Order:
     settings: Settings
     plan: Plan | None = None  # None: no guard
     kill_switch: str = str(KILL_SWITCH)
+    state: str = ""  # the folder in which the guard's state is kept; "": it is not
 
     def words(self) -> str:
         return json.dumps(asdict(self))
@@ -43,19 +46,20 @@ def order_of(words: str) -> Order:
     plan = given["plan"]
     if plan:
         plan = Plan(**{**plan, "steps": tuple(plan["steps"])})
-    return Order(given["cgroup"], Settings(**given["settings"]), plan, given["kill_switch"])
+    return Order(given["cgroup"], Settings(**given["settings"]), plan, given["kill_switch"], given["state"])
 
 
 def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[int], Steward | None]:
     """Attach the program; return the note of this process, the links, and the guard if there is one. Raise
     UserError."""
     cgroup = Path(order.cgroup)
+    state_file = StateFile(Path(order.state), cgroup) if order.plan and order.state else None
     program = Program(order.settings)
     note = notes.write(cgroup, order.settings, program.maps())
     guard = None
     try:
         if order.plan:
-            guard = Steward(program, order.plan, note, Path(order.kill_switch), say)
+            guard = Steward(program, order.plan, note, Path(order.kill_switch), say, state_file)
         return note, program.attach(cgroup), guard
     except BaseException:
         note.forget()
@@ -64,22 +68,22 @@ def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[in
 
 def stay(order: Order) -> None:
     """Hold the program in this process until a signal ends it. Raise UserError."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    note, _, guard = begin(order, to_stderr)
-    try:
-        if guard:
-            guard.keep()
-        to_stderr("started without a guard")
-        signal.pause()
-    except KeyboardInterrupt:
-        return
-    finally:
-        note.forget()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        note, _, guard = begin(order, to_stderr)
+        try:
+            if guard:
+                guard.keep()
+            else:
+                to_stderr("started without a guard")
+                signal.pause()
+        finally:
+            note.forget()
 
 
 def main(order: Order) -> None:
     try:
-        _, links, guard = begin(order, to_journal)
+        note, links, guard = begin(order, to_journal)
     except (UserError, OSError) as error:
         print(error, flush=True)
         sys.exit(1)
@@ -90,6 +94,8 @@ def main(order: Order) -> None:
         os.dup2(nowhere, stream)
     if guard:
         guard.keep()
+        note.forget()
+        return
     for link in links:
         os.set_inheritable(link, True)
     os.execvp("sleep", ["tcplearn-live", "infinity"])

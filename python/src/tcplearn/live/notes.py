@@ -20,6 +20,7 @@ from .program import Settings, counts_of, known
 
 NOTES = Path("/run/tcplearn-live")
 _MOST_PLACES = 200
+_ENDED = ("Z", "X")  # states in /proc/PID/stat, proc(5)
 _STARTED = 19  # the start time in /proc/PID/stat, counted from the field behind the command's name
 
 
@@ -87,10 +88,12 @@ def share_of(session: Mapping[str, Any]) -> float:
 
 
 def _started(pid: int) -> int | None:
+    """When a process was started; None if there is none, or it has ended and its parent does not know yet."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[_STARTED])
-    except (OSError, ValueError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
         return None
+    return None if fields[0] in _ENDED else int(fields[_STARTED])
 
 
 def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:

@@ -5,11 +5,12 @@ connections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
 from .arms import Counts, Place, minus, name_of
+from .guard_state import MOST_PLACES, KeptStop
 from .sequential import log_rate
 
 TOLERATED = 0.0005  # more spurious retransmissions in a round than the place has under stock
@@ -33,6 +34,27 @@ class PlacesGuard:
 
     def stopped(self, now_s: float) -> dict[bytes, Stopped]:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}
+
+    def kept(self, now_s: float) -> list[KeptStop]:
+        """What is kept over restarts. A place that was tried again for as long as it can be stock begins with
+        a day when it is stopped the next time."""
+        recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
+        return [
+            KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why)
+            for key, of in sorted(recent, key=lambda one: -one[1].until_s)[:MOST_PLACES]
+        ]
+
+    def keep_on(self, now_s: float, stops: Sequence[KeptStop], judged: Mapping[bytes, Counts]) -> None:
+        """Begin with what kept() returned, and with what ours had in places when they were last judged. A
+        clock that was set back makes no place stock for longer than a trial can."""
+        for stop in stops[:_MOST]:
+            until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
+            self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why)
+        self._before = dict(judged)
+
+    def judged(self, key: bytes) -> Counts | None:
+        """What ours had in a place when it was last judged."""
+        return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
         """Judge the places; return what was done. `pooled`: spurious retransmissions in a round of stock."""

@@ -18,7 +18,7 @@ _FIRST_RTO = build.SOURCES / "first_rto.bpf.c"
 PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
-_SHOWN = ("arms", "connections", "counts", "hosts", "places", "traffic")
+_SHOWN = ("arms", "connections", "counts", "hosts", "places", "stock_places", "traffic")
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,8 @@ def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
 def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     hosts = sorted({session["host"] for session in sessions})
     yield "hosts", f"{len(hosts)}: {', '.join(map(printable, hosts[:5]))}{', …' if len(hosts) > 5 else ''}"
-    begun, ended = min(s["since"] for s in sessions), max(s["until"] for s in sessions)
+    begun: float = min((s["guard"] or s).get("since", s["since"]) for s in sessions)
+    ended = max(s["until"] for s in sessions)
     yield "time", f"{_clock(begun)} to {_clock(ended)}"
     every = [one for session in sessions for one in session["arms"]]
     counts = {name: sum(one[name]["connections"] for one in every) for name in ("control", "ours", "stopped")}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs the guard beside the program: reads what was counted, asks the guard, and does what it says."""
+"""Runs the guard beside the program: reads what was counted, asks the guard, does what it says, and keeps
+what it knows."""
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import syslog
 import time
@@ -11,15 +13,20 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from tcplearn.errors import UserError, printable
 from tcplearn.output.files import write_atomically
 
 from . import arms, notes
 from .guard import Guard, Plan
+from .guard_state import State
 from .program import Program
+from .state_file import RefusedError, StateFile
 
 LOOK_EVERY_S = 5.0
 KILL_SWITCH = Path("/etc/tcplearn/live.off")
 _KILL_EVERY_S = 0.5
+_KEEP_EVERY_S = 60.0  # what is lost of the evidence by a crash; a decision is kept at once
+_ENDING = {signal.SIGTERM, signal.SIGINT}
 
 
 def to_stderr(text: str) -> None:
@@ -33,28 +40,64 @@ def to_journal(text: str) -> None:
 
 class Steward:
     def __init__(
-        self, program: Program, plan: Plan, note: notes.Note, kill_switch: Path, say: Callable[[str], None]
+        self,
+        program: Program,
+        plan: Plan,
+        note: notes.Note,
+        kill_switch: Path,
+        say: Callable[[str], None],
+        state_file: StateFile | None = None,
     ) -> None:
         self._program, self._note, self._kill_switch, self._say = program, note, kill_switch, say
-        self._said = 0
+        self._state_file = state_file
+        self._is_kept = True  # False since the state could not be written
+        self._kept_s = 0.0
         self._done: tuple[int, int] = (-1, -1)
         seen = program.seen()
-        self.guard = Guard(plan, time.time(), seen, kill_switch.exists())
+        self.guard = Guard(plan, time.time(), seen, kill_switch.exists(), *self._read())
         self._do(time.time(), seen)
 
     def keep(self) -> None:
-        """Look again and again."""
-        while True:
-            for _ in range(round(LOOK_EVERY_S / _KILL_EVERY_S)):
-                time.sleep(_KILL_EVERY_S)
-                if self._kill_switch.exists() != self.guard.killed:
-                    break
+        """Look again and again, until a signal ends it. A signal waits until a look is over, so that what is
+        kept is whole."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+        while not self._is_ended():
             self.look()
+        self._keep(time.time(), self._program.seen())
+
+    def _is_ended(self) -> bool:
+        """Wait until it is time to look; return whether a signal came."""
+        for _ in range(round(LOOK_EVERY_S / _KILL_EVERY_S)):
+            if signal.sigtimedwait(_ENDING, _KILL_EVERY_S):
+                return True
+            if self._kill_switch.exists() != self.guard.killed:
+                return False
+        return False
 
     def look(self) -> None:
         seen, now_s = self._program.seen(), time.time()
         self.guard.look(now_s, seen, self._kill_switch.exists())
         self._do(now_s, seen)
+
+    def _read(self) -> tuple[State | None, str]:
+        """What was kept, or why it is not used."""
+        try:
+            return self._state_file.read() if self._state_file else None, ""
+        except RefusedError as error:
+            return None, str(error)
+
+    def _keep(self, now_s: float, seen: arms.Seen) -> None:
+        """Write what the guard knows. It goes on if that is not possible, as on a full disk."""
+        if not self._state_file:
+            return
+        self._kept_s = now_s
+        try:
+            self._state_file.write(self.guard.state(now_s, seen))
+            self._is_kept = True
+        except (UserError, OSError, ValueError) as error:
+            if self._is_kept:
+                self._say(f"the guard's state is not kept: {printable(str(error))}")
+            self._is_kept = False
 
     def _do(self, now_s: float, seen: arms.Seen) -> None:
         guard = self.guard
@@ -63,10 +106,14 @@ class Steward:
         if (guard.share, guard.epoch) != self._done:
             self._done = guard.share, guard.epoch
             self._program.assign(*self._done)
-        for entry in guard.news():
+        news = guard.news()
+        for entry in news:
             self._say(entry.text)
+        if news or not 0 <= now_s - self._kept_s < _KEEP_EVERY_S:
+            self._keep(now_s, seen)
         state = {
             "share": guard.share / arms.WHOLE,
+            "since": guard.begun_s,
             "stopped_until": guard.again_at_s if guard.step is None else None,
             "killed": guard.killed,
             "kill_switch": str(self._kill_switch),

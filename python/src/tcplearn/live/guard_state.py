@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the guard knows, as it is kept over restarts: validated, and without what no longer holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from .arms import ARMS, KEY_BYTES, WHOLE, Counts, none, side_names
+
+#: Evidence counts for a day after the guard ended. What was found harmful is tried again after a day at most,
+#: so what was found harmless is not trusted for longer; and paths differ between the hours of a day.
+COUNTS_FOR_S = 86400.0
+#: Count it up if the file, the meaning of a count or what learned floors do changes.
+FORMAT: Final = 1
+MOST_PLACES, MOST_ENTRIES = 4096, 100
+_NETNS_DIGITS = 16  # of a key, in hexadecimal
+_MOST_TEXT = 500
+
+
+def _is_counts(names: frozenset[str], value: Counts) -> Counts:
+    if value.keys() != names or not all(0 <= count < 2**64 for count in value.values()):
+        raise ValueError("not the counts of this version")
+    return value
+
+
+def _of_arm(value: Counts) -> Counts:
+    return _is_counts(frozenset(none()), value)
+
+
+def _of_side(value: Counts) -> Counts:
+    return _is_counts(frozenset(side_names()), value)
+
+
+ArmCounts = Annotated[Counts, AfterValidator(_of_arm)]
+SideCounts = Annotated[Counts, AfterValidator(_of_side)]
+Element = Annotated[list[ArmCounts], Field(min_length=ARMS, max_length=ARMS)]
+Key = Annotated[str, Field(pattern=f"^[0-9a-f]{{{2 * KEY_BYTES}}}$")]
+Seconds = Annotated[float, Field(ge=0, le=1e11, strict=False)]  # since 1970
+Share = Annotated[int, Field(ge=0, le=WHOLE)]
+Number = Annotated[int, Field(ge=1, le=10**6)]
+Text = Annotated[str, Field(max_length=_MOST_TEXT, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class KeptPlace(_Part):
+    """A place with spurious retransmissions, or one that is stock."""
+
+    key: Key
+    stock: SideCounts
+    ours: SideCounts
+    epoch: SideCounts | None  # what ours had when the epoch began
+    judged: SideCounts | None  # what ours had when the place was last judged
+
+
+class KeptStop(_Part):
+    """A place that is stock, or has been."""
+
+    key: Key
+    until_s: Seconds
+    times: Number
+    why: Text
+
+
+class KeptEntry(_Part):
+    at_s: Seconds
+    text: Text
+
+
+class ShareCounts(_Part):
+    """What the connections had that began with this share."""
+
+    share: Share
+    arms: Element
+
+
+class State(_Part):
+    format: Literal[1] = FORMAT
+    boot: Annotated[str, Field(max_length=64)] = ""  # of the machine: the kernel's random number
+    netns: Annotated[int, Field(ge=0, lt=2**64)] = 0  # of the guard, as the keys of places have it
+    saved_s: Seconds
+    begun_s: Seconds  # when the evidence began
+    step: Share | None  # its share; None: stopped until `again_s`
+    again_s: Seconds
+    attempts: Number
+    tests: Annotated[int, Field(ge=0, le=10**9)]
+    epoch: ShareCounts
+    older: list[ShareCounts]
+    cleared: ArmCounts | None
+    places: Annotated[list[KeptPlace], Field(max_length=MOST_PLACES)]
+    stops: Annotated[list[KeptStop], Field(max_length=MOST_PLACES)]
+    journal: Annotated[list[KeptEntry], Field(max_length=MOST_ENTRIES)]
+
+    def counts_at(self, now_s: float) -> bool:
+        """Whether its evidence still counts. It does not either if the clock was set back."""
+        return 0 <= now_s - self.saved_s <= COUNTS_FOR_S
+
+    def here(self, boot: str, netns: int) -> State:
+        """The state with the keys of this boot. The kernel numbers network namespaces anew at each, so that
+        only the places of the guard's own can be found again."""
+        if boot == self.boot:
+            return self
+        before, now = (number.to_bytes(8, "little").hex() for number in (self.netns, netns))
+        places = [
+            place.model_copy(update={"key": now + place.key[_NETNS_DIGITS:]})
+            for place in self.places
+            if place.key.startswith(before)
+        ]
+        stops = [
+            stop.model_copy(update={"key": now + stop.key[_NETNS_DIGITS:]})
+            for stop in self.stops
+            if stop.key.startswith(before)
+        ]
+        return self.model_copy(update={"places": places, "stops": stops, "boot": boot, "netns": netns})
+
+
+def state_of(text: str | bytes) -> State:
+    """Raise ValueError with a reason in a line."""
+    try:
+        return State.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        if first["loc"] == ("format",):
+            raise ValueError("it is of another version of tcplearn") from error
+        where = ".".join(map(str, first["loc"])) or "JSON"
+        raise ValueError(f"it is damaged: {where}: {first['msg'].lower()}") from error
