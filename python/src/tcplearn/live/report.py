@@ -67,7 +67,7 @@ def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
 def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     hosts = sorted({session["host"] for session in sessions})
     yield "hosts", f"{len(hosts)}: {', '.join(map(printable, hosts[:5]))}{', …' if len(hosts) > 5 else ''}"
-    begun: float = min((s["guard"] or s).get("since", s["since"]) for s in sessions)
+    begun = min(float((s["guard"] or s).get("since") or s["since"]) for s in sessions)
     ended = max(s["until"] for s in sessions)
     yield "time", f"{_clock(begun)} to {_clock(ended)}"
     every = [one for session in sessions for one in session["arms"]]
