@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# Runs at each boot of the guest that boots.sh makes: what the pages promise about starting, rebooting, upgrading and
+# removing. It then boots again, or after the last part switches off.
+set -u
+cd /root/trial || exit 2
+. ./lib.sh
+boot=$(($(cat /root/boot 2>/dev/null || echo 0) + 1))
+echo "$boot" >/root/boot
+state() { ls /var/lib/tcplearn/live-*.json; }
+is_attached() { tcplearn live status | grep 'of the new connections'; }
+is_stock() { tcplearn live status | grep 'new connections are stock'; }
+export -f state is_attached is_stock
+
+# becomes FUNCTION: it succeeds within two minutes
+becomes() {
+  works bash -c "for _ in \$(seq 60); do $1 && exit; sleep 2; done; $1"
+}
+
+case $boot in
+  1)
+    says '^disabled$' systemctl is-enabled tcplearn-live
+    says '^inactive$' systemctl is-active tcplearn-live
+    says 'tcplearn.*: installed' dkms status
+    says '^0$' sh -c 'grep -c ^tcplearn /proc/modules'
+    sed -i 's/^#tcplearn/tcplearn/' /etc/modules-load.d/tcplearn.conf
+    sed -i 's/^#-/-/' /etc/sysctl.d/tcplearn.conf
+    works systemctl enable --now tcplearn-live
+    becomes is_attached
+    becomes state
+    ;;
+  2)
+    says '^active$' systemctl is-active tcplearn-live
+    becomes is_attached
+    says 'it goes on from' journalctl -b -u tcplearn-live
+    says '^tcplearn' cat /proc/modules
+    says '= tracking' sysctl net.tcplearn.estimator
+    says '= tl-cubic' sysctl net.ipv4.tcp_congestion_control
+    works dpkg -i /root/later.deb
+    says '^active$' systemctl is-active tcplearn-live
+    becomes is_attached
+    says 'later' dpkg-query -W tcplearn
+    works touch /etc/tcplearn/live.off
+    becomes is_stock
+    works rm /etc/tcplearn/live.off
+    works apt-get remove -y -qq tcplearn
+    says '^inactive$' systemctl is-active tcplearn-live
+    works bash -c state
+    works test -e /etc/tcplearn/live.toml
+    ;;
+  3)
+    says '^0$' sh -c 'systemctl list-units --all --plain --no-legend "tcplearn*" | grep -c active'
+    works apt-get install -y -qq /root/later.deb
+    works systemctl enable --now tcplearn-live
+    becomes is_attached
+    works apt-get purge -y -qq tcplearn tcplearn-dkms
+    says '^0$' sh -c 'find /etc /usr /var /run -iname "*tcplearn*" -not -path "/var/lib/dpkg/*" -not -path "/var/log/*" | tee /dev/stderr | grep -c .'
+    ;;
+  *)
+    says '^0$' sh -c 'grep -c ^tcplearn /proc/modules'
+    says '^0$' sh -c 'systemctl --failed --plain --no-legend | tee /dev/stderr | grep -c .'
+    end
+    echo "the guest has ended"
+    systemctl poweroff
+    exit
+    ;;
+esac
+echo "boot $boot: $passed passed, $failed failed"
+systemctl reboot
