@@ -2,7 +2,7 @@
 # demo: explain and replay the captures that are shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
 # of an hour from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
-.PHONY: demo install install-core man wheel debs abi release site ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference \
+.PHONY: demo install install-core man wheel debs crates abi release site ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference rust-test \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint lint-files fmt clean
 
 # each name is in Debian 12 and in Debian 13
@@ -66,6 +66,10 @@ wheel: build/wheel-env/.installed
 	$(WHEEL_BIN)/pip wheel -q --disable-pip-version-check --no-cache-dir --no-deps --no-build-isolation -w build/wheels $(SDIST)
 	PATH="$(abspath $(WHEEL_BIN)):$$PATH" $(WHEEL_BIN)/auditwheel repair -w dist build/wheels/*.whl
 	@ls -l dist/*.whl $(SDIST)
+
+# dist/: the crates of Rust, each compiled as its users get it
+crates:
+	packaging/crates
 
 # wheels and packages of Debian 12 and 13, a list of what is in them, checksums; each is tried on bare Debian: see packaging/release
 release:
@@ -175,7 +179,7 @@ PYTESTS = $$(($(JOBS) + 1))
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
 JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml
 BUILDS := packages python-build core-build ns3-build dev-python capture-build
-CHECKS := lab-guests reference lint core-sanitize core-test ns3-test capture-replay
+CHECKS := lab-guests reference lint core-sanitize core-test rust-test ns3-test capture-replay
 .PHONY: packages python-build $(addprefix timed-,$(BUILDS) $(CHECKS))
 $(addprefix timed-,$(BUILDS) $(CHECKS)): timed-%:
 	@tools/timed $* $(MAKE) --no-print-directory $*
@@ -225,6 +229,13 @@ build/passed/core-test-$(CORE_NAMES): $(CORE_FILES) Makefile | core-build
 core-sanitize: build/passed/core-sanitize-$(CORE_NAMES)
 build/passed/core-sanitize-$(CORE_NAMES): $(CORE_FILES) Makefile | core-build
 	ctest --test-dir build/core-sanitize --output-on-failure --no-tests=error -L fast -j $(JOBS) $(call JUNIT,core-sanitize)
+	@mkdir -p $(@D) && touch $@
+
+RUST_FILES := $(shell find rust core/include core/src vectors -type f -not -path 'rust/*/core/*')
+RUST_PASSED := build/passed/rust-test-$(call names,$(RUST_FILES))
+rust-test: $(RUST_PASSED)
+$(RUST_PASSED): $(RUST_FILES) tools/cargo Makefile
+	tools/cargo test -q --locked
 	@mkdir -p $(@D) && touch $@
 
 # The vectors are what the independent reference answers: a matter of these files alone, so that it runs where they are
@@ -333,7 +344,7 @@ lint-files: dev
 	$(CLONES_RENAMED) .
 	tools/check-lengths
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format --dry-run -Werror
-	shellcheck -x -P SCRIPTDIR tools/system-packages tools/timed tools/versions packaging/release packaging/trial/on-bare linux/lab/guest-init packaging/completions/tcplearn packaging/debian/tcplearn.p*[tm] $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
+	shellcheck -x -P SCRIPTDIR tools/system-packages tools/cargo packaging/crates tools/timed tools/versions packaging/release packaging/trial/on-bare linux/lab/guest-init packaging/completions/tcplearn packaging/debian/tcplearn.p*[tm] $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff format .
