@@ -49,8 +49,8 @@ case $boot in
     works test -e /etc/tcplearn/live.toml
     ;;
   3)
-    says '^0$' sh -c 'systemctl list-units --all --plain --no-legend "tcplearn*" | grep -c active'
-    works apt-get install -y -qq /root/later.deb
+    says '^0$' sh -c 'systemctl list-units --all --plain --no-legend "tcplearn*" | grep -c " active "'
+    works dpkg -i /root/later.deb
     works systemctl enable --now tcplearn-live
     becomes is_attached
     works apt-get purge -y -qq tcplearn tcplearn-dkms
