@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A transport for httpx that sends an idempotent request a second time where its answer is late, and takes
+the answer that comes first ("hedging"). tcplearn.RetryTimer says when: one timer for each host, with a chosen
+share of needless resends.
+
+    client = httpx.AsyncClient(transport=HedgedTransport(rate=0.01))
+
+python hedged_httpx.py --requests 600    # against a server on the loopback interface, with late answers"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import random
+import time
+from collections.abc import Iterator
+
+import httpx
+
+import tcplearn
+
+#: RFC 9110, 9.2.2, without those that change something: sent twice, they do what they do once.
+IDEMPOTENT = {"GET", "HEAD", "OPTIONS"}
+MOST_COPIES = 3
+Answer = asyncio.Task[httpx.Response]
+
+
+def now_us() -> int:
+    return time.monotonic_ns() // 1000
+
+
+class _Host:
+    """The timer of a host, and the requests that wait for what it says."""
+
+    def __init__(self, rate: float) -> None:
+        self.timer = tcplearn.RetryTimer(rate=rate)
+        self.due: dict[int, asyncio.Event] = {}
+
+    def look(self) -> None:
+        """Wake each request of which another copy is due."""
+        for id, _ in self.timer.fired(now_us()):
+            self.due[id].set()
+
+    @contextlib.contextmanager
+    def begun(self, id: int) -> Iterator[asyncio.Event]:
+        self.timer.sent(id, now_us())
+        self.due[id] = asyncio.Event()
+        try:
+            yield self.due[id]
+        finally:
+            del self.due[id]
+            with contextlib.suppress(ValueError):  # it was answered
+                self.timer.cancelled(id)
+
+
+class HedgedTransport(httpx.AsyncBaseTransport):
+    """`rate`: which share of the requests may have a needless copy. Errors are those of `inner`."""
+
+    def __init__(self, rate: float = 0.01, inner: httpx.AsyncBaseTransport | None = None) -> None:
+        self._inner = inner or httpx.AsyncHTTPTransport()
+        self._rate = rate
+        self._hosts: dict[bytes, _Host] = {}
+        self._numbers = itertools.count()
+
+    def counts(self) -> dict[str, int]:
+        """What the timers have counted, over all hosts."""
+        every = [host.timer.counts for host in self._hosts.values()]
+        return {name: sum(one[name] for one in every) for name in every[0]} if every else {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        host = self._hosts.setdefault(request.url.netloc, _Host(self._rate))
+        if request.method not in IDEMPOTENT or host.timer.out == host.timer.most_out:
+            return await self._inner.handle_async_request(request)
+        await request.aread()
+        id = next(self._numbers)
+        with host.begun(id) as due:
+            return await self._first(request, host, id, due)
+
+    async def _first(
+        self, request: httpx.Request, host: _Host, id: int, due: asyncio.Event
+    ) -> httpx.Response:
+        """Return the answer that comes first; if no copy has one, raise what the last one did."""
+        copies = [self._sent(request)]
+        try:
+            while True:
+                answered = await self._waited(copies, host, id, due)
+                for copy, task in enumerate(copies):
+                    if task in answered and not task.exception():
+                        host.timer.answered(id, now_us(), copy)
+                        copies.remove(task)
+                        return task.result()
+                if all(task.done() for task in copies):
+                    return copies[-1].result()
+                if due.is_set() and len(copies) < MOST_COPIES:
+                    copies.append(self._sent(request))
+                due.clear()
+        finally:
+            await _dropped(copies)
+
+    def _sent(self, request: httpx.Request) -> Answer:
+        return asyncio.ensure_future(self._inner.handle_async_request(request))
+
+    async def _waited(self, copies: list[Answer], host: _Host, id: int, due: asyncio.Event) -> set[Answer]:
+        """Wait for an answer, at most until another copy is due."""
+        left_s = ((host.timer.deadline_us(id) or now_us()) - now_us()) / 1e6
+        out = [task for task in copies if not task.done()]
+        done, _ = await asyncio.wait(out, timeout=max(left_s, 0), return_when=asyncio.FIRST_COMPLETED)
+        if not done and not due.is_set():
+            host.look()
+        return done
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def _dropped(copies: list[Answer]) -> None:
+    """End the copies whose answers nobody wants."""
+    for task in copies:
+        task.cancel()
+    for answer in await asyncio.gather(*copies, return_exceptions=True):
+        if isinstance(answer, httpx.Response):
+            await answer.aclose()
+
+
+async def serve(late: float, seed: int) -> asyncio.Server:
+    """Start a server on the loopback interface; the share `late` of its answers takes 0.2 s longer."""
+    dice = random.Random(seed)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                await asyncio.sleep(dice.uniform(0.001, 0.003) + 0.2 * (dice.random() < late))
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+                await writer.drain()
+        writer.close()
+
+    return await asyncio.start_server(answer, "127.0.0.1", 0)
+
+
+async def times_ms(client: httpx.AsyncClient, url: str, requests: int) -> list[float]:
+    """Ask one request after another; return how long each took, in order of length."""
+    took = []
+    for _ in range(requests):
+        begun = time.monotonic()
+        assert (await client.get(url)).text == "ok"
+        took.append(1000 * (time.monotonic() - begun))
+    return sorted(took)
+
+
+async def main(requests: int, seed: int) -> None:
+    server = await serve(0.02, seed)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    hedged = HedgedTransport(rate=0.01)
+    for name, transport in (("httpx", httpx.AsyncHTTPTransport()), ("hedged", hedged)):
+        async with httpx.AsyncClient(transport=transport) as client:
+            took = await times_ms(client, url, requests)
+        print(f"{name:7} median {took[requests // 2]:5.1f} ms, p99 {took[requests * 99 // 100]:6.1f} ms")
+    counts = hedged.counts()
+    print(f"{counts['resends']} second copies in {requests} requests, {counts['needless']} of them needless")
+    server.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--requests", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    asyncio.run(main(given.requests, given.seed))
