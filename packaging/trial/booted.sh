@@ -8,9 +8,15 @@ cd /root/trial || exit 2
 boot=$(($(cat /root/boot 2>/dev/null || echo 0) + 1))
 echo "$boot" >/root/boot
 state() { ls /var/lib/tcplearn/live-*.json; }
+damage() { echo damaged >"$(state)"; }
 is_attached() { tcplearn live status | grep 'of the new connections'; }
 is_stock() { tcplearn live status | grep 'new connections are stock'; }
-export -f state is_attached is_stock
+program() { bpftool prog show name live | grep .; }
+no_program() { ! program; }
+refused() { journalctl -b -u tcplearn-live | grep 'is not used: it is damaged' && ls /var/lib/tcplearn/live-*.refused; }
+# went_on COUNT: the guard has gone on from its file so often since this boot
+went_on() { journalctl -b -u tcplearn-live | tee /dev/stderr | grep -c 'it goes on from' | grep -qx "$1"; }
+export -f state damage is_attached is_stock program no_program refused went_on
 
 # becomes FUNCTION: it succeeds within two minutes
 becomes() {
@@ -27,24 +33,36 @@ case $boot in
     sed -i 's/^#-/-/' /etc/sysctl.d/tcplearn.conf
     works systemctl enable --now tcplearn-live
     becomes is_attached
+    works bash -c program
     becomes state
     ;;
   2)
     says '^active$' systemctl is-active tcplearn-live
     becomes is_attached
-    says 'it goes on from' journalctl -b -u tcplearn-live
+    becomes 'went_on 1'
+    works systemctl kill -s KILL tcplearn-live
+    becomes 'went_on 2'
+    becomes is_attached
     says '^tcplearn' cat /proc/modules
     says '= tracking' sysctl net.tcplearn.estimator
     says '= tl-cubic' sysctl net.ipv4.tcp_congestion_control
     works dpkg -i /root/later.deb
     says '^active$' systemctl is-active tcplearn-live
     becomes is_attached
-    says 'later' dpkg-query -W tcplearn
+    becomes 'went_on 3'
+    says '[+]later$' dpkg-query -W tcplearn
+    works systemctl stop tcplearn-live
+    becomes no_program
+    works bash -c damage
+    works systemctl start tcplearn-live
+    becomes is_attached
+    works bash -c refused
     works touch /etc/tcplearn/live.off
     becomes is_stock
     works rm /etc/tcplearn/live.off
     works apt-get remove -y -qq tcplearn
     says '^inactive$' systemctl is-active tcplearn-live
+    becomes no_program
     works bash -c state
     works test -e /etc/tcplearn/live.toml
     ;;
@@ -53,11 +71,16 @@ case $boot in
     works dpkg -i /root/later.deb
     works systemctl enable --now tcplearn-live
     becomes is_attached
+    works bash -c program
     works apt-get purge -y -qq tcplearn tcplearn-dkms
-    says '^0$' sh -c 'find /etc /usr /var /run -iname "*tcplearn*" -not -path "/var/lib/dpkg/*" -not -path "/var/log/*" | tee /dev/stderr | grep -c .'
+    becomes no_program
+    says '^0$' sh -c 'find /etc /usr /var /run /sys/fs/bpf -iname "*tcplearn*" -not -path "/var/lib/dpkg/*" -not -path "/var/log/*" | tee /dev/stderr | grep -c .'
     ;;
   *)
     says '^0$' sh -c 'grep -c ^tcplearn /proc/modules'
+    says '^0$' sh -c 'ls /proc/sys/net | grep -c tcplearn'
+    says '= cubic' sysctl net.ipv4.tcp_congestion_control
+    works bash -c no_program
     says '^0$' sh -c 'systemctl --failed --plain --no-legend | tee /dev/stderr | grep -c .'
     end
     echo "the guest has ended"

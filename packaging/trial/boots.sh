@@ -7,7 +7,7 @@ export DEBIAN_FRONTEND=noninteractive
 cd /src/dist
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends systemd-sysv udev dbus kmod linux-image-cloud-amd64 \
-  linux-headers-cloud-amd64 initramfs-tools e2fsprogs iproute2 procps >/dev/null
+  linux-headers-cloud-amd64 initramfs-tools e2fsprogs iproute2 procps bpftool >/dev/null
 apt-get install -y -qq --no-install-recommends ./tcplearn_*_amd64.deb ./tcplearn-dkms_*.deb >/dev/null
 
 # the same package as a later version
