@@ -9,7 +9,7 @@ from collections import deque
 from statistics import NormalDist
 from typing import Any
 
-PURPOSES = ("loss", "bursts", "jitter", "tail", "reorder", "slot", "fades")
+PURPOSES = ("loss", "bursts", "burst loss", "jitter", "tail", "reorder", "slot", "fades")
 NONE, QUEUE, RANDOM, BURST, FADE = range(5)
 MASK = (1 << 64) - 1
 
@@ -131,8 +131,8 @@ def quantile(distribution: str, chance: float) -> float:
 
 
 class Hop:
-    """One direction: `play` gives (when it arrives or is dropped, cause) of each packet, in the order of their
-    entries."""
+    """One direction: `play` gives (when it arrives or is dropped, cause) of each packet, in the order of
+    their entries."""
 
     def __init__(self, d: dict[str, Any], drawn: dict[str, Any] | None, seed: int, hop: int, forward: bool):
         self.d, self.draw = d, {p: Draw(seed, hop, forward, p) for p in PURPOSES}
@@ -173,7 +173,7 @@ class Hop:
         decides = self.bad
         if not b["in_time"] and draw.uniform() < b["leave_bad" if self.bad else "leave_good"]:
             self.bad = not self.bad
-        return bool(draw.uniform() < b["loss_in_bad" if decides else "loss_in_good"])
+        return bool(self.draw["burst loss"].uniform() < b["loss_in_bad" if decides else "loss_in_good"])
 
     def arrives(self, now_ns: int) -> int:
         d, jitter_ns = self.d, now_in(self.d, "jitter_ns", now_ns)
@@ -202,10 +202,11 @@ class Hop:
 def play(hops: list[dict[str, Any]], seed: int, packets: list[tuple[int, int]], forward: bool) -> list[Any]:
     """(when, cause) of each packet (time, bytes) that enters in one direction."""
     now = [(at_ns, NONE) for at_ns, _ in packets]
-    order = list(enumerate(hops))
+    order, alive = list(enumerate(hops)), list(range(len(packets)))
     for number, hop in order if forward else order[::-1]:
         side = Hop(hop["forward" if forward else "reverse"], hop.get("drawn_fades"), seed, number, forward)
-        alive = sorted((i for i, (_, cause) in enumerate(now) if not cause), key=lambda i: now[i][0])
+        # those that come at the same time are in the order in which they entered the hop before
+        alive = sorted((i for i in alive if not now[i][1]), key=lambda i: now[i][0])
         played = side.play([(now[i][0], packets[i][1]) for i in alive])
         for i, (at_ns, cause) in zip(alive, played, strict=True):
             now[i] = (at_ns, cause)

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from directions import MS, PLAIN, S, Ints, crossed, hops_of, one_way
+from directions import MS, PLAIN, Ints, S, crossed, hops_of, one_way
 from emulated_twin import BURST, FADE, NONE, QUEUE, RANDOM
 
 from samples import ROOT
@@ -61,7 +61,13 @@ def test_random_losses_have_the_share(share: float) -> None:
 
 def test_bursts_by_packet_have_their_length_and_share() -> None:
     to_bad, to_good = 0.01, 0.25
-    bursts = {"in_time": False, "leave_good": to_bad, "leave_bad": to_good, "loss_in_good": 0, "loss_in_bad": 1}
+    bursts = {
+        "in_time": False,
+        "leave_good": to_bad,
+        "leave_bad": to_good,
+        "loss_in_good": 0,
+        "loss_in_bad": 1,
+    }
     _, cause = crossed(one_way(bursts=bursts), spread())
     lengths = [len(list(run)) for lost, run in groupby(cause.tolist()) if lost]
     assert set(cause.tolist()) == {NONE, BURST}
@@ -72,7 +78,8 @@ def test_bursts_by_packet_have_their_length_and_share() -> None:
 
 def test_bursts_in_time_last_as_long_whatever_is_sent() -> None:
     bursts = {
-        "in_time": True, "leave_good": 900.0 * MS, "leave_bad": 100.0 * MS, "loss_in_good": 0, "loss_in_bad": 1
+        "in_time": True, "leave_good": 900.0 * MS, "leave_bad": 100.0 * MS, "loss_in_good": 0,
+        "loss_in_bad": 1,
     }  # fmt: skip
     shares = []
     for every_ns in (MS, 7 * MS):
@@ -80,7 +87,8 @@ def test_bursts_in_time_last_as_long_whatever_is_sent() -> None:
         lengths = [len(list(run)) * every_ns / MS for lost, run in groupby(cause.tolist()) if lost]
         assert np.mean(lengths) == pytest.approx(100, rel=0.2)
         shares.append(float(np.mean(cause == BURST)))
-    assert shares == pytest.approx([0.1, 0.1], rel=0.2) and shares[0] == pytest.approx(shares[1], rel=0.05)
+    # the same bursts both times; 7 ms cut each of some 700 to a multiple of it
+    assert shares == pytest.approx([0.1, 0.1], rel=0.2) and shares[0] == pytest.approx(shares[1], rel=0.01)
 
 
 def test_fades_lose_everything_at_their_times_and_no_more() -> None:
@@ -105,7 +113,7 @@ def test_drawn_fades_are_those_of_both_directions() -> None:
     states = [(lost, len(list(run)) * MS / S) for lost, run in groupby(there.tolist())]
     lengths = [s for lost, s in states[1:-1] if lost]
     pauses = [s for lost, s in states[1:-1] if not lost]
-    assert 0.2 <= min(lengths) and max(lengths) <= 2.0 and 2.5 <= min(pauses) and max(pauses) <= 7.5
+    assert min(lengths) >= 0.2 and max(lengths) <= 2.0 and min(pauses) >= 2.5 and max(pauses) <= 7.5
     # of a log-uniform length: (2.0 - 0.2) / ln 10
     assert np.mean(lengths) == pytest.approx(0.78, rel=0.25) and np.mean(pauses) == pytest.approx(5, rel=0.2)
 
@@ -118,9 +126,11 @@ def test_a_trace_gives_each_opportunity_1500_bytes() -> None:
     assert (due[:5] // MS).tolist() == [2, 2, 5, 10, 12] and cause.tolist() == [NONE] * 5 + [QUEUE]
     due, _ = crossed(hops, [3 * MS, 6 * MS, 11 * MS])
     assert (due // MS).tolist() == [5, 10, 12]
+    # the last one of a round is for a packet that comes at its time
+    assert (crossed(hops, [10 * MS, 20 * MS])[0] // MS).tolist() == [10, 20]
     # small packets share one, a packet that does not fit goes on in the next
     due, _ = crossed(hops, [0] * 4, [700, 700, 700, 2000])
-    assert (due // MS).tolist() == [2, 2, 2, 10]
+    assert (due // MS).tolist() == [2, 2, 2, 5]
 
 
 def test_jitter_has_its_distribution_and_keeps_the_order() -> None:
@@ -194,7 +204,9 @@ def test_a_seed_repeats_a_run_and_another_does_not() -> None:
     first, again, other = (crossed(hops, spread(5000), seed=seed) for seed in (7, 7, 8))
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
     assert not np.array_equal(first[1], other[1]) and not np.array_equal(first[0], other[0])
-    there, back = (crossed([hops[0] | {"reverse": hops[0]["forward"]}], spread(5000), forward=f) for f in (1, 0))
+    there, back = (
+        crossed([hops[0] | {"reverse": hops[0]["forward"]}], spread(5000), forward=f) for f in (1, 0)
+    )
     assert not np.array_equal(there[1], back[1])
 
 
@@ -211,11 +223,31 @@ def test_packets_out_of_order_are_refused() -> None:
     with pytest.raises(ValueError, match="in the order of their times"):
         crossed(one_way(), [2, 1])
     with pytest.raises(ValueError, match="different lengths"):
-        _native.EmulatedPath(one_way(), 1).run(np.zeros(2, np.int64), np.zeros(1, np.int64), np.zeros(2, bool))
+        _native.EmulatedPath(one_way(), 1).run(
+            np.zeros(2, np.int64), np.zeros(1, np.int64), np.zeros(2, bool)
+        )
 
 
-#: What happened to 20,000 packets, 1 ms apart and in turn 1,500 and 40 bytes, with seed 1: forward, reverse.
-SHIPPED = {}
+#: Of 20,000 packets, 1 ms apart and in turn 1,500 and 40 bytes, with seed 1: how many arrived, and how many
+#: the queue, chance, bursts and fades took; then the mean delay in ms. Forward, reverse.
+SHIPPED = {
+    "bloat": (([5099, 14875, 26, 0, 0], 249.4), ([16434, 3566, 0, 0, 0], 134.4)),
+    "cellular": (([7477, 12448, 75, 0, 0], 856.6), ([6642, 13358, 0, 0, 0], 940.9)),
+    "data-centre": (([19888, 0, 112, 0, 0], 0.1), ([20000, 0, 0, 0, 0], 0.1)),
+    "dsl": (([3175, 16774, 51, 0, 0], 270.7), ([19712, 288, 0, 0, 0], 114.3)),
+    "fades": (([17644, 0, 0, 0, 2356], 16.3), ([20000, 0, 0, 0, 0], 16.3)),
+    "far": (([19601, 0, 399, 0, 0], 96.0), ([19987, 0, 13, 0, 0], 95.9)),
+    "long": (([19601, 0, 399, 0, 0], 79.8), ([20000, 0, 0, 0, 0], 79.7)),
+    "overloaded": (([9152, 10848, 0, 0, 0], 35.8), ([20000, 0, 0, 0, 0], 15.3)),
+    "road": (([19398, 0, 202, 0, 400], 42.8), ([19818, 0, 182, 0, 0], 41.9)),
+    "satellite": (([19595, 0, 205, 0, 200], 45.0), ([20000, 0, 0, 0, 0], 22.7)),
+    "slots": (([19601, 0, 399, 0, 0], 16.3), ([20000, 0, 0, 0, 0], 30.2)),
+    "slow": (([3259, 16741, 0, 0, 0], 142.2), ([3259, 16741, 0, 0, 0], 142.2)),
+    "steps": (([19888, 0, 112, 0, 0], 10.6), ([20000, 0, 0, 0, 0], 101.4)),
+    "train": (([18605, 0, 195, 0, 1200], 29.5), ([19967, 0, 33, 0, 0], 29.4)),
+    "wifi": (([17901, 0, 99, 0, 2000], 6.1), ([19987, 0, 13, 0, 0], 6.0)),
+    "wired": (([19792, 0, 208, 0, 0], 16.3), ([20000, 0, 0, 0, 0], 16.3)),
+}
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "paths").glob("*.toml")), ids=lambda file: file.stem)
@@ -234,7 +266,10 @@ def test_each_shipped_path_gives_the_same_on_every_machine(file: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ('queue = "codel"\nrate_mbps = 3\n', "hop.line.forward.queue: the emulator has a droptail queue, not codel"),
+        (
+            'queue = "codel"\nrate_mbps = 3\n',
+            "hop.line.forward.queue: the emulator has a droptail queue, not codel",
+        ),
         (
             'jitter_ms = 3\ndistribution = "paretonormal"\n',
             "hop.line.forward.distribution: the emulator has normal, uniform",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The native path against its plain twin, on drawn paths and packets; what of a packet is read, on any bytes."""
+"""The native path against its plain twin, on drawn paths and packets; what is read of a packet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from directions import MS, PLAIN, S, crossed
 from emulated_twin import play, quantile
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tcplearn._native import handshake_of
@@ -69,7 +69,9 @@ def paths(draw: Any) -> list[dict[str, Any]]:
         "lasts_ns": (1.0 * MS, 30.0 * MS), "apart_ns": 50.0 * MS, "exponential": draw(st.booleans()),
         "forward": draw(st.booleans()), "reverse": draw(st.booleans()),
     }  # fmt: skip
-    hops = [{"forward": draw(directions()), "reverse": draw(directions())} for _ in range(draw(st.integers(1, 3)))]
+    hops = [
+        {"forward": draw(directions()), "reverse": draw(directions())} for _ in range(draw(st.integers(1, 3)))
+    ]
     if draw(st.booleans()):
         hops[0]["drawn_fades"] = drawn
     return hops
@@ -78,7 +80,7 @@ def paths(draw: Any) -> list[dict[str, Any]]:
 PACKETS = st.lists(st.tuples(st.integers(0, 8 * MS), st.integers(20, 1500)), min_size=1, max_size=120)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(paths(), PACKETS, st.integers(0, 2**64 - 1), st.booleans())
 def test_the_native_path_does_what_its_twin_does(
     hops: list[dict[str, Any]], gaps: list[tuple[int, int]], seed: int, forward: bool
@@ -103,7 +105,9 @@ def test_normal_jitter_is_the_normal_distribution() -> None:
 
 def tcp(flags: int, version: int = 4, options: int = 0, protocol: int = 6, fragment: int = 0) -> bytes:
     if version == 4:
-        head = bytes([0x45 + options // 4, 0, 0, 60]) + bytes([0, 0, fragment >> 8, fragment & 255, 64, protocol])
+        head = bytes([0x45 + options // 4, 0, 0, 60]) + bytes(
+            [0, 0, fragment >> 8, fragment & 255, 64, protocol]
+        )
         head = head.ljust(20 + options, b"\0")
     else:
         head = bytes([0x60, 0, 0, 0, 0, 20, protocol, 64]) + bytes(32)

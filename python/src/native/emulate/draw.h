@@ -9,7 +9,16 @@
 
 namespace tcplearn::emulate {
 
-enum class Purpose : std::uint64_t { kLoss = 1, kBursts, kJitter, kTail, kReorder, kSlot, kFades };
+enum class Purpose : std::uint64_t {
+  kLoss = 1,
+  kBursts,
+  kBurstLoss,
+  kJitter,
+  kTail,
+  kReorder,
+  kSlot,
+  kFades
+};
 
 // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 class Draw {

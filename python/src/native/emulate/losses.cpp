@@ -32,7 +32,8 @@ Losses::Losses(const Direction& direction, std::shared_ptr<FadeTimes> drawn, std
     : d_(direction),
       drawn_(std::move(drawn)),
       random_(seed, hop, forward, Purpose::kLoss),
-      bursts_(seed, hop, forward, Purpose::kBursts) {
+      bursts_(seed, hop, forward, Purpose::kBursts),
+      burst_loss_(seed, hop, forward, Purpose::kBurstLoss) {
   if (d_.bursts && d_.bursts->in_time) state_ends_ns_ = whole_ns(bursts_.exponential(d_.bursts->leave_good));
 }
 
@@ -55,7 +56,7 @@ bool Losses::in_burst(std::int64_t now_ns) {
   const Bursts& b = *d_.bursts;
   // as in netem, the state before a packet's transition decides on its loss
   const bool found_bad = after(now_ns, bad_);
-  return bursts_.uniform() < (found_bad ? b.loss_in_bad : b.loss_in_good);
+  return burst_loss_.uniform() < (found_bad ? b.loss_in_bad : b.loss_in_good);
 }
 
 // Moves the state on to `now_ns`, or by one packet; returns the state that decides.

@@ -45,7 +45,7 @@ class Losses {
 
   const Direction& d_;
   std::shared_ptr<FadeTimes> drawn_;
-  Draw random_, bursts_;
+  Draw random_, bursts_, burst_loss_;
   bool bad_ = false;
   std::int64_t state_ends_ns_ = 0;  // of bursts in time
 };

@@ -58,8 +58,9 @@ std::int64_t Queue::opportunity_ns(std::int64_t index) const {
 // Takes the first opportunity after the current one that is not before `now_ns`.
 void Queue::next_opportunity(std::int64_t now_ns) {
   const auto& all = *d_.opportunities_ns;
-  const std::int64_t round = now_ns / all.back();
-  const auto at = std::lower_bound(all.begin(), all.end(), now_ns % all.back()) - all.begin();
+  // the last ones of a round are at its end, not at the beginning of the next
+  const std::int64_t round = std::max<std::int64_t>(now_ns - 1, 0) / all.back();
+  const auto at = std::lower_bound(all.begin(), all.end(), now_ns - round * all.back()) - all.begin();
   current_ = std::max(current_ + 1, round * static_cast<std::int64_t>(all.size()) + at);
 }
 

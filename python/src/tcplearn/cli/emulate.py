@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Work, say, write
+from tcplearn.cli.common import Outputs, Work, say, write
+from tcplearn.errors import UserError
 
 #: A sleep of this kernel ends so late at most, as a rule (docs/emulate.md).
 SPIN_US = 40
@@ -65,9 +66,12 @@ def emulate(
         from tcplearn.emulate import trial
         from tcplearn.emulate.ends import ADDRESSES, ADDRESSES6
         from tcplearn.emulate.order import Order
-        from tcplearn.emulate.result import Result
+        from tcplearn.emulate.result import Result, discarded
         from tcplearn.scenario import path as network_path
 
+        if wait_port and not server:
+            raise UserError("--wait-port is for the server; give --server too")
+        Outputs(output=output).check()
         described = network_path.load(network_path.found(path), "emulate")
         order = Order(
             paths.hops(described), seed, command, server, wait_port or 0, drop_syn, drop_syn_ack, SPIN_US
@@ -79,7 +83,7 @@ def emulate(
         if as_json or output:
             run = {"path": described.name, "seed": seed, **result.record(), **provenance.made_by()}
             write(json.dumps(run) + "\n", output)
-        for line in result.lines() if not quiet else (f"unusable: {why}" for why in result.unusable):
+        for line in result.lines() if not quiet else map(discarded, result.unusable):
             say(line)
         return result.exit_code
 

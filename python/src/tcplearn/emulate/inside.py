@@ -27,6 +27,7 @@ from .order import Order, order_of
 
 _SERVER_WITHIN_S = 30.0
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
+_INTERRUPTED = 130
 
 
 class _Stopped(Exception):
@@ -74,13 +75,28 @@ def _emulate(order: Order) -> dict[str, Any]:
         kernel.enter(client.network)
     link = _Link(order, client, server)
     asking = commands.start(order.command)
-    for number in _ENDING:
-        signal.signal(number, lambda number, _: os.kill(asking, number))
+    signal.signal(signal.SIGINT, _ignore)  # a terminal sends it to the command too
+    _hand_on(asking)
     code = commands.wait(asking)
     found = link.end()
     served = commands.stop(serving) if serving else None
     overrun = ends.overrun(client) + ends.overrun(server)
     return {"exit_code": code, "server_exit_code": served, "overrun": overrun, **found}
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Do nothing: a handler, not SIG_IGN, which commands would inherit."""
+
+
+def _hand_on(pid: int) -> None:
+    """Send the signals that end this process to the process `pid` instead."""
+
+    def send(number: int, _frame: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    for number in _ENDING:
+        signal.signal(number, send)
 
 
 def _stop(_number: int, _frame: object) -> None:
@@ -95,7 +111,7 @@ def _first_process(order: Order, alive: int, result: int) -> None:
         return
     with contextlib.suppress(OSError):  # without it, programs see PIDs in /proc that are not their own
         kernel.mount_own_proc()
-    for number in _ENDING:
+    for number in (*_ENDING, signal.SIGINT):
         signal.signal(number, _stop)
     try:
         found = _emulate(order)
@@ -104,7 +120,7 @@ def _first_process(order: Order, alive: int, result: int) -> None:
     except OSError as error:
         found = {"error": f"no emulated link can be made here: {error.strerror}", "exit_code": 2}
     except _Stopped:
-        found = {"error": "stopped", "exit_code": 130}
+        found = {"error": "interrupted before the command was started", "exit_code": _INTERRUPTED}
     os.write(result, json.dumps(found).encode())
 
 
@@ -125,8 +141,8 @@ def main(parent: int, order: int, result: int) -> None:
     kernel.die_with_parent()
     if os.getppid() != parent:
         return
-    for number in (*_ENDING, signal.SIGINT):  # a handler, not SIG_IGN, which commands would inherit
-        signal.signal(number, lambda *_: None)
+    for number in (*_ENDING, signal.SIGINT):
+        signal.signal(number, _ignore)
     with os.fdopen(order) as pipe:
         given = order_of(pipe.read())
     try:
@@ -142,8 +158,7 @@ def main(parent: int, order: int, result: int) -> None:
         _first_process(given, alive, result)
         os._exit(0)
     os.close(result)
-    for number in _ENDING:
-        signal.signal(number, lambda number, _: os.kill(child, number))
+    _hand_on(child)
     os.waitpid(child, 0)
 
 

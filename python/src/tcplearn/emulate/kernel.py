@@ -53,8 +53,8 @@ def tun(name: str) -> int:
     packets are at most as long as its MTU, and it is gone when the handle is closed. Raise OSError."""
     try:
         handle = os.open(TUN_DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.ioctl(handle, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _IFF_TUN | _IFF_NO_PI))
+        fcntl.ioctl(handle, _TUNSETOFFLOAD, 0)
     except OSError as error:
         raise OSError(error.errno, f"{TUN_DEVICE}: {os.strerror(error.errno or 0).lower()}") from error
-    fcntl.ioctl(handle, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _IFF_TUN | _IFF_NO_PI))
-    fcntl.ioctl(handle, _TUNSETOFFLOAD, 0)
     return handle

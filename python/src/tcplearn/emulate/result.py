@@ -53,11 +53,16 @@ class Result:
         late = self.found["late_us"]
         flying = f"; {n} were on the way at the end" if (n := self.found["in_flight"]) else ""
         quantiles = f"{late['p50']} us (median), {late['p99']} us (p99), {late['max']} us (most)"
-        yield f"released late by {quantiles}{flying}"
+        if late["packets"]:
+            yield f"released late by {quantiles}{flying}"
         if not self.found["real_time"]:
             yield "the emulator had no real-time priority (CAP_SYS_NICE)"
         for why in self.unusable:
-            yield f"unusable: {why}"
+            yield discarded(why)
+
+
+def discarded(why: str) -> str:
+    return f"discard this run: {why}"
 
 
 def _counts(side: Mapping[str, Any]) -> str:
