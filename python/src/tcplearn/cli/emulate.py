@@ -11,9 +11,9 @@ from tcplearn.cli import options as o
 from tcplearn.cli.common import Outputs, Work, say, write
 from tcplearn.errors import UserError
 
-#: A sleep of this kernel ends so late at most, as a rule (docs/emulate.md).
+#: The emulator does not sleep in the last 40 us before a packet is due: a sleep ends about as late.
 SPIN_US = 40
-LATE_LIMIT_US = 2000
+LATE_LIMIT_US = 5000
 
 
 def emulate(
