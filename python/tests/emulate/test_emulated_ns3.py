@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulate_command import emulated, missing, path_file
+from emulate_command import emulated, missing, on_a_busy_machine, path_file
 
 from samples import ROOT
 from tcplearn.simulate import engine, run_job, scenario
@@ -46,6 +46,7 @@ def _simulated(folder: Path, path: Path, count: int) -> list[float]:
     not list(Path("/usr/lib").glob("*/cmake/ns3/ns3Config.cmake")),
     reason="ns-3 is not installed: run `make ns3`",
 )
+@on_a_busy_machine
 def test_requests_take_as_long_as_in_ns3(tmp_path: Path) -> None:
     engine.build()
     path = path_file(tmp_path, PATH)
@@ -54,9 +55,9 @@ def test_requests_take_as_long_as_in_ns3(tmp_path: Path) -> None:
     words = (sys.executable, TALK, "ask", "198.18.0.2", COUNT, THINK_MS, 1)
     result = emulated(tmp_path, path, *words, options=options)
     found = np.array(json.loads(result["output"])["ms"])
-    # the deviation of the forward jitter is 2.3 ms and of the reverse 2 ms
-    for quantile in (0.1, 0.25, 0.5, 0.75):
-        assert np.quantile(found, quantile) == pytest.approx(np.quantile(simulated, quantile), abs=1.2)
+    # delays spread over 12 ms; on a busy machine programs get their packets later, never sooner
+    later = [float(np.quantile(found, q) - np.quantile(simulated, q)) for q in (0.1, 0.25, 0.5, 0.75)]
+    assert min(later) > -1 and max(later) < 3, later
     share, lost = float((simulated > _LOST_MS).mean()), int((found > _LOST_MS).sum())
     assert share == pytest.approx(0.05, abs=0.02)
     assert abs(lost - COUNT * share) <= 4 * math.sqrt(COUNT * share)

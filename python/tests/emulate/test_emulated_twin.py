@@ -80,7 +80,7 @@ def paths(draw: Any) -> list[dict[str, Any]]:
 PACKETS = st.lists(st.tuples(st.integers(0, 8 * MS), st.integers(20, 1500)), min_size=1, max_size=120)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(paths(), PACKETS, st.integers(0, 2**64 - 1), st.booleans())
 def test_the_native_path_does_what_its_twin_does(
     hops: list[dict[str, Any]], gaps: list[tuple[int, int]], seed: int, forward: bool
