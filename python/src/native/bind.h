@@ -71,8 +71,8 @@ Chosen choose(const std::string& name, const std::string& arithmetic,
 
 // Each adds its classes and functions to the module.
 using Bind = void(nb::module_&);
-Bind bind_algorithms, bind_capture, bind_columns, bind_core, bind_first_rto, bind_loss, bind_replay,
-    bind_resend, bind_retry, bind_startup;
+Bind bind_algorithms, bind_capture, bind_columns, bind_core, bind_emulate, bind_first_rto, bind_loss,
+    bind_replay, bind_resend, bind_retry, bind_startup;
 
 }  // namespace tcplearn
 

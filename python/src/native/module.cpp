@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
   tcplearn::bind_algorithms(m);
   tcplearn::bind_columns(m);
   tcplearn::bind_core(m);
+  tcplearn::bind_emulate(m);
   tcplearn::bind_explain(m);
   tcplearn::bind_first_rto(m);
   tcplearn::bind_loss(m);

@@ -304,4 +304,21 @@ class CaptureReader:
     @property
     def packets(self) -> int: ...
 
+class EmulatedPath:
+    """A path between two ends; `hops` as emulate.path.hops() gives them. It is run once."""
+
+    def __init__(self, hops: Sequence[Mapping[str, Any]], seed: int) -> None: ...
+    def run(
+        self, arrives_ns: _Ints, bytes: _Ints, forward: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """When each packet arrives at the other end or is dropped, and why: 0 it is not, 1 queue, 2 random,
+        3 burst, 4 fade. Raises ValueError if the times fall."""
+    def carry(
+        self, client: int, server: int, stop: int, syns: int = 0, syn_acks: int = 0, spin_us: int = 0
+    ) -> dict[str, Any]:
+        """Carry packets between two TUN devices until `stop` can be read. Raises RuntimeError."""
+
+def handshake_of(packet: bytes) -> str:
+    """What an IP packet is to TCP's handshake: "syn", "syn-ack" or ""."""
+
 def explain_names() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 
@@ -36,3 +37,21 @@ def as_on_interrupt() -> Iterator[None]:
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
+
+
+def waited(process: subprocess.Popen[bytes]) -> int:
+    """Wait until a command has ended; return its exit code as the module subprocess gives it. An interrupt
+    from the terminal reaches the command itself; SIGTERM and SIGHUP are handed on."""
+    before = {number: signal.getsignal(number) for number in (*ENDING, signal.SIGINT)}
+
+    def hand_on(number: int, _: object) -> None:
+        if number != signal.SIGINT:
+            process.send_signal(number)
+
+    for number in before:
+        signal.signal(number, hand_on)
+    try:
+        return process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

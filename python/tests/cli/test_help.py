@@ -36,7 +36,7 @@ def test_each_verb_has_a_line_in_its_group(capsys: pytest.CaptureFixture[str]) -
     below = [line for line in lines[headings[0] :] if line.startswith("  ")]
     assert [line.split()[0] for line in below] == verbs and not [line for line in below if "..." in line]
     assert len({line.index(line.split()[1], 3) for line in below}) == 1  # one column, whatever the group
-    assert headings == sorted(headings) and len(lines) <= SCREEN + 8
+    assert headings == sorted(headings) and len(lines) <= SCREEN + 9
     assert verbs[:4] == ["explain", "replay", "suite", "watch"]
     assert verbs[4:7] == ["resend", "causes", "study"]
 

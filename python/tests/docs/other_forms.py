@@ -57,6 +57,12 @@ BENCH = (
         ("python bench/retry_latency.py --half judged --requests 400 --traces resolver -o TMP/rows.json",),
     ),
     Form(
+        r"python bench/emulate_link\.py(?: .*)?",
+        "a tenth of the load",
+        (),
+        ("python bench/emulate_link.py --seconds 0.3",),
+    ),
+    Form(
         r"python bench/run\.py(?: --small)?",
         "a quarter of an hour; test_bench.py runs it small",
         ("make -n bench 'BENCH= --small'",),

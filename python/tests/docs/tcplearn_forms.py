@@ -282,6 +282,25 @@ TRAINING = (
         ("PYTHONPATH=python/tests python python/tests/live/live_trial.py 20 1",),
     ),
     Form(
+        r"tcplearn emulate (\S+) --server 'SERVER' --wait-port 8000 -- tcplearn live run -- CLIENT",
+        "a web server and a request",
+        (),
+        (
+            r"tcplearn emulate \1 --late-limit-us 1000000 --server 'python3 -m http.server 8000' "
+            "--wait-port 8000 -- tcplearn live run -- curl -s -o TMP/page http://198.18.0.2:8000/README.md",
+        ),
+    ),
+    Form(
+        r"tcplearn emulate PATH -- COMMAND",
+        NAME,
+        ("tcplearn emulate wired --late-limit-us 1000000 -- true",),
+    ),
+    Form(
+        r"tcplearn emulate (.*)",
+        "a machine that runs tests may be late",
+        (r"tcplearn emulate --late-limit-us 1000000 \1",),
+    ),
+    Form(
         r"tcplearn first-rto (?:load \S+|unload)",
         "of a cgroup without processes",
         (),

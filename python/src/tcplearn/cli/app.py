@@ -16,6 +16,7 @@ from tcplearn.cli.algorithms import algorithms_command
 from tcplearn.cli.causes import causes
 from tcplearn.cli.collect import collect
 from tcplearn.cli.common import CLOSED, Work, flush, say
+from tcplearn.cli.emulate import emulate
 from tcplearn.cli.experiments import experiments
 from tcplearn.cli.explain import explain
 from tcplearn.cli.first_rto import first_rto_app
@@ -53,6 +54,7 @@ GROUPS: dict[str, dict[str, tuple[typer.Typer | Callable[..., Work], str]]] = {
     "Experiments": {
         "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),
         "lab": (lab_app, "Run real Linux TCP over emulated networks."),
+        "emulate": (emulate, "Run a command over an emulated link, on this kernel."),
         "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
     },
     "Algorithms and models": {

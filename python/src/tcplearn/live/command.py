@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tcplearn.errors import UserError, printable
+from tcplearn.interrupts import waited
 
 from .conditions import here, need_all, need_free
 from .notes import noted
@@ -80,24 +80,7 @@ def _exit_code(command: Sequence[str], cgroup: Path) -> int:
         raise _NotRun(f"{printable(command[0])}: not found", _NOT_FOUND) from error
     except OSError as error:
         raise _NotRun(f"{printable(command[0])}: {error.strerror}", _NOT_RUN) from error
-    return _waited(process)
-
-
-def _waited(process: subprocess.Popen[bytes]) -> int:
-    """An interrupt from the terminal reaches the command itself; SIGTERM and SIGHUP are handed on."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-
-    def hand_on(number: int, _: object) -> None:
-        if number != signal.SIGINT:
-            process.send_signal(number)
-
-    for number in before:
-        signal.signal(number, hand_on)
-    try:
-        code = process.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    code = waited(process)
     return code if code >= 0 else _BY_SIGNAL - code
 
 

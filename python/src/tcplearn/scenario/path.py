@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Describes a network path (hops, and changes over time) for the lab and for ns-3; see docs/paths.md."""
+"""Describes a network path (hops, and changes over time) for every host; see docs/paths.md."""
 
 import math
 from collections.abc import Iterator
@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, Strict, model_validator
 
-from tcplearn.errors import UserError, printable
+from tcplearn.checkout import ROOT
+from tcplearn.errors import UserError, did_you_mean, printable
 
 from . import check, link_trace, tree
 from .check import Table
 
-HOSTS = ("lab", "ns3")  # the programs that emulate paths; a path file may have a table for each
+HOSTS = ("lab", "ns3", "emulate")  # the programs that emulate paths; a path file may have a table for each
 PACKET_BITS = 8 * 1500  # the packet size for converting a queue limit from ms to packets
 DEFAULT_PACKETS = 100
 
@@ -218,8 +219,19 @@ class NetworkPath(Table):
         return UserError(f"{printable(self.source or self.name or 'path')}: {key}: {host} {why}")
 
 
+def found(name: str) -> Path:
+    """Return the path file `name`: a file, or the name of a path that is shipped. Raise UserError."""
+    folder = ROOT / "paths"
+    for file in (Path(name), folder / f"{name}.toml"):
+        if file.is_file():
+            return file
+    names = sorted(file.stem for file in folder.glob("*.toml"))
+    hint = did_you_mean(name, names, f"shipped are {', '.join(names)}")
+    raise UserError(f"{printable(name)}: no such file, and no path of this name; {hint}")
+
+
 def expanded(value: Any, host: str) -> Any:
-    """Return the table `path` of a scenario for `host` ("lab" or "ns3"). It overrides the path file that
+    """Return the table `path` of a scenario for `host` (one of HOSTS). It overrides the path file that
     it names, with that file's own table `host` applied. Raise UserError."""
     if isinstance(value, str):
         value = {tree.FILE: value}
@@ -233,7 +245,7 @@ def expanded(value: Any, host: str) -> Any:
 
 
 def load(file: Path, host: str) -> NetworkPath:
-    """Return the path that `file` describes, for the program `host` ("lab" or "ns3"); raise UserError."""
+    """Return the path that `file` describes, for the program `host` (one of HOSTS); raise UserError."""
     return check.checked(NetworkPath, {**_for(host, tree.extended(file)), "source": str(file)}, file)
 
 

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Measures what the link of `tcplearn emulate` carries and how late it is, beside the kernel's own tbf
+between two veth devices in the same run:
+
+python bench/emulate_link.py                # root; a quarter of a minute, and nothing else should run
+python bench/emulate_link.py --seconds 1    # tries it
+
+Two loads: a TCP connection that sends as much as it can, where the link has no rate, and datagrams of 1,500
+bytes at 96 Mbit/s over a rate of 100 Mbit/s. How late a datagram is, is counted from when a link without
+faults would have delivered it, 0.12 ms after it was sent and after the one before. This contains the delay
+until the receiving program runs. The veth devices do not segment TCP, as TUN devices do not: packets have
+at most 1,500 bytes. tbf has a bucket of ten packets, which it may send at once: its timer is late too."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcplearn.emulate.ends import ADDRESSES
+from tcplearn.output.markdown import table_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python" / "tests" / "emulate"))
+import datagrams
+
+PORT = 7000
+RATE_MBPS, EVERY_US, BYTES = 100, 125, 1500
+PACKET_NS = BYTES * 8000 // RATE_MBPS
+SINK = f"""
+import json, socket, sys, time
+with socket.create_server(("", {PORT})) as server:
+    connection = server.accept()[0]
+    begun_s, got = time.monotonic(), 0
+    while part := connection.recv(1 << 18):
+        got += len(part)
+    open(sys.argv[1], "w").write(json.dumps(got * 8e-6 / (time.monotonic() - begun_s)))
+"""
+SOURCE = f"""
+import os, socket, sys, time
+end_s = time.monotonic() + float(sys.argv[1])
+with socket.create_connection((os.environ["TCPLEARN_SERVER"], {PORT})) as sock:
+    while time.monotonic() < end_s:
+        sock.sendall(bytes(1 << 16))
+time.sleep(0.3)
+"""
+_TSO_OFF = """
+import array, fcntl, socket, struct
+off = array.array("I", [0x1F, 0])  # ETHTOOL_STSO
+with socket.socket() as sock:
+    fcntl.ioctl(sock, 0x8946, struct.pack("16sQ16x", b"path0", off.buffer_info()[0]))  # SIOCETHTOOL
+"""
+NEAR, FAR = (f"tl-bench-{os.getpid()}-{side}" for side in ("near", "far"))
+
+
+class Emulated:
+    """Two TUN devices and this program's emulator."""
+
+    name = "tcplearn emulate"
+
+    def run(
+        self, folder: Path, rate_mbps: float | None, server: list[str], client: list[str], port: int
+    ) -> int:
+        """Run both commands; return the number of packets that crossed."""
+        path, result = folder / "path.toml", folder / "result.json"
+        path.write_text(
+            f"[hop.link]\nqueue_packets = 1000\n{f'rate_mbps = {rate_mbps}' if rate_mbps else ''}\n"
+        )
+        options = ["-q", "--json", "-o", result, "--late-limit-us", 10**9, "--server", shlex.join(server)]
+        words = ["emulate", *options, "--wait-port", port, path, "--", *client]
+        subprocess.run([sys.executable, "-m", "tcplearn", *map(str, words)], check=True)
+        self.found: dict[str, Any] = json.loads(result.read_text())
+        return sum(int(self.found[side]["delivered"]) for side in ("forward", "reverse"))
+
+
+class Tbf:
+    """Two veth devices, and tbf where the link has a rate."""
+
+    name = "veth and tbf"
+
+    def run(
+        self, folder: Path, rate_mbps: float | None, server: list[str], client: list[str], port: int
+    ) -> int:
+        with _veth(rate_mbps):
+            before = _packets()
+            given = {"env": {**os.environ, "TCPLEARN_SERVER": ADDRESSES["SERVER"]}}
+            serving = subprocess.Popen(_within(FAR, *server), **given)
+            while f":{port}" not in subprocess.check_output(_within(FAR, "ss", "-ltnH"), text=True):
+                time.sleep(0.01)
+            subprocess.run(_within(NEAR, *client), check=True, **given)
+            serving.terminate()
+            serving.wait()
+            return _packets() - before
+
+
+def _within(namespace: str, *words: str) -> list[str]:
+    return ["ip", "netns", "exec", namespace, *words]
+
+
+@contextlib.contextmanager
+def _veth(rate_mbps: float | None) -> Iterator[None]:
+    lines = [
+        f"netns add {NEAR}",
+        f"netns add {FAR}",
+        f"link add path0 netns {NEAR} type veth peer path0 netns {FAR}",
+    ]
+    try:
+        subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+        for name, end in ((NEAR, "CLIENT"), (FAR, "SERVER")):
+            up = f"link set path0 up\naddr add {ADDRESSES[end]}/30 dev path0"
+            subprocess.run(["ip", "-n", name, "-batch", "-"], input=up, text=True, check=True)
+            subprocess.run(_within(name, sys.executable, "-c", _TSO_OFF), check=True)
+            if rate_mbps:
+                rate = f"qdisc add dev path0 root tbf rate {rate_mbps}mbit burst 15140 limit 1500000"
+                subprocess.run(["tc", "-n", name, *rate.split()], check=True)
+        yield
+    finally:
+        for name in (NEAR, FAR):
+            subprocess.run(["ip", "netns", "del", name], check=False)
+
+
+def _packets() -> int:
+    shown = subprocess.check_output(["ip", "-n", NEAR, "-s", "-j", "link", "show", "path0"], text=True)
+    return sum(int(json.loads(shown)[0]["stats64"][way]["packets"]) for way in ("tx", "rx"))
+
+
+def bulk(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, float]:
+    """Return thousands of packets a second in both directions, and Mbit/s of the application."""
+    got = folder / "got.json"
+    server = [sys.executable, "-c", SINK, str(got)]
+    packets = link.run(folder, None, server, [sys.executable, "-c", SOURCE, str(seconds)], PORT)
+    return packets / seconds / 1000, json.loads(got.read_text())
+
+
+def paced(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, list[float]]:
+    """Return the share of the datagrams that arrived, and the 50th and 99th percentile and the maximum of how
+    late they were, in ms."""
+    seen, count = folder / "seen.json", round(seconds * 1e6 / EVERY_US)
+    server = [sys.executable, datagrams.__file__, "receive", str(seen)]
+    send = ["send", str(count), str(BYTES), str(EVERY_US), "0.2"]
+    link.run(folder, RATE_MBPS, server, [sys.executable, datagrams.__file__, *send], datagrams.PORT)
+    rows = np.array(json.loads(seen.read_text()), np.int64)
+    waited_ns = np.arange(1, len(rows) + 1) * PACKET_NS
+    due_ns = np.maximum.accumulate(rows[:, 1] + PACKET_NS - waited_ns) + waited_ns
+    late_ms = (rows[:, 2] - due_ns) / 1e6
+    return len(rows) / count, [float(np.quantile(late_ms, q)) for q in (0.5, 0.99, 1)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each load (default: 3)")
+    seconds = parser.parse_args().seconds
+    rows = []
+    links = (Emulated(), Tbf())
+    with tempfile.TemporaryDirectory() as made:
+        for link in links:
+            packets, mbps = bulk(link, Path(made), seconds)
+            share, late_ms = paced(link, Path(made), seconds)
+            figures = [f"{packets:.0f}", f"{mbps:.0f}", f"{share:.1%}", *(f"{ms:.2f}" for ms in late_ms)]
+            rows.append([link.name, *figures])
+    heads = [
+        "link",
+        "1,000 packets/s",
+        "Mbit/s",
+        "arrived",
+        *(f"late, ms: {q}" for q in ("p50", "p99", "most")),
+    ]
+    print(table_of(heads, rows, [True, *[False] * 6]))
+    late = links[0].found["late_us"]
+    print(
+        f"\nAt 100 Mbit/s the emulator was late by {late['p50']} us (median), {late['p99']} us (p99), ",
+        end="",
+    )
+    print(f"{late['max']} us (most) of {late['packets']} packets.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The verb `tcplearn emulate`: runs a command over an emulated link on this machine's own kernel."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tcplearn.cli import options as o
+from tcplearn.cli.common import Outputs, Work, say, write
+from tcplearn.errors import UserError
+
+#: The emulator does not sleep in the last 40 us before a packet is due: a sleep ends about as late.
+SPIN_US = 40
+LATE_LIMIT_US = 5000
+
+
+def emulate(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A path file (docs/paths.md), or the name of a shipped one.")
+    ],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The client and its words.")],
+    server: Annotated[
+        str,
+        typer.Option(
+            metavar="COMMAND",
+            help="Run this in a shell at the other end for as long as the client runs.",
+            show_default=False,
+        ),
+    ] = "",
+    wait_port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT",
+            min=1,
+            max=65535,
+            help="Start the client when the server listens on this TCP port.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of losses, delays and fades.")] = 1,
+    drop_syn: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, max=100, help="Drop the first N SYNs of each connection."),
+    ] = 0,
+    drop_syn_ack: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, max=100, help="Drop the first N SYN-ACKs of each connection."),
+    ] = 0,
+    late_limit_us: Annotated[
+        int,
+        typer.Option(metavar="US", min=0, help="The run is unusable if a packet is released later."),
+    ] = LATE_LIMIT_US,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
+    output: o.Output = None,
+    quiet: o.Quiet = False,
+) -> Work:
+    """Run a command at one end of an emulated link, between two network namespaces of this kernel. Both ends'
+    addresses are in the environment: TCPLEARN_CLIENT, TCPLEARN_SERVER, and with IPv6 TCPLEARN_CLIENT6,
+    TCPLEARN_SERVER6. The exit code is the command's, or 1 if the run is unusable."""
+
+    def work(_: str) -> int:
+        from tcplearn import provenance
+        from tcplearn.emulate import path as paths
+        from tcplearn.emulate import trial
+        from tcplearn.emulate.ends import ADDRESSES, ADDRESSES6
+        from tcplearn.emulate.order import Order
+        from tcplearn.emulate.result import Result, discarded
+        from tcplearn.scenario import path as network_path
+
+        if wait_port and not server:
+            raise UserError("--wait-port is for the server; give --server too")
+        Outputs(output=output).check()
+        described = network_path.load(network_path.found(path), "emulate")
+        order = Order(
+            paths.hops(described), seed, command, server, wait_port or 0, drop_syn, drop_syn_ack, SPIN_US
+        )
+        if not quiet:
+            places = (f"{end.lower()} {ADDRESSES[end]} {ADDRESSES6[end]}" for end in ADDRESSES)
+            say(f"{described.name or Path(path).name}: {', '.join(places)}")
+        result = Result(trial.run(order), late_limit_us)
+        if as_json or output:
+            run = {"path": described.name, "seed": seed, **result.record(), **provenance.made_by()}
+            write(json.dumps(run) + "\n", output)
+        for line in result.lines() if not quiet else map(discarded, result.unusable):
+            say(line)
+        return result.exit_code
+
+    return work

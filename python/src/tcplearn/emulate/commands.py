@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The processes of the client and of the server, of which this process is the first of their PID namespace:
+whatever becomes of their parents, it is told of their ends."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from tcplearn.errors import FailedError, UserError, printable
+
+from . import kernel
+
+_NOT_FOUND, _NOT_RUN = 127, 126
+_BY_SIGNAL = 128
+_ENDS_AFTER_S = 2.0
+_LOOK_EVERY_S = 0.01
+
+
+class NotRunError(UserError):
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.exit_code = code
+
+
+class Commands:
+    """Starts commands and waits for them. `codes` has the exit codes of those that have ended, by PID, as a
+    shell gives them."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+        self.codes: dict[int, int] = {}
+
+    def start(self, words: Sequence[str]) -> int:
+        """Start the client's command; return its PID. Raise NotRunError."""
+        try:
+            process = subprocess.Popen(words, env=self._environment)
+        except FileNotFoundError as error:
+            raise NotRunError(f"{printable(words[0])}: not found", _NOT_FOUND) from error
+        except OSError as error:
+            raise NotRunError(f"{printable(words[0])}: {error.strerror}", _NOT_RUN) from error
+        return _left_to_us(process)
+
+    def start_server(self, command: str, network: int) -> int:
+        """Start a command of the shell in the namespace with the handle `network`, in a session of its own:
+        Ctrl-C does not end it before the client. Its output goes to standard error. Return its PID."""
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=2,
+            start_new_session=True,
+            preexec_fn=lambda: kernel.enter(network),
+        )
+        return _left_to_us(process)
+
+    def wait(self, pid: int) -> int:
+        """Wait until the process has ended; return its exit code."""
+        while pid not in self.codes:
+            self._ended(0)
+        return self.codes[pid]
+
+    def wait_until(self, ready: Callable[[], bool], server: int, what: str, most_s: float) -> None:
+        """Wait until `ready()`, which is that the process `server` `what`. Raise FailedError if that ends
+        before, or takes too long."""
+        end = time.monotonic() + most_s
+        while not ready():
+            self._ended(os.WNOHANG)
+            if server in self.codes:
+                raise FailedError(f"the server ended with code {self.codes[server]} before it had {what}")
+            if time.monotonic() > end:
+                raise FailedError(f"after {most_s:g} s the server has not yet {what}")
+            time.sleep(_LOOK_EVERY_S)
+
+    def stop(self, pid: int) -> int | None:
+        """End a process and its session; return its exit code if it had ended before."""
+        self._ended(os.WNOHANG)
+        if pid in self.codes:
+            return self.codes[pid]
+        os.killpg(pid, signal.SIGTERM)
+        end = time.monotonic() + _ENDS_AFTER_S
+        while pid not in self.codes and time.monotonic() < end:
+            self._ended(os.WNOHANG)
+            time.sleep(_LOOK_EVERY_S)
+        return None
+
+    def _ended(self, flags: int) -> None:
+        """Take note of one process that has ended, or with WNOHANG of all that have."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, flags)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            code = os.waitstatus_to_exitcode(status)
+            self.codes[pid] = code if code >= 0 else _BY_SIGNAL - code
+            if not flags:
+                return
+
+
+def _left_to_us(process: subprocess.Popen[bytes]) -> int:
+    process.returncode = 0  # waitpid above, not the module subprocess, learns of its end
+    return process.pid

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The process that holds an emulated link, its two namespaces and all that runs in them:
+
+python -m tcplearn.emulate.inside PARENT ORDER RESULT    # PARENT: a PID; the others: file handles of pipes
+
+It makes a PID namespace whose first process does the work. When one of these or PARENT ends, however
+it ends, the kernel kills everything in that namespace. The namespaces are gone with their last process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from tcplearn import _native
+from tcplearn.errors import FailedError, UserError
+
+from . import ends, kernel
+from .commands import Commands
+from .order import Order, order_of
+
+_SERVER_WITHIN_S = 30.0
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_INTERRUPTED = 130
+
+
+class _Stopped(Exception):
+    """A signal came before the command was started."""
+
+
+class _Link:
+    """The emulated path, which carries packets in a thread of its own."""
+
+    def __init__(self, order: Order, client: ends.End, server: ends.End) -> None:
+        self._path = _native.EmulatedPath(order.hops, order.seed)
+        self._stop = os.eventfd(0, os.EFD_CLOEXEC)
+        self._given = (client.device, server.device, self._stop, order.syns, order.syn_acks, order.spin_us)
+        self._found: dict[str, Any] | RuntimeError | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._found = self._path.carry(*self._given)
+        except RuntimeError as error:
+            self._found = error
+
+    def end(self) -> dict[str, Any]:
+        """Stop it; return what it counted. Raise FailedError."""
+        os.eventfd_write(self._stop, 1)
+        self._thread.join()
+        if not isinstance(self._found, dict):
+            raise FailedError(f"the link failed: {self._found}")
+        return self._found
+
+
+def _emulate(order: Order) -> dict[str, Any]:
+    """Raise UserError or OSError."""
+    server = ends.make("SERVER", "CLIENT")
+    client = ends.make("CLIENT", "SERVER")
+    commands = Commands({**os.environ, **ends.variables()})
+    serving = 0
+    if order.server:
+        serving = commands.start_server(order.server, server.network)
+    if order.wait_port:
+        kernel.enter(server.network)
+        what = f"opened port {order.wait_port}"
+        commands.wait_until(lambda: ends.is_listening(order.wait_port), serving, what, _SERVER_WITHIN_S)
+        kernel.enter(client.network)
+    link = _Link(order, client, server)
+    asking = commands.start(order.command)
+    signal.signal(signal.SIGINT, _ignore)  # a terminal sends it to the command too
+    _hand_on(asking)
+    code = commands.wait(asking)
+    found = link.end()
+    served = commands.stop(serving) if serving else None
+    overrun = ends.overrun(client) + ends.overrun(server)
+    return {"exit_code": code, "server_exit_code": served, "overrun": overrun, **found}
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Do nothing: a handler, not SIG_IGN, which commands would inherit."""
+
+
+def _hand_on(pid: int) -> None:
+    """Send the signals that end this process to the process `pid` instead."""
+
+    def send(number: int, _frame: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    for number in _ENDING:
+        signal.signal(number, send)
+
+
+def _stop(_number: int, _frame: object) -> None:
+    raise _Stopped
+
+
+def _first_process(order: Order, alive: int, result: int) -> None:
+    """Do the work as the first process of a PID namespace, unless the parent, whose end closes the pipe
+    `alive`, has ended already."""
+    kernel.die_with_parent()
+    if select.select([alive], (), (), 0)[0]:
+        return
+    with contextlib.suppress(OSError):  # without it, programs see PIDs in /proc that are not their own
+        kernel.mount_own_proc()
+    for number in (*_ENDING, signal.SIGINT):
+        signal.signal(number, _stop)
+    try:
+        found = _emulate(order)
+    except UserError as error:
+        found = {"error": str(error), "exit_code": error.exit_code}
+    except OSError as error:
+        found = {"error": f"no emulated link can be made here: {error.strerror}", "exit_code": 2}
+    except _Stopped:
+        found = {"error": "interrupted before the command was started", "exit_code": _INTERRUPTED}
+    os.write(result, json.dumps(found).encode())
+
+
+def _namespaces() -> None:
+    """Leave for new namespaces; users other than root are root in one of their own. Raise OSError."""
+    flags = kernel.NEW_NAMESPACE | kernel.NEW_PIDS
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        kernel.unshare(flags)
+        return
+    kernel.unshare(flags | kernel.NEW_USER)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+
+
+def main(parent: int, order: int, result: int) -> None:
+    kernel.die_with_parent()
+    if os.getppid() != parent:
+        return
+    for number in (*_ENDING, signal.SIGINT):
+        signal.signal(number, _ignore)
+    with os.fdopen(order) as pipe:
+        given = order_of(pipe.read())
+    try:
+        _namespaces()
+    except OSError as error:
+        why = f"namespaces are not permitted here: {error.strerror}"
+        os.write(result, json.dumps({"error": why, "exit_code": 2}).encode())
+        return
+    alive, held = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(held)
+        _first_process(given, alive, result)
+        os._exit(0)
+    os.close(result)
+    _hand_on(child)
+    os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What the process that emulates is told to do (native/emulate/link.h)."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Order:
+    hops: list[dict[str, Any]]  # as path.hops() gives them
+    seed: int
+    command: list[str]  # the client's
+    server: str = ""  # a command of the shell
+    wait_port: int = 0  # the command starts when the server listens on this TCP port
+    syns: int = 0  # to drop of each connection
+    syn_acks: int = 0
+    spin_us: int = 0  # waited for without sleep before a packet is due
+
+    def words(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def order_of(words: str) -> Order:
+    return Order(**json.loads(words))
