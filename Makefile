@@ -188,6 +188,7 @@ timed-dev-python: timed-packages timed-python-build
 
 packages:
 	@tools/system-packages $(BUILD_PACKAGES) $(NS3_PACKAGES) $(LAB_PACKAGES) $(BPF_PACKAGES) $(TEST_PACKAGES) $(BENCH_PACKAGES)
+	@tools/cargo --version >/dev/null # of Debian, if there is none
 
 python-build: $(BIN)/tcplearn
 
