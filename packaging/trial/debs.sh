@@ -16,6 +16,7 @@ mkdir /root/empty && cd /root/empty || exit 2
 verbs_that_need_nothing
 reports
 live
+emulated_link
 needs tcplearn first-rto status
 programs_of_first_use
 works apt-get install -y -qq --no-install-recommends /src/dist/libtcplearn0_*.deb /src/dist/libtcplearn-dev_*.deb gcc libc6-dev pkg-config

@@ -47,6 +47,12 @@ live() {
   says '^7$' sh -c 'tcplearn live run -- sh -c "exit 7"; echo $?'
 }
 
+# A link between two ends of this machine; the exit code is the command's.
+emulated_link() {
+  needs tcplearn emulate wired -- true
+  says '^7$' sh -c 'tcplearn emulate wired -- sh -c "exit 7"; echo $?'
+}
+
 programs_of_first_use() {
   needs tcplearn simulate "$files/experiments/nunes2014/scenario-5.toml" --profile smoke
   needs tcplearn lab run "$files/experiments/nunes2014/live-2.toml" --profile smoke

@@ -27,6 +27,7 @@ works pip install -q --disable-pip-version-check "$files/examples/my_estimator"
 works tcplearn replay "$link" -e running-median
 if [ "$(dpkg --print-architecture)" = amd64 ]; then # the lab's machine and the compiled BPF programs are of x86-64
   live
+  emulated_link
   needs tcplearn first-rto status
   programs_of_first_use
 fi
