@@ -72,6 +72,7 @@ def emulate(
         if wait_port and not server:
             raise UserError("--wait-port is for the server; give --server too")
         Outputs(output=output).check()
+        trial.need()
         described = network_path.load(network_path.found(path), "emulate")
         order = Order(
             paths.hops(described), seed, command, server, wait_port or 0, drop_syn, drop_syn_ack, SPIN_US

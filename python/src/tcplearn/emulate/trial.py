@@ -24,10 +24,14 @@ class _EndedError(UserError):
         self.exit_code = code
 
 
+def need() -> None:
+    """Raise UserError if a package of Debian is missing."""
+    debian.need("the emulator", {"iproute2": "ip"})
+
+
 def run(order: Order) -> dict[str, Any]:
     """Run what `order` says; return what the emulating process counted, and the command's exit code. Raise
     UserError or FailedError."""
-    debian.need("the emulator", {"iproute2": "ip"})
     words_out, words_in = os.pipe()
     result_out, result_in = os.pipe()
     handles = (str(words_out), str(result_in))
