@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Damages every kind of file that tcplearn reads, and the words of its options, and runs the command on it:
 
-    python hostile_commands.py [--count N] [--seed N] [--keep DIR]     damaged inputs, drawn by the seed
-    python hostile_commands.py --captures DIR                          every file of a folder, as it is
+    python damaged_inputs.py [--count N] [--seed N] [--keep DIR]     damaged inputs, drawn by the seed
+    python damaged_inputs.py --captures DIR                          every file of a folder, as it is
 
 Accepted: the exit code 0, or 2 with one line that says what to do and no file of results; within a minute and
 600 MB. Prints what is not accepted, and how many runs ended how. With --keep DIR the inputs that were not
