@@ -13,8 +13,8 @@ BENCH_PACKAGES := libbenchmark-dev tcpdump tcptrace tshark
 LAB_PACKAGES := qemu-system-x86 gcc-12 make libelf-dev xz-utils
 # tcplearn first-rto: compiler, loader and headers of its BPF program
 BPF_PACKAGES := clang bpftool libbpf-dev
-# iproute2 makes the emulated networks; chromium opens the reports; groff and mandoc read the manual pages
-TEST_PACKAGES := iproute2 chromium libclang-rt-dev llvm pkg-config tshark shellcheck groff man-db mandoc hping3 traceroute tcptraceroute
+# iproute2 makes the emulated networks, which ping and curl try; chromium opens the reports; groff and mandoc read the manual pages
+TEST_PACKAGES := iproute2 iputils-ping curl chromium libclang-rt-dev llvm pkg-config tshark shellcheck groff man-db mandoc hping3 traceroute tcptraceroute
 
 PYTHON ?= python3
 VENV := .venv
