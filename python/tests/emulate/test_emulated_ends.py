@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -194,6 +195,21 @@ def test_nothing_is_left_when_it_is_stopped(
     assert errors == ("tcplearn: interrupted before the command was started\n" if waits else "")
     # a command that has ended by a signal has a result; one that was not started has none
     assert sorted(file.name for file in tmp_path.glob("*.json*")) == ([] if waits else ["out.json"])
+
+
+def test_a_signal_that_comes_before_the_command_is_handed_on_to_it() -> None:
+    script = """
+import os, signal, subprocess
+from tcplearn.emulate.handed_on import HandedOn
+signals = HandedOn([signal.SIGTERM])
+os.kill(os.getpid(), signal.SIGTERM)
+process = subprocess.Popen(["sleep", "600"])
+signals.to(process.pid)
+print(process.wait())
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, timeout=_WAITS_S)
+    assert done.stdout == f"{-signal.SIGTERM}\n"
 
 
 def test_the_holder_of_the_link_is_killed(mark: str, tmp_path: Path) -> None:

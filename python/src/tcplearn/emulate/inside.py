@@ -23,10 +23,12 @@ from tcplearn.errors import FailedError, UserError
 
 from . import ends, kernel
 from .commands import Commands
+from .handed_on import HandedOn
 from .order import Order, order_of
 
 _SERVER_WITHIN_S = 30.0
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
+_ALL = (*_ENDING, signal.SIGINT)
 _INTERRUPTED = 130
 
 
@@ -74,9 +76,10 @@ def _emulate(order: Order) -> dict[str, Any]:
         commands.wait_until(lambda: ends.is_listening(order.wait_port), serving, what, _SERVER_WITHIN_S)
         kernel.enter(client.network)
     link = _Link(order, client, server)
+    signals = HandedOn(_ALL)
     asking = commands.start(order.command)
+    signals.to(asking)
     signal.signal(signal.SIGINT, _ignore)  # a terminal sends it to the command too
-    _hand_on(asking)
     code = commands.wait(asking)
     found = link.end()
     served = commands.stop(serving) if serving else None
@@ -86,17 +89,6 @@ def _emulate(order: Order) -> dict[str, Any]:
 
 def _ignore(_number: int, _frame: object) -> None:
     """Do nothing: a handler, not SIG_IGN, which commands would inherit."""
-
-
-def _hand_on(pid: int) -> None:
-    """Send the signals that end this process to the process `pid` instead."""
-
-    def send(number: int, _frame: object) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-
-    for number in _ENDING:
-        signal.signal(number, send)
 
 
 def _stop(_number: int, _frame: object) -> None:
@@ -111,9 +103,10 @@ def _first_process(order: Order, alive: int, result: int) -> None:
         return
     with contextlib.suppress(OSError):  # without it, programs see PIDs in /proc that are not their own
         kernel.mount_own_proc()
-    for number in (*_ENDING, signal.SIGINT):
+    for number in _ALL:
         signal.signal(number, _stop)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ALL)
         found = _emulate(order)
     except UserError as error:
         found = {"error": str(error), "exit_code": error.exit_code}
@@ -141,8 +134,7 @@ def main(parent: int, order: int, result: int) -> None:
     kernel.die_with_parent()
     if os.getppid() != parent:
         return
-    for number in (*_ENDING, signal.SIGINT):
-        signal.signal(number, _ignore)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ALL)  # until each process has its handlers
     with os.fdopen(order) as pipe:
         given = order_of(pipe.read())
     try:
@@ -158,7 +150,9 @@ def main(parent: int, order: int, result: int) -> None:
         _first_process(given, alive, result)
         os._exit(0)
     os.close(result)
-    _hand_on(child)
+    signal.signal(signal.SIGINT, _ignore)
+    HandedOn(_ENDING).to(child)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ALL)
     os.waitpid(child, 0)
 
 

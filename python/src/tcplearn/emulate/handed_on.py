@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Signals that are handed on to another process."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable
+
+
+class HandedOn:
+    """Hands the signals that end this process on to another; those that come before that has been started,
+    afterwards."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self._pid: int | None = None
+        self._waiting: list[int] = []
+        for number in numbers:
+            signal.signal(number, self._take)
+
+    def to(self, pid: int) -> None:
+        self._pid = pid
+        while self._waiting:
+            self._take(self._waiting.pop(0), None)
+
+    def _take(self, number: int, _frame: object) -> None:
+        if self._pid is None:
+            self._waiting.append(number)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, number)
