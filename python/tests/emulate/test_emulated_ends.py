@@ -102,7 +102,7 @@ def test_an_unprivileged_user_has_a_link_too() -> None:
     drop += "--ambient-caps=+dac_read_search --bounding-set=-all,+dac_read_search"
     if subprocess.run(["setpriv", *drop.split(), "unshare", "-rn", "true"], check=False).returncode:
         pytest.skip("unprivileged users have no namespaces here")
-    if not os.stat("/dev/net/tun").st_mode & stat.S_IWOTH:
+    if not Path("/dev/net/tun").stat().st_mode & stat.S_IWOTH:
         pytest.skip("only root may open /dev/net/tun here")
     done = run(
         *ANY_LATENESS,
