@@ -57,6 +57,11 @@ BENCH = (
         ("python bench/retry_latency.py --half judged --requests 400 --traces resolver -o TMP/rows.json",),
     ),
     Form(
+        r"python examples/quic/compare\.py(?: .*)?",
+        "a quarter of an hour; test_learned_pto.py runs it small",
+        ("python examples/quic/compare.py --help",),
+    ),
+    Form(
         r"python bench/emulate_link\.py(?: .*)?",
         "a tenth of the load",
         (),

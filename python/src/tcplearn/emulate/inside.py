@@ -66,7 +66,7 @@ def _emulate(order: Order) -> dict[str, Any]:
     """Raise UserError or OSError."""
     server = ends.make("SERVER", "CLIENT")
     client = ends.make("CLIENT", "SERVER")
-    commands = Commands({**os.environ, **ends.variables()})
+    commands = Commands({**order.environment, **ends.variables()})
     serving = 0
     if order.server:
         serving = commands.start_server(order.server, server.network)

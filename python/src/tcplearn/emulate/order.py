@@ -2,7 +2,8 @@
 """What the process that emulates is told to do (native/emulate/link.h)."""
 
 import json
-from dataclasses import asdict, dataclass
+import os
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -16,6 +17,8 @@ class Order:
     syns: int = 0  # to drop of each connection
     syn_acks: int = 0
     spin_us: int = 0  # waited for without sleep before a packet is due
+    # the commands', before it is made safe for our own processes (search_path)
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def words(self) -> str:
         return json.dumps(asdict(self))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Loss recovery for aioquic whose probe timeout (RFC 9002, 6.2) is learned: while at most three packets have
+no acknowledgement, a probe is sent when tcplearn.RetryTimer says so, and never later than aioquic's own.
+
+    recovery = LearnedRecovery.of(connection)       # a new QuicConnection, before its first packet"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from aioquic.quic.connection import QuicConnection
+from aioquic.quic.packet_builder import QuicSentPacket
+from aioquic.quic.rangeset import RangeSet
+from aioquic.quic.recovery import QuicPacketRecovery, QuicPacketSpace
+
+import tcplearn
+
+#: With more packets in flight, acknowledgements of later ones show a loss sooner than a timer.
+MOST_IN_FLIGHT = 3
+#: The chosen share of spurious probes.
+RATE = 0.001
+
+
+class CountedRecovery(QuicPacketRecovery):
+    """aioquic's own loss recovery, which also follows one packet at a time until it is acknowledged, to count
+    spurious probes: those of a packet that had arrived, whose acknowledgement was late or lost. Packets
+    before the handshake is confirmed are not followed."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.packets = self.probes = self.spurious = 0
+        self._followed: list[int] = []  # numbers of the packet that is followed and of its probes
+        self._space: QuicPacketSpace | None = None
+        self._probe_is_next = False
+
+    @classmethod
+    def of(cls, connection: QuicConnection, **more: Any) -> Self:
+        """Return a new recovery, which replaces that of a connection that has sent nothing."""
+        own = connection._loss
+        settings = connection.configuration
+        connection._loss = recovery = cls(
+            congestion_control_algorithm=settings.congestion_control_algorithm,
+            initial_rtt=settings.initial_rtt,
+            max_datagram_size=connection._max_datagram_size,
+            peer_completed_address_validation=own.peer_completed_address_validation,
+            send_probe=own._send_probe,
+            logger=own._logger,
+            quic_logger=own._quic_logger,
+            **more,
+        )
+        return recovery
+
+    def on_packet_sent(self, *, packet: QuicSentPacket, space: QuicPacketSpace) -> None:
+        super().on_packet_sent(packet=packet, space=space)
+        if not (packet.is_ack_eliciting and space.is_application_data and self.handshake_confirmed):
+            return
+        if not self._followed:
+            self._space = space
+            self.packets += 1
+            self._follow(packet)
+        elif not self._probe_is_next:
+            return
+        self._followed.append(packet.packet_number)
+        self._probe_is_next = False
+
+    def on_loss_detection_timeout(self, *, now: float) -> None:
+        if self._followed and self._get_loss_space() is None:
+            self._probe_is_next = True
+            self.probes += 1
+            self._probed(now)
+        super().on_loss_detection_timeout(now=now)
+
+    def on_ack_received(
+        self, *, ack_rangeset: RangeSet, ack_delay: float, now: float, space: QuicPacketSpace
+    ) -> None:
+        super().on_ack_received(ack_rangeset=ack_rangeset, ack_delay=ack_delay, now=now, space=space)
+        if space is not self._space or not self._followed:
+            return
+        received = [copy for copy, number in enumerate(self._followed) if number in ack_rangeset]
+        largest = ack_rangeset.bounds().stop - 1
+        if received:
+            self.spurious += len(self._followed) - 1 - received[0]
+        elif self._followed[-1] in space.sent_packets or self._probe_is_next:
+            return
+        if received and largest in self._followed:
+            self._acknowledged(self._followed.index(largest), now)
+        else:
+            self._unknown()
+        self._followed = []
+        self._probe_is_next = False
+
+    def _follow(self, packet: QuicSentPacket) -> None:
+        """A packet is followed from now on."""
+
+    def _probed(self, now: float) -> None:
+        """The timeout has fired: a probe follows."""
+
+    def _acknowledged(self, copy: int, now: float) -> None:
+        """The packet that is followed (0) or a probe of it (1, 2, ...) is acknowledged."""
+
+    def _unknown(self) -> None:
+        """The packet was lost, or its own acknowledgement was: a later packet's shows it (RFC 9002, 5.1)."""
+
+
+class LearnedRecovery(CountedRecovery):
+    """`earlier`: the timer of an earlier connection to the same place, which the new one inherits from."""
+
+    def __init__(
+        self, *, rate: float = RATE, earlier: tcplearn.RetryTimer | None = None, **settings: Any
+    ) -> None:
+        super().__init__(**settings)
+        self.timer = tcplearn.RetryTimer(rate=rate)
+        if earlier is not None:
+            self.timer.inherit(earlier)
+        self._copies = 0  # probes at the times of our timer
+        self._wait_s = 0.0
+        self._now_us = 0
+
+    def get_loss_detection_time(self, *, amplification_limited: bool) -> float | None:
+        own = super().get_loss_detection_time(amplification_limited=amplification_limited)
+        if own is None or not self._followed or self._space is None or self._get_loss_space() is not None:
+            return own
+        if self._space.ack_eliciting_in_flight > MOST_IN_FLIGHT:
+            return own
+        return min(own, self._time_of_last_sent_ack_eliciting_packet + self._wait_s)
+
+    def _follow(self, packet: QuicSentPacket) -> None:
+        self._copies = 0
+        now_us = self._us(packet.sent_time)
+        self._wait_s = (self.timer.sent(self.packets, now_us) - now_us) / 1e6
+
+    def _probed(self, now: float) -> None:
+        now_us = self._us(now)
+        for _, copy in self.timer.fired(now_us):
+            self._copies = copy
+            self._wait_s = ((self.timer.deadline_us() or now_us) - now_us) / 1e6
+
+    def _acknowledged(self, copy: int, now: float) -> None:
+        if copy and self._copies != len(self._followed) - 1:
+            self._unknown()  # aioquic's own timeout came before ours: which wait ended is not known
+        else:
+            self.timer.answered(self.packets, self._us(now), copy)
+
+    def _unknown(self) -> None:
+        self.timer.cancelled(self.packets)
+
+    def _us(self, time_s: float) -> int:
+        """asyncio's timers end up to a clock's resolution early, with the time for which they were set."""
+        self._now_us = max(self._now_us, round(time_s * 1e6))
+        return self._now_us
