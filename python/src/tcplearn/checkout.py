@@ -17,6 +17,12 @@ ROOT = _CHECKOUT if IS_CHECKOUT else _PACKAGE / "data"
 LAB = ROOT / "linux" / "lab"
 
 
+def no_such_file(path: Path) -> str:
+    """Say what to do where `path` does not exist: it may be a file of ours, which pages name so."""
+    ours = ROOT / path
+    return f"no such file here; use {printable(ours)}" if ours.is_file() else "no such file; check the path"
+
+
 def output_of(command: Sequence[str]) -> str:
     """Return what `command` prints; if it fails, raise FailedError with the last line that it printed."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)

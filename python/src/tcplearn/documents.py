@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tcplearn.checkout import no_such_file
 from tcplearn.errors import UserError, printable
 
 #: The largest accepted TOML file (written by people) and JSON file (written by programs), in bytes.
@@ -50,7 +51,7 @@ def content(path: Path, most_bytes: int) -> bytes:
     try:
         return bounded(path, most_bytes)
     except FileNotFoundError as error:
-        raise UserError(f"{name}: no such file; check the path") from error
+        raise UserError(f"{name}: {no_such_file(path)}") from error
     except OSError as error:
         raise UserError(f"{name}: cannot be read: {(error.strerror or str(error)).lower()}") from error
     except ValueError as error:

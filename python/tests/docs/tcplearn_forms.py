@@ -69,11 +69,11 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn simulate (\S+) --profile smoke",
+        r"tcplearn simulate (?:\$files/)?(\S+) --profile smoke(?: --out out)?",
         "read; a smoke run of one scenario stands for all, but in full",
         (
             r"python python/tests/docs/read_scenarios.py \1 --profile smoke",
-            f"tcplearn simulate {SMOKE} -j 1",
+            f"tcplearn simulate {SMOKE} -j 1 --out TMP/smoke",
         ),
         (r"tcplearn simulate \1 --profile smoke --out TMP/runs",),
     ),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tcplearn import errors
+from tcplearn.checkout import no_such_file
 from tcplearn.cli import options as o
 from tcplearn.cli.options import FormatName
 from tcplearn.errors import FailedError, UserError, printable
@@ -52,7 +53,7 @@ def _check_readable(path: Path, name: str) -> None:
             with path.open("rb"):
                 pass
     except FileNotFoundError as error:
-        raise UserError(f"{name}: no such file; check the path") from error
+        raise UserError(f"{name}: {no_such_file(path)}") from error
     except OSError as error:
         raise UserError(
             f"{name}: cannot read: {(error.strerror or str(error)).lower()}; check its owner"
