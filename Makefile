@@ -206,6 +206,7 @@ test:
 test-full: export ALL := 1
 test-full: test
 	ctest --test-dir build/core --output-on-failure --no-tests=error -L reference -j $(JOBS)
+	core/tests/run_portable.sh
 	$(TOGETHER) core-fuzz capture-fuzz text-fuzz FUZZ_SECONDS=300 TEXT_FUZZ_SECONDS=60 FUZZ_SEED=0
 	$(BIN)/pytest -n $(PYTESTS) -rs -m full --durations=30
 

@@ -38,7 +38,7 @@ PORT = 4433
 ANSWER_BYTES = 1024
 COUNTS = b"counts"
 DISCARDED = 1  # exit code of `tcplearn emulate` for a run in which a packet was late
-TRIES = 3
+TRIES = 10
 PATH = """
 name = "quic"
 [hop.line]
@@ -164,6 +164,16 @@ def over_link(kind: str, delay_ms: float, loss: float, seed: int, words: list[st
     raise SystemExit(f"no run over the link was usable: code {done.returncode}")
 
 
+def over_links(kind: str, delay_ms: float, loss: float, asked: argparse.Namespace) -> dict[str, Any]:
+    """Return what the runs of some seeds have together."""
+    words = [f"--requests={asked.requests}", f"--each={asked.each}"]
+    words += [f"--pause-ms={asked.pause_ms}", f"--bytes={asked.bytes}"]
+    seeds = range(asked.seed, asked.seed + asked.runs)
+    runs = [over_link(kind, delay_ms, loss, seed, words) for seed in seeds]
+    counts = {name: sum(run[name] for run in runs) for name in ("packets", "probes", "spurious")}
+    return {"recovery": kind, "took_us": [took for run in runs for took in run["took_us"]], **counts}
+
+
 def quantile_ms(took_us: list[int], share: float) -> float:
     return sorted(took_us)[min(int(share * len(took_us)), len(took_us) - 1)] / 1000
 
@@ -181,26 +191,23 @@ def line(run: dict[str, Any]) -> str:
 
 
 def compare(asked: argparse.Namespace) -> None:
-    words = [
-        f"--{name.replace('_', '-')}={getattr(asked, name)}"
-        for name in ("requests", "each", "pause_ms", "bytes")
-    ]
     print("RTT, ms  loss, %  recovery  p50, ms  p99, ms  slowest 2 %, ms  spurious in 1,000")
     kinds = ("own", "learned")
     pool = ThreadPoolExecutor(len(kinds))
     for delay_ms in asked.delay_ms:
         for loss in asked.loss:
-            run = partial(over_link, delay_ms=delay_ms, loss=loss, seed=asked.seed, words=words)
+            run = partial(over_links, delay_ms=delay_ms, loss=loss, asked=asked)
             for one in pool.map(run, kinds):
-                print(f"{2 * delay_ms:7}  {loss:7g}  {line(one)}", flush=True)
+                print(f"{2 * delay_ms:7g}  {loss:7g}  {line(one)}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("part", nargs="?", choices=["compare", "server", "client"], default="compare")
     parser.add_argument("--recovery", choices=["own", "learned"], default="learned")
-    parser.add_argument("--requests", type=int, default=1500)
-    parser.add_argument("--each", type=int, default=250, help="requests of a connection")
+    parser.add_argument("--runs", type=int, default=5, help="over each link, with seeds of their own")
+    parser.add_argument("--requests", type=int, default=300, help="of a run")
+    parser.add_argument("--each", type=int, default=150, help="requests of a connection")
     parser.add_argument("--pause-ms", type=float, default=100, help="between two requests")
     parser.add_argument("--bytes", type=int, default=ANSWER_BYTES, help="of an answer")
     parser.add_argument("--loss", type=float, nargs="*", default=[1, 2], help="per cent, in each direction")

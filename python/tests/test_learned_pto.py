@@ -161,7 +161,7 @@ def test_the_comparison_over_an_emulated_link() -> None:
         trial.need()
     except UserError as error:
         pytest.skip(str(error))
-    few = ["--requests=20", "--each=10", "--delay-ms=5", "--loss=2"]
+    few = ["--runs=2", "--requests=20", "--each=10", "--delay-ms=5", "--loss=2"]
     done = subprocess.run(
         [sys.executable, FOLDER / "compare.py", *few], capture_output=True, text=True, check=False
     )
