@@ -22,7 +22,7 @@ def played(events, subject):
     """Yield the answer of `subject` (a classifier or the features) to each decision among `events`."""
     for event in events:
         if isinstance(event, Ack):
-            getattr(subject, "path", subject).ack(event)
+            subject.ack(event)
         elif event.change is None:
             yield (subject.decide if hasattr(subject, "decide") else subject.features)(event)
         else:

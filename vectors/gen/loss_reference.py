@@ -207,6 +207,9 @@ class Classifier:
     def learn(self, at, cause):
         pass
 
+    def ack(self, a):
+        self.path.ack(a)
+
     def answer(self, congestion, threshold):
         return congestion, CONGESTION if congestion >= threshold else RANDOM
 
@@ -318,6 +321,93 @@ class History(Mlp):
         return self.answer(congestion, p["threshold"])
 
 
+class Online(Classifier):
+    """Counts by (level of the queue, whether the window is large). The base of a loss are the packets and
+    losses at smaller pairs."""
+
+    def start(self):
+        self.forget()
+        self.floor, self.window, self.skip, self.last, self.kept, self.recovers = None, 0, 0, None, False, False
+
+    def forget(self):
+        pairs = [(level, large) for level in range(9) for large in (False, True)]
+        self.packets, self.lost = dict.fromkeys(pairs, 0), dict.fromkeys(pairs, self.n.number(0))
+        self.counted = False
+
+    def pair(self):
+        path, n = self.path, self.n
+        delay, limits = path.rtt - path.low, [n.scaled(path.low, 32)]
+        while len(limits) < 7:
+            limits.append(limits[-1] * 2)
+        span = path.high - path.low
+        full = delay >= limits[0] and delay >= span - n.scaled(span, 16)
+        before = n.product(path.packet, max(self.window, 1))
+        large = self.window == 0 or path.srtt >= before - n.scaled(before, 4)
+        return 8 if full else sum(delay >= limit for limit in limits), large
+
+    def fade(self, pair):
+        if self.lost[pair] >= self.n.number(self.p["memory"]) or self.packets[pair] >= 1 << 18:
+            self.lost = {key: self.n.scaled(value, 2) for key, value in self.lost.items()}
+            self.packets = {key: value // 2 for key, value in self.packets.items()}
+
+    def lose(self):
+        self.lost[self.last] += self.one
+        self.fade(self.last)
+
+    def ack(self, a):
+        super().ack(a)
+        if not self.known():
+            return
+        if self.floor is None or self.path.low < self.floor - self.n.scaled(self.floor, 16):
+            self.forget()
+            self.floor = self.path.low
+        if self.recovers:
+            return
+        if self.skip:
+            self.skip = max(0, self.skip - a.delivered)
+            return
+        pair = self.pair()
+        self.packets[pair] += min(a.delivered, 1 << 18)
+        self.fade(pair)
+
+    def learn(self, at, cause):
+        if at.change == BEGUN:
+            self.last = self.pair()
+            self.counted = self.known() and not self.recovers and not self.skip
+            if self.counted:
+                self.lose()
+            self.kept, self.recovers, self.window = cause == RANDOM, True, count(at.cwnd)
+            return
+        if at.change == UNDONE and self.counted:
+            self.lost[self.last] = max(self.n.number(0), self.lost[self.last] - self.one)
+        if at.change == TIMEOUT and self.recovers and self.kept and self.counted:
+            self.lose()
+        if at.change in (UNDONE, TIMEOUT):
+            self.counted = False
+        if at.change == TIMEOUT:
+            self.kept = False
+        if self.recovers or at.change == TIMEOUT:
+            self.skip = 0 if self.kept or at.change == UNDONE else count(at.cwnd)
+        self.recovers = False
+
+    def share(self, a, b):
+        return self.n.number(0) if b <= 0 else self.one if a >= b else self.n.quotient(a, b)
+
+    def judge(self, f, at):
+        if not self.known():
+            return self.rule(True)
+        n, pair, prior = self.n, self.pair(), self.n.decimal(self.p["prior"])
+        if pair == (0, False):
+            return self.answer(
+                self.one - self.share(self.lost[pair], self.lost[pair] + prior), n.decimal(self.p["threshold"])
+            )
+        base = [key for key in self.lost if key < pair]
+        lost, packets = sum(self.lost[key] for key in base), sum(self.packets[key] for key in base)
+        expected = n.scaled(n.product(lost, self.packets[pair]), packets) if packets else n.number(0)
+        chance = n.part(self.share(expected, self.lost[pair] + prior), self.share(lost, lost + prior))
+        return self.answer(self.one - chance, n.decimal(self.p["threshold"]))
+
+
 MLP = {"model": 0, "threshold": 0.4}
 HISTORY = {
     "model": 0, "threshold": 0.35, "answer": 0.75, "past": 0.45, "bias": -0.25, "memory": 16, "most": 3,
@@ -355,6 +445,15 @@ CLASSIFIERS = {  # name: (class, default parameters, variants); each is run on e
             {"answer": 0.25, "past": 2, "bias": 1.5, "memory": 2},
             {"answer": 4, "past": 4, "bias": -8, "most": 24},
             {"model": 1, "threshold": 0.7, "most": 0.5, "memory": 5},
+        ],
+    ),
+    "online": (
+        Online,
+        {"threshold": 0.3, "prior": 2, "memory": 64},
+        [
+            {"threshold": 0.6, "prior": 0.5},
+            {"threshold": 0.95, "prior": 0, "memory": 8},
+            {"threshold": 0.9, "prior": 0.25, "memory": 8},
         ],
     ),
 }
