@@ -322,42 +322,45 @@ class History(Mlp):
 
 
 class Online(Classifier):
-    """Counts by (level of the queue, whether the window is large). The base of a loss are the packets and
-    losses at smaller pairs."""
+    """Counts packets and losses by load, a pair of the level of the queue and whether the window is large."""
+
+    LOADS = tuple((level, large) for level in range(9) for large in (False, True))
 
     def start(self):
         self.forget()
-        self.floor, self.window, self.skip, self.last, self.kept, self.recovers = None, 0, 0, None, False, False
+        self.floor, self.top, self.window, self.skip = None, self.n.duration(0), 0, 0
+        self.last, self.kept, self.recovers = None, False, False
 
     def forget(self):
-        pairs = [(level, large) for level in range(9) for large in (False, True)]
-        self.packets, self.lost = dict.fromkeys(pairs, 0), dict.fromkeys(pairs, self.n.number(0))
+        self.packets = dict.fromkeys(self.LOADS, 0)
+        self.lost = dict.fromkeys(self.LOADS, self.n.number(0))
         self.counted = False
 
-    def pair(self):
+    def load(self):
         path, n = self.path, self.n
-        delay, limits = path.rtt - path.low, [n.scaled(path.low, 32)]
+        delay, limits = path.srtt - path.low, [n.scaled(path.low, 32)]
         while len(limits) < 7:
             limits.append(limits[-1] * 2)
-        span = path.high - path.low
+        span = self.top - path.low
         full = delay >= limits[0] and delay >= span - n.scaled(span, 16)
         before = n.product(path.packet, max(self.window, 1))
         large = self.window == 0 or path.srtt >= before - n.scaled(before, 4)
         return 8 if full else sum(delay >= limit for limit in limits), large
 
-    def fade(self, pair):
-        if self.lost[pair] >= self.n.number(self.p["memory"]) or self.packets[pair] >= 1 << 18:
+    def halve(self, load):
+        if self.lost[load] >= self.n.number(self.p["memory"]) or self.packets[load] >= 1 << 18:
             self.lost = {key: self.n.scaled(value, 2) for key, value in self.lost.items()}
             self.packets = {key: value // 2 for key, value in self.packets.items()}
 
     def lose(self):
         self.lost[self.last] += self.one
-        self.fade(self.last)
+        self.halve(self.last)
 
     def ack(self, a):
         super().ack(a)
         if not self.known():
             return
+        self.top = max(self.top, self.path.srtt)
         if self.floor is None or self.path.low < self.floor - self.n.scaled(self.floor, 16):
             self.forget()
             self.floor = self.path.low
@@ -366,17 +369,22 @@ class Online(Classifier):
         if self.skip:
             self.skip = max(0, self.skip - a.delivered)
             return
-        pair = self.pair()
-        self.packets[pair] += min(a.delivered, 1 << 18)
-        self.fade(pair)
+        load = self.load()
+        self.packets[load] += min(a.delivered, 1 << 18)
+        self.halve(load)
+
+    def begin(self, at, cause):
+        self.last = self.load()
+        self.counted = self.known() and not self.recovers and not self.skip
+        if self.counted:
+            self.lose()
+        self.kept, self.recovers = cause == RANDOM, True
+        cwnd = count(at.cwnd // 2 if at.cwnd < at.ssthresh else at.cwnd)
+        self.window = max(cwnd, self.window + (cwnd - self.window) // 8)
 
     def learn(self, at, cause):
         if at.change == BEGUN:
-            self.last = self.pair()
-            self.counted = self.known() and not self.recovers and not self.skip
-            if self.counted:
-                self.lose()
-            self.kept, self.recovers, self.window = cause == RANDOM, True, count(at.cwnd)
+            self.begin(at, cause)
             return
         if at.change == UNDONE and self.counted:
             self.lost[self.last] = max(self.n.number(0), self.lost[self.last] - self.one)
@@ -390,21 +398,36 @@ class Online(Classifier):
             self.skip = 0 if self.kept or at.change == UNDONE else count(at.cwnd)
         self.recovers = False
 
+    def lows(self):
+        """Return how many of the lowest loads have the share `low` of all packets."""
+        least = self.n.product(self.n.decimal(self.p["low"]), count(sum(self.packets.values())))
+        for k in range(len(self.LOADS)):
+            if self.n.number(sum(self.packets[load] for load in self.LOADS[:k])) >= least:
+                return k
+        return len(self.LOADS)
+
     def share(self, a, b):
         return self.n.number(0) if b <= 0 else self.one if a >= b else self.n.quotient(a, b)
 
     def judge(self, f, at):
         if not self.known():
             return self.rule(True)
-        n, pair, prior = self.n, self.pair(), self.n.decimal(self.p["prior"])
-        if pair == (0, False):
-            return self.answer(
-                self.one - self.share(self.lost[pair], self.lost[pair] + prior), n.decimal(self.p["threshold"])
-            )
-        base = [key for key in self.lost if key < pair]
-        lost, packets = sum(self.lost[key] for key in base), sum(self.packets[key] for key in base)
-        expected = n.scaled(n.product(lost, self.packets[pair]), packets) if packets else n.number(0)
-        chance = n.part(self.share(expected, self.lost[pair] + prior), self.share(lost, lost + prior))
+        n, prior, low, here = (
+            self.n,
+            self.n.decimal(self.p["prior"]),
+            self.lows(),
+            self.LOADS.index(self.load()),
+        )
+        if here < low:
+            lower, these = self.LOADS[:low], self.LOADS[low:]
+        else:
+            lower, these = self.LOADS[:here], [self.LOADS[here]]
+        lost, packets = sum(self.lost[key] for key in lower), sum(self.packets[key] for key in lower)
+        sent = sum(self.packets[key] for key in these)
+        expected = n.scaled(n.product(lost, sent), packets) if packets and sent else n.number(0)
+        chance = n.part(
+            self.share(expected, sum(self.lost[key] for key in these) + prior), self.share(lost, lost + prior)
+        )
         return self.answer(self.one - chance, n.decimal(self.p["threshold"]))
 
 
@@ -449,11 +472,11 @@ CLASSIFIERS = {  # name: (class, default parameters, variants); each is run on e
     ),
     "online": (
         Online,
-        {"threshold": 0.3, "prior": 2, "memory": 64},
+        {"threshold": 0.5, "prior": 2, "low": 0.5, "memory": 64},
         [
-            {"threshold": 0.6, "prior": 0.5},
-            {"threshold": 0.95, "prior": 0, "memory": 8},
-            {"threshold": 0.9, "prior": 0.25, "memory": 8},
+            {"threshold": 0.9, "prior": 0.25},
+            {"threshold": 0.95, "prior": 0, "low": 0.25, "memory": 8},
+            {"threshold": 0.7, "prior": 0.5, "low": 0.75},
         ],
     ),
 }

@@ -56,7 +56,8 @@
 	  TL_LOSS_LEARNING) \
 	X(loss_online, "online", TL_LOSS_ONLINE_PARAMS, TL_LEARNED, \
 	  "ours: learns in the connection, without trained weights", \
-	  "It has no trained weights: it begins as TCP's standard and learns from the connection's own packets " \
+	  "It has no trained weights: it begins as TCP's standard and learns from the connection's own " \
+	  "packets " \
 	  "and losses how many losses occur at low load, which congestion cannot have caused.", \
 	  TL_LOSS_COUNTING)
 

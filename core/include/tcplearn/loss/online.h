@@ -10,13 +10,14 @@
 enum {
 	TL_ONLINE_FULL = 8, /* the level of a full queue; 0 ... 7 are levels of the queueing delay */
 	TL_ONLINE_CELLS = 2 * (TL_ONLINE_FULL + 1), /* a small and a large window at each level */
-	TL_ONLINE_PACKETS_MAX = 1 << 18 /* in one cell */
+	TL_ONLINE_PACKETS_MAX = 1 << 18             /* in one cell */
 };
 #endif
 
 #define TL_LOSS_ONLINE_PARAMS(X) \
-	X(ratio, threshold, TL_RATIO(3, 10), 0, 1, "least probability that counts as congestion") \
+	X(ratio, threshold, TL_RATIO(1, 2), 0, 1, "least probability that counts as congestion") \
 	X(ratio, prior, TL_RATIO(2, 1), 0, 256, "losses by congestion that are assumed before any was seen") \
+	X(ratio, low, TL_RATIO(1, 2), 0, 1, "least share of the packets that counts as low load") \
 	X(count, memory, 64, 8, 128, "losses in one cell at which all counts are halved")
 
 struct TL(loss_online_params) {
@@ -28,9 +29,10 @@ struct TL(loss_online) {
 	struct TL(loss_path) path;
 	struct TL(loss_online_params) params;
 	num_t floor; /* least RTT when the counts began */
+	num_t top;   /* greatest SRTT */
 	ratio_t lost[TL_ONLINE_CELLS];
 	uint32_t packets[TL_ONLINE_CELLS];
-	uint32_t window;     /* cwnd at the last loss; 0: none yet */
+	uint32_t window;     /* greatest cwnd at recent losses; 0: none yet */
 	uint32_t skip;       /* packets still to be delivered before counting goes on */
 	uint32_t last;       /* cell of the last loss */
 	uint32_t counted;    /* 1: the last loss is in `lost` */
@@ -54,16 +56,17 @@ TL_FN void TL(loss_online_forget)(struct TL(loss_online) *s)
 TL_FN void TL(loss_online_start)(struct TL(loss_online) *s)
 {
 	TL(loss_online_forget)(s);
-	s->floor = num_from_us(0);
+	s->floor = s->top = num_from_us(0);
 	s->window = s->skip = s->last = s->kept = s->recovering = 0;
 }
 
-/* Returns the level of the queue: `full` if the RTT is within 1/16 of the greatest, otherwise the number of
- * the limits RTTmin / 32, / 16, ... 2 RTTmin that the queueing delay reaches. */
-TL_FN uint32_t TL(loss_online_level)(const struct TL(loss_path) *path)
+/* Returns the level of the queue: `full` if SRTT is within 1/16 of its greatest, otherwise the number of the
+ * limits RTTmin / 32, / 16, ... 2 RTTmin that SRTT is above RTTmin. SRTT, because the sample before a loss
+ * is longer than others if the receiver delays ACKs. */
+TL_FN uint32_t TL(loss_online_level)(const struct TL(loss_online) *s)
 {
-	const num_t delay = path->rtt - path->rtt_min, range = path->rtt_max - path->rtt_min;
-	num_t limit = num_shr(path->rtt_min, 5);
+	const num_t delay = s->path.srtt - s->path.rtt_min, range = s->top - s->path.rtt_min;
+	num_t limit = num_shr(s->path.rtt_min, 5);
 	uint32_t level = 0;
 
 	if (delay >= limit && delay >= range - num_shr(range, 4))
@@ -75,12 +78,12 @@ TL_FN uint32_t TL(loss_online_level)(const struct TL(loss_path) *path)
 	return level;
 }
 
-/* Returns the present cell. The window, SRTT / time per packet, is small below 3/4 of cwnd at the last loss. */
+/* Returns the present cell. The window, SRTT / time per packet, is small below 3/4 of `window`. */
 TL_FN uint32_t TL(loss_online_cell)(const struct TL(loss_online) *s)
 {
 	const num_t last = num_mul_count(s->path.packet_time, TL(loss_count)(s->window));
 
-	return 2 * TL(loss_online_level)(&s->path) +
+	return 2 * TL(loss_online_level)(s) +
 	       (s->window == 0 || s->path.srtt >= last - num_shr(last, 2) ? 1 : 0);
 }
 
@@ -113,6 +116,7 @@ TL_FN void TL(loss_online_observe)(struct TL(loss_online) *s, const struct tl_lo
 
 	if (s->path.rtts == 0)
 		return;
+	s->top = TL(max)(s->top, s->path.srtt);
 	if (s->floor == num_from_us(0) || s->path.rtt_min < s->floor - num_shr(s->floor, 4)) {
 		/* what seemed an empty queue was none: the levels were wrong */
 		TL(loss_online_forget)(s);
@@ -129,6 +133,16 @@ TL_FN void TL(loss_online_observe)(struct TL(loss_online) *s, const struct tl_lo
 	TL(loss_online_fade)(s, cell);
 }
 
+/* Updates the greatest window, of which each loss at a smaller one takes an eighth of the difference. In slow
+ * start half of cwnd counts, which was the window one round trip ago. */
+TL_FN void TL(loss_online_window)(struct TL(loss_online) *s, const struct tl_loss_moment *at)
+{
+	const uint32_t cwnd = TL(loss_count)(at->cwnd_segments < at->ssthresh_segments ? at->cwnd_segments / 2
+										       : at->cwnd_segments);
+
+	s->window = cwnd >= s->window ? cwnd : s->window - (s->window - cwnd + 7) / 8;
+}
+
 TL_FN void TL(loss_online_begun)(struct TL(loss_online) *s, const struct tl_loss_moment *at, uint32_t cause)
 {
 	s->last = TL(loss_online_cell)(s);
@@ -137,7 +151,7 @@ TL_FN void TL(loss_online_begun)(struct TL(loss_online) *s, const struct tl_loss
 		TL(loss_online_lose)(s);
 	s->kept = cause == TL_LOSS_RANDOM ? 1 : 0;
 	s->recovering = 1;
-	s->window = TL(loss_count)(at->cwnd_segments);
+	TL(loss_online_window)(s, at);
 }
 
 /* Learns the outcome of the last decision. A timeout in the recovery of a kept window is another loss at that
@@ -172,25 +186,51 @@ TL_FN ratio_t TL(loss_online_share)(ratio_t a, ratio_t b)
 					: ratio_from_whole(1);
 }
 
-/* Returns the probability that a loss in `cell` is random: the share of the cell's losses that the rate of
- * losses in the cells before it explains. In the first cell this share is 1. `prior` losses by congestion are
- * added to those of the cell, and to those from which the rate is taken. */
+/* The packets and losses of some cells. */
+struct TL(loss_online_sum) {
+	ratio_t lost;
+	uint32_t packets;
+};
+
+TL_FN struct TL(loss_online_sum)
+	TL(loss_online_sum)(const struct TL(loss_online) *s, uint32_t from, uint32_t end)
+{
+	struct TL(loss_online_sum) sum = { ratio_from_whole(0), 0 };
+
+	for (; from < end; from++) {
+		sum.lost += s->lost[from];
+		sum.packets += s->packets[from];
+	}
+	return sum;
+}
+
+/* Returns the end of the cells of low load: the first ones that have the share `low` of all packets. */
+TL_FN uint32_t TL(loss_online_low)(const struct TL(loss_online) *s)
+{
+	const uint32_t all = TL(loss_online_sum)(s, 0, TL_ONLINE_CELLS).packets;
+	const ratio_t least = num_mul_count(s->params.low, TL(loss_count)(all));
+	uint32_t end = 0, packets = 0;
+
+	while (end < TL_ONLINE_CELLS && ratio_from_whole(packets) < least)
+		packets += s->packets[end++];
+	return end;
+}
+
+/* Returns the probability that a loss in `cell` is random: the share of the losses there that the rate of
+ * losses at lower load explains. If the cell is itself one of low load, it is the share of the losses at all
+ * higher loads: how little the load matters. `prior` losses by congestion are added to both counts. */
 TL_FN ratio_t TL(loss_online_random)(const struct TL(loss_online) *s, uint32_t cell)
 {
-	const ratio_t prior = s->params.prior;
-	ratio_t lower = ratio_from_whole(0), explained = ratio_from_whole(0);
-	uint32_t packets = 0, i;
+	const uint32_t low = TL(loss_online_low)(s);
+	const struct TL(loss_online_sum) base = TL(loss_online_sum)(s, 0, cell < low ? low : cell),
+					 here = cell < low ? TL(loss_online_sum)(s, low, TL_ONLINE_CELLS)
+							   : TL(loss_online_sum)(s, cell, cell + 1);
+	ratio_t explained = ratio_from_whole(0);
 
-	if (cell == 0)
-		return TL(loss_online_share)(s->lost[0], s->lost[0] + prior);
-	for (i = 0; i < cell; i++) {
-		lower += s->lost[i];
-		packets += s->packets[i];
-	}
-	if (packets > 0 && s->packets[cell] > 0)
-		explained = num_div_count(num_mul_count(lower, s->packets[cell]), packets);
-	return num_mul(TL(loss_online_share)(explained, s->lost[cell] + prior),
-		       TL(loss_online_share)(lower, lower + prior));
+	if (base.packets > 0 && here.packets > 0)
+		explained = num_div_count(num_mul_count(base.lost, here.packets), base.packets);
+	return num_mul(TL(loss_online_share)(explained, here.lost + s->params.prior),
+		       TL(loss_online_share)(base.lost, base.lost + s->params.prior));
 }
 
 TL_FN void TL(loss_online_judge)(const struct TL(loss_online) *s, const ratio_t *f,
