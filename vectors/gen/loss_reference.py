@@ -400,7 +400,7 @@ class Online(Classifier):
 
     def lows(self):
         """Return how many of the lowest loads have the share `low` of all packets."""
-        least = self.n.product(self.n.decimal(self.p["low"]), count(sum(self.packets.values())))
+        least = self.n.product(self.n.decimal(self.p["low"]), max(1, sum(self.packets.values())))
         for k in range(len(self.LOADS)):
             if self.n.number(sum(self.packets[load] for load in self.LOADS[:k])) >= least:
                 return k

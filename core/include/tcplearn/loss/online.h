@@ -7,11 +7,9 @@
 
 #ifndef TCPLEARN_LOSS_ONLINE_H
 #define TCPLEARN_LOSS_ONLINE_H
-enum {
-	TL_ONLINE_FULL = 8, /* the level of a full queue; 0 ... 7 are levels of the queueing delay */
-	TL_ONLINE_CELLS = 2 * (TL_ONLINE_FULL + 1), /* a small and a large window at each level */
-	TL_ONLINE_PACKETS_MAX = 1 << 18             /* in one cell */
-};
+#define TL_ONLINE_FULL 8u   /* the level of a full queue; 0 ... 7 are levels of the queueing delay */
+#define TL_ONLINE_CELLS 18u /* a small and a large window at each level */
+#define TL_ONLINE_PACKETS_MAX (1u << 18) /* in one cell */
 #endif
 
 #define TL_LOSS_ONLINE_PARAMS(X) \
@@ -186,29 +184,29 @@ TL_FN ratio_t TL(loss_online_share)(ratio_t a, ratio_t b)
 					: ratio_from_whole(1);
 }
 
-/* The packets and losses of some cells. */
-struct TL(loss_online_sum) {
-	ratio_t lost;
-	uint32_t packets;
-};
-
-TL_FN struct TL(loss_online_sum)
-	TL(loss_online_sum)(const struct TL(loss_online) *s, uint32_t from, uint32_t end)
+TL_FN ratio_t TL(loss_online_lost)(const struct TL(loss_online) *s, uint32_t from, uint32_t end)
 {
-	struct TL(loss_online_sum) sum = { ratio_from_whole(0), 0 };
+	ratio_t sum = ratio_from_whole(0);
 
-	for (; from < end; from++) {
-		sum.lost += s->lost[from];
-		sum.packets += s->packets[from];
-	}
+	for (; from < end; from++)
+		sum += s->lost[from];
+	return sum;
+}
+
+TL_FN uint32_t TL(loss_online_packets)(const struct TL(loss_online) *s, uint32_t from, uint32_t end)
+{
+	uint32_t sum = 0;
+
+	for (; from < end; from++)
+		sum += s->packets[from];
 	return sum;
 }
 
 /* Returns the end of the cells of low load: the first ones that have the share `low` of all packets. */
 TL_FN uint32_t TL(loss_online_low)(const struct TL(loss_online) *s)
 {
-	const uint32_t all = TL(loss_online_sum)(s, 0, TL_ONLINE_CELLS).packets;
-	const ratio_t least = num_mul_count(s->params.low, TL(loss_count)(all));
+	const uint32_t all = TL(loss_online_packets)(s, 0, TL_ONLINE_CELLS);
+	const ratio_t least = num_mul_count(s->params.low, all > 0 ? all : 1);
 	uint32_t end = 0, packets = 0;
 
 	while (end < TL_ONLINE_CELLS && ratio_from_whole(packets) < least)
@@ -221,16 +219,17 @@ TL_FN uint32_t TL(loss_online_low)(const struct TL(loss_online) *s)
  * higher loads: how little the load matters. `prior` losses by congestion are added to both counts. */
 TL_FN ratio_t TL(loss_online_random)(const struct TL(loss_online) *s, uint32_t cell)
 {
-	const uint32_t low = TL(loss_online_low)(s);
-	const struct TL(loss_online_sum) base = TL(loss_online_sum)(s, 0, cell < low ? low : cell),
-					 here = cell < low ? TL(loss_online_sum)(s, low, TL_ONLINE_CELLS)
-							   : TL(loss_online_sum)(s, cell, cell + 1);
+	const uint32_t low = TL(loss_online_low)(s), from = cell < low ? low : cell;
+	const uint32_t end = cell < low ? TL_ONLINE_CELLS : cell + 1;
+	const uint32_t below = TL(loss_online_packets)(s, 0, from),
+		       here = TL(loss_online_packets)(s, from, end);
+	const ratio_t lost = TL(loss_online_lost)(s, 0, from), prior = s->params.prior;
 	ratio_t explained = ratio_from_whole(0);
 
-	if (base.packets > 0 && here.packets > 0)
-		explained = num_div_count(num_mul_count(base.lost, here.packets), base.packets);
-	return num_mul(TL(loss_online_share)(explained, here.lost + s->params.prior),
-		       TL(loss_online_share)(base.lost, base.lost + s->params.prior));
+	if (below > 0 && here > 0)
+		explained = num_div_count(num_mul_count(lost, here), below);
+	return num_mul(TL(loss_online_share)(explained, TL(loss_online_lost)(s, from, end) + prior),
+		       TL(loss_online_share)(lost, lost + prior));
 }
 
 TL_FN void TL(loss_online_judge)(const struct TL(loss_online) *s, const ratio_t *f,
