@@ -399,12 +399,12 @@ class Online(Classifier):
         self.recovers = False
 
     def lows(self):
-        """Return how many of the lowest loads have the share `low` of all packets."""
-        least = self.n.product(self.n.decimal(self.p["low"]), max(1, sum(self.packets.values())))
-        for k in range(len(self.LOADS)):
-            if self.n.number(sum(self.packets[load] for load in self.LOADS[:k])) >= least:
-                return k
-        return len(self.LOADS)
+        """Return how many of the lowest loads have the share `low` of all packets, but not all packets."""
+        total = sum(self.packets.values())
+        least = self.n.product(self.n.decimal(self.p["low"]), max(1, total))
+        sums = [sum(self.packets[load] for load in self.LOADS[:k]) for k in range(len(self.LOADS) + 1)]
+        enough = next((k for k, some in enumerate(sums) if self.n.number(some) >= least), len(self.LOADS))
+        return min(enough, max(k for k, some in enumerate(sums) if some < total or not k))
 
     def share(self, a, b):
         return self.n.number(0) if b <= 0 else self.one if a >= b else self.n.quotient(a, b)

@@ -202,14 +202,15 @@ TL_FN uint32_t TL(loss_online_packets)(const struct TL(loss_online) *s, uint32_t
 	return sum;
 }
 
-/* Returns the end of the cells of low load: the first ones that have the share `low` of all packets. */
+/* Returns the end of the cells of low load: the first ones that have the share `low` of all packets, but not
+ * all packets. */
 TL_FN uint32_t TL(loss_online_low)(const struct TL(loss_online) *s)
 {
 	const uint32_t all = TL(loss_online_packets)(s, 0, TL_ONLINE_CELLS);
 	const ratio_t least = num_mul_count(s->params.low, all > 0 ? all : 1);
 	uint32_t end = 0, packets = 0;
 
-	while (end < TL_ONLINE_CELLS && ratio_from_whole(packets) < least)
+	while (packets + s->packets[end] < all && ratio_from_whole(packets) < least)
 		packets += s->packets[end++];
 	return end;
 }
