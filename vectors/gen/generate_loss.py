@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Write vectors/loss, or with --check compare the existing files."""
 
+from loss_connection import Connection
 from loss_numbers import Float, Whole
-from loss_reference import CLASSIFIERS, Connection
+from loss_reference import CLASSIFIERS
 from loss_series import ALL, Ack
 from vector_files import expected_file, main, series_text, texts_of
 
