@@ -58,6 +58,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "clean": clean(harm.at(loss_rate=0.0)),
         "lossy": lossy(harm.at(loss_rate=LOSS_RATE)),
         "calls": calls(harm),
+        "drops_added": DROPS_ADDED,
         "threshold": choice.table(found.at(scenario="calibration-online"), "online-"),
         "networks": len({run.run for run in found.at(scenario="calibration-online")}),
         "lossy_rates": choice.LOSSY,
