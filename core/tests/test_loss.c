@@ -58,7 +58,7 @@ static void check_size(const struct tl_loss_classifier *c)
 	struct classifier s;
 
 	classifier_defaults(&s, c);
-	CHECK(c->algorithm.state_bytes(s.params) <= 384, "%s: %u bytes of state", c->algorithm.name,
+	CHECK(c->algorithm.state_bytes(s.params) <= 512, "%s: %u bytes of state", c->algorithm.name,
 	      c->algorithm.state_bytes(s.params));
 }
 
@@ -237,6 +237,75 @@ static void check_numbers(void)
 	}
 }
 
+/* A sender at a bottleneck: a window of segments per round trip, which grows by one; a segment takes 1 ms,
+ * the base RTT is 15 ms, the queue has 40 places. `kept` and `halved` count the decisions of the last half of
+ * the rounds, separately for overflows ([1]) and random losses ([0]). */
+struct tried {
+	uint32_t kept[2], halved[2];
+};
+
+static struct tried try_sender(enum tl_arithmetic arithmetic, double loss, uint64_t seed)
+{
+	enum { ROUNDS = 4000, BASE = 15, QUEUE = 40 };
+	struct tried out = { { 0, 0 }, { 0, 0 } };
+	uint32_t cwnd = 10, ssthresh = 20, round, i;
+	struct classifier s;
+	int64_t now_us = 0;
+
+	classifier_defaults(&s, tl_loss_find("online", arithmetic));
+	classifier_start(&s);
+	for (round = 0; round < ROUNDS; round++) {
+		const uint32_t waiting = cwnd > BASE ? cwnd - BASE : 0;
+		const int full = waiting > QUEUE;
+		const int64_t rtt_us = 1000 * (BASE + (int64_t)(full ? QUEUE : waiting));
+		int random = 0;
+
+		for (i = 0; i < cwnd && !random; i++) {
+			struct tl_loss_ack a = { now_us += rtt_us / cwnd, rtt_us, 1, 0 };
+
+			s.c->observe(s.state, &a);
+			random = random_below(&seed, 1000000) < 1e6 * loss;
+		}
+		if (full || random) {
+			struct tl_loss_moment at = { now_us, cwnd, cwnd, ssthresh, TL_LOSS_UNKNOWN };
+			struct tl_loss_decision d = classifier_decide(&s, &at);
+
+			s.c->change(s.state, &at, TL_LOSS_BEGUN, d.cause);
+			if (d.cause == TL_LOSS_CONGESTION)
+				ssthresh = at.cwnd_segments = cwnd = cwnd / 2 > 2 ? cwnd / 2 : 2;
+			s.c->change(s.state, &at, TL_LOSS_ENDED, TL_LOSS_UNKNOWN);
+			if (round > ROUNDS / 2)
+				(d.cause == TL_LOSS_RANDOM ? out.kept : out.halved)[full]++;
+		} else {
+			cwnd++;
+		}
+	}
+	classifier_stop(&s);
+	return out;
+}
+
+/* Without random loss `online` does what the standard does. With it, it learns to keep the window at most
+ * random losses; it halves it at most overflows too, if these are not rarer than random losses. */
+static void check_online(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < 6; i++) {
+		const enum tl_arithmetic arithmetic = i % 2 ? TL_FIX : TL_F64;
+		const struct tried clean = try_sender(arithmetic, 0, 1 + i);
+		const struct tried rare = try_sender(arithmetic, 0.002, 1 + i);
+		const struct tried lossy = try_sender(arithmetic, 0.01, 1 + i);
+
+		CHECK(clean.kept[1] == 0 && clean.halved[1] > 10, "online: kept %u of %u at a full queue",
+		      clean.kept[1], clean.kept[1] + clean.halved[1]);
+		CHECK(rare.kept[0] > 2 * rare.halved[0] && lossy.kept[0] > 2 * lossy.halved[0],
+		      "online: kept %u, halved %u at random losses", lossy.kept[0], lossy.halved[0]);
+		CHECK(rare.halved[1] > 2 * rare.kept[1],
+		      "online: kept %u, halved %u at a full queue with random losses", rare.kept[1],
+		      rare.halved[1]);
+	}
+}
+
 int main(void)
 {
 	size_t i;
@@ -255,5 +324,6 @@ int main(void)
 	}
 	check_twins();
 	check_numbers();
+	check_online();
 	return finish();
 }

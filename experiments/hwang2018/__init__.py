@@ -3,11 +3,12 @@
 
 from pathlib import Path
 
-from experiments.hwang2018 import lab, simulated
+from experiments.hwang2018 import lab, online, simulated
 from experiments.lib.pages import Page
 
 HERE = Path("experiments") / "hwang2018"
 PAGES = {
     "simulated": Page("hwang2018/simulated.md.j2", HERE / "simulated.md", simulated.batches, simulated.fill),
+    "online": Page("hwang2018/online.md.j2", HERE / "online.md", online.batches, online.fill),
     "lab": Page("hwang2018/lab.md.j2", HERE / "lab.md", lab.batches, lab.fill),
 }

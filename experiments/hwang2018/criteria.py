@@ -71,10 +71,12 @@ def rows(found: Sample) -> Iterator[list[str]]:
             yield judged(f"goodput at 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least)
     for plain, oracle, ours in KINDS:
         for sender in ours:
-            yield from _no_harm(found.at(scenario="harm"), plain, oracle, sender)
+            yield from no_harm(found.at(scenario="harm"), plain, oracle, sender)
 
 
-def _no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[list[str]]:
+def no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[list[str]]:
+    """Yields a table row for each criterion of harm, from `found`, the runs of the conditions of harm."""
+
     def over(runs: Sample, base: str, metric: str, plus: float = 0.0) -> dict[str, Estimate]:
         return {
             where: here.at(sender).over(here.at(base), metric, plus=plus)

@@ -28,6 +28,7 @@ SENDERS = {
     "ml-history": "ML-TCP, history",
     "ml-history-45": "ML-TCP, history at 0.45",
     "ml-past": "ML-TCP, history by the path",
+    "ml-online": "ML-TCP, online",
     "oracle": "NewReno with oracle",
     "westwood": "Westwood+",
     "westwood-linux": "Westwood+, as in Linux",

@@ -118,7 +118,7 @@ void tl_loss_ack(const struct sock *sk, struct tl_connection *c, const struct ac
 		l->undoable = false;
 		tl_change(sk, c, &at, TL_LOSS_UNDONE, TL_LOSS_RANDOM);
 	}
-	tl_kernel_loss_observe(l->state, &in);
+	l->classifier->observe(l->state, &in);
 }
 
 /* Returns whether tcp_enter_recovery is calling ssthresh(), without ECN congestion experienced. It has

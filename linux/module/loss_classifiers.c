@@ -22,7 +22,7 @@ TL_LOSS_CLASSIFIERS(TL_VERBS_OF)
 	}
 TL_LOSS_CLASSIFIERS(TL_LOSS_JUDGE)
 
-#define TL_ENTRY_VERBS(id) id##_judge, TL(wrap_change_##id)
+#define TL_ENTRY_VERBS(id) id##_judge, TL(wrap_observe_##id), TL(wrap_change_##id)
 const struct tl_kernel_loss tl_kernel_losses[] = { TL_LOSS_CLASSIFIERS(TL_ENTRY_OF) TL_LOSS_PRESETS(TL_PRESET_OF) };
 TL_CHOOSABLE(tl_losses, tl_kernel_losses, "loss classifier", "loss", "none");
 
@@ -31,11 +31,6 @@ union tl_loss_states {
 	TL_LOSS_CLASSIFIERS(TL_LOSS_STATE)
 };
 const u32 tl_kernel_loss_bytes_max = sizeof(union tl_loss_states);
-
-void tl_kernel_loss_observe(void *state, const struct tl_loss_ack *ack)
-{
-	tl_loss_path_observe_fix(state, ack);
-}
 
 void tl_kernel_loss_features(const void *state, const struct tl_loss_moment *at, s64 *features_q30)
 {

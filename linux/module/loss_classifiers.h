@@ -19,6 +19,7 @@ struct tl_kernel_loss {
 	struct tl_algorithm algorithm;
 	void (*judge)(const void *state, const s64 *features_q30, const struct tl_loss_moment *at,
 		      struct tl_loss_answer *out);
+	void (*observe)(void *state, const struct tl_loss_ack *ack);
 	void (*change)(void *state, const struct tl_loss_moment *at, u32 change, u32 cause);
 };
 
@@ -26,8 +27,7 @@ extern const struct tl_kernel_loss tl_kernel_losses[];
 extern const struct tl_choosable tl_losses;
 extern const u32 tl_kernel_loss_bytes_max; /* size of the largest state */
 
-/* All classifiers share these two functions, because they observe a connection in the same way. */
-void tl_kernel_loss_observe(void *state, const struct tl_loss_ack *ack);
+/* All classifiers share this function, because every state begins with the same path. */
 void tl_kernel_loss_features(const void *state, const struct tl_loss_moment *at, s64 *features_q30);
 
 #endif

@@ -92,7 +92,7 @@ static int tl_play_features(void *unused, const struct tl_algorithm *a, const st
 	if (e->count != (e->word == 0 ? 4 : e->word == 1 ? 5 : 6))
 		return -1;
 	if (e->word == 0) {
-		tl_kernel_loss_observe(states[0], &ack);
+		classifier->observe(states[0], &ack);
 		return 0;
 	}
 	if (e->word == 2) {

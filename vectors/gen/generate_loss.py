@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Write vectors/loss, or with --check compare the existing files."""
 
+from loss_connection import Connection
 from loss_numbers import Float, Whole
-from loss_reference import CLASSIFIERS, Connection
+from loss_reference import CLASSIFIERS
 from loss_series import ALL, Ack
 from vector_files import expected_file, main, series_text, texts_of
 
@@ -22,7 +23,7 @@ def played(events, subject):
     """Yield the answer of `subject` (a classifier or the features) to each decision among `events`."""
     for event in events:
         if isinstance(event, Ack):
-            getattr(subject, "path", subject).ack(event)
+            subject.ack(event)
         elif event.change is None:
             yield (subject.decide if hasattr(subject, "decide") else subject.features)(event)
         else:

@@ -37,9 +37,10 @@ def recovery(at, *after):
         yield at._replace(change=change, cause=CONGESTION if change == TIMEOUT else AS_DECIDED)
 
 
-def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
+def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=(), timeouts=()):
     """Yield the events of a sender whose bottleneck has a queue. The window grows by one segment per round
-    trip, and every loss halves it, except in the recoveries whose numbers are in `keeps`."""
+    trip, and every loss halves it, except in the recoveries whose numbers are in `keeps`. A timeout ends the
+    recoveries whose numbers are in `timeouts`."""
     r = random.Random(seed)
     now, cwnd, ssthresh, seen = 1_000_000, 10, 1 << 31, 0
     for _ in range(rounds):
@@ -59,8 +60,9 @@ def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=()):
                     now += gap_us
                     yield Ack(now, delivered=1, duplicate=1)
                 at = Moment(now, cwnd + r.randrange(3), cwnd, ssthresh, CONGESTION if full else RANDOM)
-                yield from recovery(at, *((ENDED,) if r.random() < 0.8 else (UNDONE,)))
                 seen += 1
+                end = ENDED if r.random() < 0.8 else UNDONE
+                yield from recovery(at, TIMEOUT if seen in timeouts else end)
                 if seen not in keeps:
                     ssthresh = cwnd = max(2, cwnd // 2)
                     break
@@ -123,6 +125,7 @@ ALL = {
     "shallow": list(lossy(1, 40_000, 1000, 20, 0.003, 120)),
     "deep": list(lossy(4, 30_000, 500, 150, 0.002, 160, keeps=(2, 3, 5, 7, 8, 9))),
     "fast": list(lossy(5, 2000, 12, 30, 0.001, 40, keeps=range(1, 40, 2))),
+    "random": list(lossy(6, 40_000, 2000, 60, 0.02, 200, keeps=range(12, 99, 2), timeouts=(9, 20, 40))),
     "tiny": list(tiny()),
     "large": list(large()),
     "early": list(early()),

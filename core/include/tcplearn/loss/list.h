@@ -17,14 +17,16 @@
 #include "mlp.h"
 #include "adaptive.h"
 #include "history.h"
+#include "online.h"
 
 #ifndef TCPLEARN_LOSS_LIST_H
 #define TCPLEARN_LOSS_LIST_H
 
 /* Each line is X(identifier, name, parameter list, TL_FORMULA or TL_LEARNED, summary, about,
- * TL_LOSS_STATIC or TL_LOSS_LEARNING). TL_LEARNED: the classifier has trained weights. TL_LOSS_LEARNING:
- * the classifier also learns from the losses of its connection, in ID_start() and ID_learn(). `summary`
- * is one line, `about` one or more sentences. */
+ * TL_LOSS_STATIC, TL_LOSS_LEARNING or TL_LOSS_COUNTING). TL_LEARNED: the classifier has trained weights, or
+ * learns. TL_LOSS_LEARNING: the classifier also learns from the losses of its connection, in ID_start() and
+ * ID_learn(). TL_LOSS_COUNTING: it learns from each ACK too, in ID_observe(). `summary` is one line, `about`
+ * one or more sentences. */
 #define TL_LOSS_CLASSIFIERS(X) \
 	X(loss_always, "congestion", TL_LOSS_ALWAYS_PARAMS, TL_FORMULA, \
 	  "every loss is congestion: TCP's standard", \
@@ -51,7 +53,13 @@
 	  "ours: mlp and its answers to earlier losses", \
 	  "The same network; its answer is combined with its answers to the " \
 	  "connection's earlier losses.", \
-	  TL_LOSS_LEARNING)
+	  TL_LOSS_LEARNING) \
+	X(loss_online, "online", TL_LOSS_ONLINE_PARAMS, TL_LEARNED, \
+	  "ours: learns in the connection, without trained weights", \
+	  "It has no trained weights: it begins as TCP's standard and learns from the connection's own " \
+	  "packets " \
+	  "and losses how many losses occur at low load, which congestion cannot have caused.", \
+	  TL_LOSS_COUNTING)
 
 /* Each line is X(classifier, function, name, summary). All else comes from the classifier. */
 #define TL_LOSS_PRESETS(X) \

@@ -6,8 +6,13 @@
 #define TCPLEARN_LOSS_WRAP_H
 #define TL_LOSS_STATIC_start(id, s)
 #define TL_LOSS_STATIC_learn(id, s, at, change, cause) (void)(cause)
+#define TL_LOSS_STATIC_observe(id, s, in)
+#define TL_LOSS_LEARNING_observe(id, s, in)
 #define TL_LOSS_LEARNING_start(id, s) TL(id##_start)(s)
 #define TL_LOSS_LEARNING_learn(id, s, at, change, cause) TL(id##_learn)(s, at, change, cause)
+#define TL_LOSS_COUNTING_start(id, s) TL(id##_start)(s)
+#define TL_LOSS_COUNTING_observe(id, s, in) TL(id##_observe)(s, in)
+#define TL_LOSS_COUNTING_learn(id, s, at, change, cause) TL(id##_learn)(s, at, change, cause)
 
 #define TL_WRAP_LOSS(id, label, list, learned, summary, about, learns) \
 	TL_WRAP_PARAMS(id, list) \
@@ -20,7 +25,9 @@
 	} \
 	TL_FN void TL(wrap_observe_##id)(void *state, const struct tl_loss_ack *in) \
 	{ \
-		TL(loss_path_observe)(&((struct TL(id) *)state)->path, in); \
+		struct TL(id) *s = (struct TL(id) *)state; \
+		TL(loss_path_observe)(&s->path, in); \
+		learns##_observe(id, s, in); \
 	} \
 	TL_WRAP_STATE_BYTES(id) \
 	TL_FN void TL(wrap_features_##id)(const void *state, const struct tl_loss_moment *at, ratio_t *f) \

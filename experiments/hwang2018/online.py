@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Lists the runs of the loss classifier `online` in ns-3, and computes the tables of online.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from experiments.hwang2018 import choice, criteria
+from experiments.hwang2018.sample import CALLS, CONFIDENCE, Sample, name_of
+from experiments.hwang2018.simulated import METRICS
+from experiments.lib.batches import Batch, Figures, SimulatedRuns
+from experiments.lib.runs import Run
+from experiments.lib.statistics import Estimate, student_mean, student_ratio
+
+FILES = ("online", "online-harm", "calibration-online")
+ONLINE, HISTORY = "ml-online", "ml-history"
+LOSS_RATE = 1e-2
+EVENTS = 200  # losses after which the goodput is judged
+OVER_HISTORY = 0.9  # least goodput from then on, over that of `history`
+DROPS, DROPS_ADDED = criteria.DROPS, criteria.DROPS_ADDED
+
+
+def keep(_run: Any, result: Mapping[str, Any]) -> Figures:
+    """Returns what is stored of a run."""
+    measured = result["run"]["metrics"]
+    return {name: measured[name] for name in METRICS if name in measured}, {}
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [SimulatedRuns(folder / f"{name}.toml", profile or "quick", keep) for name in FILES]
+
+
+def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
+    found = Sample.of(runs)
+    learning, harm = (found.at(scenario=name) for name in FILES[:2])
+    ends = sorted({run.labels["duration_s"] for run in learning})
+    return {
+        "profile": runs[0].profile,
+        "confidence": f"{100 * CONFIDENCE:.0f} %",
+        "periods": [f"{start:g} to {end:g} s" for start, end in zip([0.0, *ends], ends, strict=False)],
+        "learning": by_period(learning, ends),
+        "end": f"{ends[-1]:g}",
+        "begin": f"{ends[-2]:g}",
+        "losses": losses(learning.at(ONLINE, duration_s=ends[-2])),
+        "events": EVENTS,
+        "late": late(learning, ends),
+        "over_history": OVER_HISTORY,
+        "criteria_head": criteria.HEAD,
+        "criteria": [
+            row
+            for sender in (ONLINE, HISTORY)
+            for row in criteria.no_harm(harm, "newreno", "oracle", sender)
+            if row[-1] != "not run"
+        ],
+        "clean": clean(harm.at(loss_rate=0.0)),
+        "lossy": lossy(harm.at(loss_rate=LOSS_RATE)),
+        "calls": calls(harm),
+        "drops_added": DROPS_ADDED,
+        "threshold": choice.table(found.at(scenario="calibration-online"), "online-"),
+        "networks": len({run.run for run in found.at(scenario="calibration-online")}),
+        "lossy_rates": choice.LOSSY,
+    }
+
+
+def between(found: Sample, start: float, end: float) -> dict[Any, float]:
+    """Returns the goodput from `start` to `end` in Mbit/s, by run number. `found` has the runs of one sender,
+    of which that up to `start` is the beginning of that up to `end`."""
+    sums = {
+        at: {run.run: at * run.metrics["goodput_mbps"] for run in found.at(duration_s=at)}
+        for at in (start, end)
+        if at
+    }
+    first = sums.get(start, {})
+    return {
+        run: (bits - first.get(run, 0.0)) / (end - start)
+        for run, bits in sums[end].items()
+        if not start or run in first
+    }
+
+
+def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
+    """Returns a table row for each sender: its goodput in each period between two of the `ends`."""
+    periods = list(zip([0.0, *ends], ends, strict=False))
+    return [
+        [
+            name_of(name),
+            *(str(student_mean(list(between(own, *of).values()), CONFIDENCE)) for of in periods),
+        ]
+        for name, own in found.senders().items()
+    ]
+
+
+def late(found: Sample, ends: Sequence[float]) -> dict[str, Estimate]:
+    """Returns the goodput of `online` in the last period over that of each other sender."""
+    of = {name: between(own, *ends[-2:]) for name, own in found.senders().items()}
+    return {
+        name: student_ratio(of[ONLINE], values, CONFIDENCE) for name, values in of.items() if name != ONLINE
+    }
+
+
+def losses(found: Sample) -> dict[str, int]:
+    """Returns the least, the mean and the greatest number of fast retransmits of the runs."""
+    counts = [sum(run.metrics[name] for name in CALLS) for run in found]
+    return {"least": round(min(counts)), "mean": round(fmean(counts)), "most": round(max(counts))}
+
+
+def _conditions(found: Sample) -> list[tuple[str, Sample]]:
+    return [
+        (f"{words}, {where}", here)
+        for beside, words in ((0, "alone"), (1, "shared"))
+        for where, here in found.at(beside=beside).conditions().items()
+    ]
+
+
+def clean(found: Sample) -> list[list[str]]:
+    """Returns a table row for each condition without random loss: ratios of `online` to NewReno."""
+    rows = []
+    for where, here in _conditions(found):
+        own, base = here.at(ONLINE), here.at("newreno")
+        ratios = [own.over(base, name) for name in ("goodput_mbps", "queue_dropped_packets", "mean_rtt_ms")]
+        shared = [
+            own.over(base, name) for name in ("beside_goodput_mbps", "jain_index") if name in own[0].metrics
+        ]
+        rows.append([where, *map(str, ratios), *(map(str, shared) if shared else ("", ""))])
+    return rows
+
+
+def lossy(found: Sample) -> list[list[str]]:
+    """Returns a table row for each condition with random loss: goodput of `online` over that of others, drops
+    and the neighbour's goodput over those of the oracle and of `history`."""
+    rows = []
+    for where, here in _conditions(found):
+        own = here.at(ONLINE)
+        goodput = [own.over(here.at(of), "goodput_mbps") for of in ("newreno", "westwood", HISTORY, "oracle")]
+        drops = [own.over(here.at(of), DROPS, plus=DROPS_ADDED) for of in ("oracle", HISTORY)]
+        shared = "beside_goodput_mbps" in own[0].metrics
+        neighbour = str(own.over(here.at("oracle"), "beside_goodput_mbps")) if shared else ""
+        rows.append([where, *map(str, goodput), *map(str, drops), neighbour])
+    return rows
+
+
+def calls(found: Sample) -> list[list[str]]:
+    """Returns a table row for each sender that decides: its decisions over all conditions, by true cause."""
+    return [
+        [name_of(name), *map(str, own.calls())]
+        for name, own in found.senders().items()
+        if name.startswith("ml-")
+    ]
