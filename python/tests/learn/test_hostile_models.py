@@ -14,7 +14,7 @@ from samples import ROOT
 from tcplearn import losses
 from tcplearn.cli import main
 from tcplearn.errors import UserError
-from tcplearn.learn import model as loss_models
+from tcplearn import loss_model as loss_models
 from tcplearn.learn.rtt import model as rtt_models
 
 MODELS = ROOT / "core" / "models"

@@ -12,7 +12,8 @@ import pytest
 
 from tcplearn import _native, losses
 from tcplearn.errors import UserError
-from tcplearn.learn import export, loss_header, model, perceptron
+from tcplearn import loss_model as model
+from tcplearn.learn import export, loss_header, perceptron
 
 WHERE = export.CORE / "models"
 

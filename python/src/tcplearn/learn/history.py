@@ -14,7 +14,7 @@ from tcplearn import algorithms
 from tcplearn.errors import UserError
 from tcplearn.learn import perceptron, scores, trials
 from tcplearn.learn.dataset import Dataset, Floats, Ints
-from tcplearn.learn.model import Model
+from tcplearn.loss_model import Model
 from tcplearn.learn.trials import Outcome
 
 WEIGHTS = ("answer", "past", "bias")

@@ -11,7 +11,7 @@ from tcplearn.errors import UserError, did_you_mean, printable
 from tcplearn.learn import dataset, history, perceptron, trials
 from tcplearn.learn.dataset import Dataset
 from tcplearn.learn.history import Fitted
-from tcplearn.learn.model import Model
+from tcplearn.loss_model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
 

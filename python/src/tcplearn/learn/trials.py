@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tcplearn.learn import perceptron, scores
 from tcplearn.learn.dataset import Dataset, Floats, Ints
-from tcplearn.learn.model import Model
+from tcplearn.loss_model import Model
 from tcplearn.learn.perceptron import Choices
 
 BETAS = (3, 5, 10, 15, 20, 25)

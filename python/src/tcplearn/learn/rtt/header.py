@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from tcplearn.learn import header as shared
-from tcplearn.learn.model import fixed
+from tcplearn.loss_model import fixed
 from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
 
 NAMES = ("rfc6298", "emulated")  # in the order of enum tl_first_rto_choice

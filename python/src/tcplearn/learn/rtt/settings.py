@@ -3,7 +3,7 @@
 
 import struct
 
-from tcplearn.learn.model import fixed
+from tcplearn.loss_model import fixed
 from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
 
 
