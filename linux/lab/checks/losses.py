@@ -60,6 +60,32 @@ def check_a_setting_of_losses_is_taken_whole_or_refused():
     takes_or_refuses(SETTING, {"mlp", "mlp/hwang2018", "adaptive"}, good, bad)
 
 
+def check_an_own_model_is_taken_whole_or_refused():
+    load()
+    setting = "net.tcplearn.loss_model"
+    expect(sysctl(setting) == "none", f"at first {sysctl(setting)!r}")
+    good = "tcplearn-mlp-1 tiny 1 1 log_flight 0 1073741824 0 16777216 0 16777216"
+    sysctl(setting, good)
+    sysctl(SETTING, "mlp:model=own")
+    bad = (
+        "", "tiny", good + " 0", good.rpartition(" ")[0], good.replace("log_flight", "moon"), good.replace(" 0 ", " x "),
+        good.replace("1073741824", "0"), good.replace("1073741824", "9" * 40), good.replace("tiny", "t;ny"),
+        good.replace("1 1", "99999 99999"), good.replace("16777216", "1073741825"), good + " " * 70000,
+        good.replace("tiny", "x" * 40),
+    )  # fmt: skip
+    for text in bad:
+        try:
+            sysctl(setting, text)
+        except OSError:
+            pass
+        else:
+            expect(False, f"{text[:60]!r} was taken")
+        expect(sysctl(setting) == "tiny", f"after {text[:60]!r}: {sysctl(setting)!r}")
+    sysctl(setting, "none")
+    expect(sysctl(setting) == "none", "the model stays")
+    sysctl(SETTING, "none")
+
+
 def check_a_kept_window_is_what_it_was():
     load()
     enter("c0")

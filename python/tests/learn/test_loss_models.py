@@ -106,3 +106,42 @@ def test_weights_keep_what_the_core_holds() -> None:
     assert again["hidden"] == [[1, -1], [0.5, 0.25], [0, 64]]
     assert model.fixed(read.gain[1], model.SCALE_BITS) == 1 << 28
     assert model.rounded(0.1) == round(0.1 * 2**24) / 2**24
+
+
+TINY = "tcplearn-mlp-1 tiny 1 1 log_flight 0 1073741824 0 16777216 0 16777216"
+
+
+def test_the_core_reads_the_text_of_a_model() -> None:
+    """`words` writes, the core reads: both shipped models answer as those that are compiled in."""
+    for number, shipped in enumerate(export.shipped()):
+        own = _native.LossClassifier("mlp", "fixed", {"model": 2}, model.words(shipped))
+        rows = np.random.default_rng(4).uniform(0.01, 4, (50, len(losses.features())))
+        assert (own.judge(rows) == _native.LossClassifier("mlp", "fixed", {"model": number}).judge(rows)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("tcplearn-mlp-2" + TINY[14:], "word 1: 'tcplearn-mlp-2': 'tcplearn-mlp-1' is needed"),
+        (TINY + " 0", "word 12: '0': the model has no more words"),
+        (TINY.rpartition(" ")[0], "word 11: the text ends here"),
+        (TINY.replace("log_flight", "moon"), "word 5: 'moon': a feature is needed"),
+        (TINY.replace("1073741824", "0"), "word 7: '0': a whole number from 1 to"),
+        (TINY.replace("1073741824", "9" * 400), "word 7: '999"),
+        (TINY.replace("16777216", "1073741825"), "word 9: '1073741825': a whole number from -1073741824"),
+        (TINY.replace("tiny", "t;ny"), "word 2: 't;ny': a name"),
+        (TINY.replace("tiny", "x" * 32), "word 2: 'xxx"),
+        (TINY.replace(" 1 1 ", " 1 65 "), "word 4: '65': a whole number from 1 to 64"),
+    ],
+)
+def test_a_wrong_text_is_refused_with_its_place(text: str, complaint: str) -> None:
+    assert 0 <= _native.LossClassifier("mlp", "fixed", {"model": 2}, TINY).judge(np.zeros((1, 32)))[0] <= 1
+    with pytest.raises(ValueError, match=r"^model: word ") as error:
+        _native.LossClassifier("mlp", "fixed", {"model": 2}, text)
+    assert complaint in str(error.value) and "\n" not in str(error.value)
+
+
+def test_without_weights_every_loss_is_congestion() -> None:
+    core = _native.LossClassifier("mlp", "fixed", {"model": 2})
+    core.observe(1000, 500, 1, False)
+    assert core.decide(2000, 10, 10, 100) == (1.0, 0)
