@@ -51,6 +51,20 @@ TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length
 		tl_line_add(line, "...");
 }
 
+/* Adds a whole number. */
+TL_FN void tl_line_add_whole(struct tl_line *line, int64_t x)
+{
+	const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+	uint64_t unit = 1;
+
+	if (x < 0)
+		tl_line_add_char(line, '-');
+	while (magnitude / unit >= 10)
+		unit *= 10;
+	for (; unit > 0; unit /= 10)
+		tl_line_add_char(line, (char)('0' + magnitude / unit % 10));
+}
+
 /* Adds the decimal number nano / 10^9, without trailing zeros. */
 TL_FN void tl_line_add_nano(struct tl_line *line, int64_t nano)
 {

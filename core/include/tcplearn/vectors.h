@@ -184,19 +184,6 @@ TL_FN_APART int tl_vectors_play(struct tl_vectors *v, struct tl_vector_answer *a
 	return said;
 }
 
-TL_FN void tl_vectors_add_number(struct tl_line *line, int64_t n)
-{
-	const uint64_t m = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-	uint64_t unit = 1;
-
-	if (n < 0)
-		tl_line_add_char(line, '-');
-	while (m / unit >= 10)
-		unit *= 10;
-	for (; unit > 0; unit /= 10)
-		tl_line_add_char(line, (char)('0' + m / unit % 10));
-}
-
 /* Records a wrong answer, and describes the first one in a line such as "mlp, fixed point, event 3 of
  * case 1: number 1 is 5, should be 7". */
 TL_FN_APART void tl_vectors_differs(struct tl_vectors *v, uint32_t i, int64_t found, int64_t expected)
@@ -209,15 +196,15 @@ TL_FN_APART void tl_vectors_differs(struct tl_vectors *v, uint32_t i, int64_t fo
 	tl_line_begin(&line, v->problem, (uint32_t)sizeof(v->problem));
 	tl_line_add(&line, v->spec.algorithm->name);
 	tl_line_add(&line, v->arithmetic == TL_FIX ? ", fixed point, event " : ", double precision, event ");
-	tl_vectors_add_number(&line, (int64_t)v->at);
+	tl_line_add_whole(&line, (int64_t)v->at);
 	tl_line_add(&line, " of case ");
-	tl_vectors_add_number(&line, (int64_t)v->cases);
+	tl_line_add_whole(&line, (int64_t)v->cases);
 	tl_line_add(&line, ": number ");
-	tl_vectors_add_number(&line, (int64_t)i);
+	tl_line_add_whole(&line, (int64_t)i);
 	tl_line_add(&line, v->arithmetic == TL_FIX ? " is " : " is, cut to a whole number, ");
-	tl_vectors_add_number(&line, found);
+	tl_line_add_whole(&line, found);
 	tl_line_add(&line, ", should be ");
-	tl_vectors_add_number(&line, expected);
+	tl_line_add_whole(&line, expected);
 }
 
 #ifndef TL_NO_F64

@@ -68,7 +68,8 @@ def check_an_own_model_is_taken_whole_or_refused():
     sysctl(setting, good)
     sysctl(SETTING, "mlp:model=own")
     bad = (
-        "", "tiny", good + " 0", good.rpartition(" ")[0], good.replace("log_flight", "moon"), good.replace(" 0 ", " x "),
+        "", "tiny", good + " 0", good.rpartition(" ")[0], good.replace("log_flight", "moon"),
+        good.replace(" 0 ", " x "),
         good.replace("1073741824", "0"), good.replace("1073741824", "9" * 40), good.replace("tiny", "t;ny"),
         good.replace("1 1", "99999 99999"), good.replace("16777216", "1073741825"), good + " " * 70000,
         good.replace("tiny", "x" * 40),

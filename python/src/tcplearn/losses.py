@@ -49,7 +49,7 @@ def chosen(spec: str) -> Chosen:
 
 
 def checked(spec: str) -> str:
-    """Return `spec` if it is valid; its model may be a file. Otherwise raise ValueError, as pydantic needs."""
+    """Return `spec` if it is valid; its model may be a file. Raise ValueError, as pydantic needs."""
     try:
         chosen(spec)
     except UserError as error:
@@ -66,7 +66,7 @@ def located(spec: str, folder: Path) -> str:
 
 
 def _pairs(spec: str) -> tuple[list[str], int]:
-    """Return the pairs "key=value" of `spec`, and the index of the one that names a model file or OWN, or -1."""
+    """Return the pairs "key=value" of `spec`, and which of them names a model file or OWN; -1: none."""
     pairs = spec.partition(":")[2].split(",")
     for k, pair in enumerate(pairs):
         value = _value(pair)

@@ -46,7 +46,9 @@ def test_ns3_decides_as_replay(own: Path, tmp_path: Path) -> None:
     # the features are printed with fewer digits than the classifier had
     assert len(found) > 5 and np.allclose(answers, found["p_congestion"], atol=1e-3)
     assert (found["called_random"] == (found["p_congestion"] < 0.5)).all()
-    assert not np.allclose(losses.classifier("mlp").judge(found.select(losses.features()).to_numpy()), answers)
+    assert not np.allclose(
+        losses.classifier("mlp").judge(found.select(losses.features()).to_numpy()), answers
+    )
 
 
 def test_the_kernel_decides_as_replay(own: Path, tmp_path: Path) -> None:

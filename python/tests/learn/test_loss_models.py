@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tcplearn import _native, losses
-from tcplearn.errors import UserError
 from tcplearn import loss_model as model
+from tcplearn.errors import UserError
 from tcplearn.learn import export, loss_header, perceptron
 
 WHERE = export.CORE / "models"
@@ -116,7 +116,9 @@ def test_the_core_reads_the_text_of_a_model() -> None:
     for number, shipped in enumerate(export.shipped()):
         own = _native.LossClassifier("mlp", "fixed", {"model": 2}, model.words(shipped))
         rows = np.random.default_rng(4).uniform(0.01, 4, (50, len(losses.features())))
-        assert (own.judge(rows) == _native.LossClassifier("mlp", "fixed", {"model": number}).judge(rows)).all()
+        assert (
+            own.judge(rows) == _native.LossClassifier("mlp", "fixed", {"model": number}).judge(rows)
+        ).all()
 
 
 @pytest.mark.parametrize(

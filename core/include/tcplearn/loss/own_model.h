@@ -60,19 +60,6 @@ TL_FN struct tl_word tl_loss_model_word(struct tl_loss_model_reader *r)
 	return w;
 }
 
-TL_FN void tl_line_add_whole(struct tl_line *line, int64_t x)
-{
-	const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
-	uint64_t unit = 1;
-
-	if (x < 0)
-		tl_line_add_char(line, '-');
-	while (magnitude / unit >= 10)
-		unit *= 10;
-	for (; unit > 0; unit /= 10)
-		tl_line_add_char(line, (char)('0' + magnitude / unit % 10));
-}
-
 /* Writes "model: word N: 'WORD': " and `what`. Returns -1. */
 TL_FN int tl_loss_model_wrong(struct tl_loss_model_reader *r, struct tl_word w, const char *what)
 {

@@ -4,8 +4,8 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from tcplearn.learn import header as shared
 from tcplearn import loss_model as models
+from tcplearn.learn import header as shared
 from tcplearn.loss_model import Model
 
 NAMES = ("wide", "hwang2018")  # the core's parameter `model` is an index into this list

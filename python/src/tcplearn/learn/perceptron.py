@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn.errors import FailedError, UserError, need_extra
 from tcplearn import loss_model as models
+from tcplearn.errors import FailedError, UserError, need_extra
 from tcplearn.learn.dataset import Floats, Ints
 from tcplearn.loss_model import Model
 
