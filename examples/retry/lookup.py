@@ -6,6 +6,7 @@ many clients do. The server, a thread on the loopback interface, drops a tenth o
 python lookup.py --queries 300 --seed 1"""
 
 import argparse
+import contextlib
 import random
 import socket
 import struct
@@ -26,10 +27,14 @@ def serve(server: socket.socket, seed: int) -> None:
         try:
             datagram, client = server.recvfrom(64)
             if dice.random() >= 0.1:
-                time.sleep(dice.uniform(0.001, 0.0015))
-                server.sendto(datagram, client)
+                threading.Timer(dice.uniform(0.001, 0.0015), _answer, (server, datagram, client)).start()
         except OSError:
             return
+
+
+def _answer(server: socket.socket, datagram: bytes, client: tuple[str, int]) -> None:
+    with contextlib.suppress(OSError):  # the socket is closed
+        server.sendto(datagram, client)
 
 
 def now_us() -> int:

@@ -9,6 +9,11 @@ LIVE = "experiments/nunes2014/live-1.toml"
 
 REPLAY = (
     Form(r"tcplearn explain my\.pcap(.*)", NAME, (r"tcplearn explain capture.pcap\1",)),
+    Form(
+        r"tcplearn causes capture\.pcap --classifier mlp:model=model/loss_own\.json",
+        "a model that is shipped",
+        ("tcplearn causes capture.pcap --classifier mlp:model=core/models/loss_wide.json",),
+    ),
     Form(r"tcplearn explain \$files/(\S+)", "of the checkout", (r"tcplearn explain \1",)),
     Form(
         r"tcplearn explain captures/(?: more\.pcapng)?(.*)",

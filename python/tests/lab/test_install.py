@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from samples import ROOT
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab import install
 
@@ -124,3 +125,32 @@ def test_status_of_a_loaded_module(box: Machine) -> None:
     lines = install.status(box.system)
     assert lines[:2] == ["loaded: yes, 3 references", f"built for: {KERNEL}"]
     assert {"net.tcplearn.estimator: tracking", "net.tcplearn.resend: priced/spaced"} <= set(lines)
+
+
+def test_a_model_of_ones_own_is_given_to_the_module(box: Machine) -> None:
+    model = ROOT / "core" / "models" / "loss_hwang2018.json"
+    with pytest.raises(UserError, match="the module is not loaded"):
+        install.choose_loss(box.system, "mlp")
+    box.write("proc/modules", "tcplearn 200704 0 - Live")
+    box.write("proc/sys/net/ipv4/tcp_congestion_control", "cubic\n")
+    box.write("proc/sys/net/tcplearn/loss", "")
+    with pytest.raises(UserError, match=r"has no net\.tcplearn\.loss_model: install this version"):
+        install.choose_loss(box.system, f"mlp:model={model}")
+    box.write("proc/sys/net/tcplearn/loss_model", "")
+    said = install.choose_loss(box.system, f"mlp:threshold=0.5,model={model}")
+    settings = box.root / "proc/sys/net/tcplearn"
+    assert (settings / "loss").read_text() == "mlp:threshold=0.5,model=own\n"
+    assert (settings / "loss_model").read_text().startswith("tcplearn-mlp-1 hwang2018 2 ")
+    assert said[0] == "net.tcplearn.loss: mlp:threshold=0.5,model=own"
+    assert "tcp_congestion_control=tl-cubic" in said[-1]
+
+
+def test_a_wrong_model_changes_nothing(box: Machine, tmp_path: Path) -> None:
+    box.write("proc/modules", "tcplearn 200704 0 - Live")
+    for name in ("loss", "loss_model"):
+        box.write(f"proc/sys/net/tcplearn/{name}", "none")
+    (tmp_path / "bad.json").write_text("{}")
+    for spec in ("mlp:model=absent.json", f"mlp:model={tmp_path / 'bad.json'}", "mlp:model=own", "mpl"):
+        with pytest.raises(UserError):
+            install.choose_loss(box.system, spec)
+    assert (box.root / "proc/sys/net/tcplearn/loss").read_text() == "none"
