@@ -15,6 +15,7 @@
 #include "counters.h"
 #include "log.h"
 #include "loss.h"
+#include "loss_model.h"
 
 static struct kmem_cache *cache;
 
@@ -39,14 +40,17 @@ void tl_loss_start(struct sock *sk, struct tl_connection *c)
 	c->loss = start.memory;
 	if (c->loss) {
 		c->loss->classifier = container_of(start.algorithm, struct tl_kernel_loss, algorithm);
+		c->loss->own = tl_own_model_get(sock_net(sk), c->loss->state);
 		c->loss->acked = tcp_sk(sk)->snd_una;
 	}
 }
 
 void tl_loss_free(struct tl_connection *c)
 {
-	if (c->loss)
-		kmem_cache_free(cache, c->loss);
+	if (!c->loss)
+		return;
+	tl_own_model_put(c->loss->own);
+	kmem_cache_free(cache, c->loss);
 }
 
 static struct tl_loss_moment tl_moment(const struct sock *sk)

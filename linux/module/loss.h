@@ -9,6 +9,7 @@
 
 struct tl_loss {
 	const struct tl_kernel_loss *classifier;
+	struct tl_own_model *own; /* the state points to its weights; NULL: none */
 	u32 cwnd, ssthresh; /* values in segments before the current recovery, while the window is kept */
 	u32 acked; /* snd_una after the last ACK */
 	bool begun; /* the cause for the recovery that is about to begin was decided */

@@ -7,6 +7,7 @@
 #include "choice.h"
 #include "log.h"
 #include "loss_classifiers.h"
+#include "loss_model.h"
 #include "resend_places.h"
 #include "resend_policies.h"
 #include "settings.h"
@@ -72,6 +73,7 @@ enum {
 	TL_MEASURE,
 	TL_LOSS,
 	TL_LOSSES,
+	TL_LOSS_MODEL,
 	TL_RESEND,
 	TL_RESENDS,
 	TL_RESEND_PLACES,
@@ -92,6 +94,8 @@ static const struct ctl_table tl_table[TL_TABLE_ROWS + 1] = {
 		      .extra2 = (void *)&tl_losses },
 	[TL_LOSSES] = { .procname = "available_losses", .mode = 0444, .proc_handler = tl_do_available_choices,
 			.extra2 = (void *)&tl_losses },
+	[TL_LOSS_MODEL] = { .procname = "loss_model", .maxlen = TL_CHOICE_TEXT_BYTES, .mode = 0644,
+			    .proc_handler = tl_do_loss_model },
 	[TL_RESEND] = { .procname = "resend", .maxlen = TL_CHOICE_TEXT_BYTES, .mode = 0644, .proc_handler = tl_do_choice,
 			.extra2 = (void *)&tl_resends },
 	[TL_RESENDS] = { .procname = "available_resends", .mode = 0444, .proc_handler = tl_do_available_choices,
@@ -117,6 +121,7 @@ static int __net_init tl_net_init(struct net *net)
 	tl->table[TL_LOG].extra1 = net;
 	tl->table[TL_MEASURE].data = &tl->settings.measure;
 	tl->table[TL_LOSS].data = &tl->loss;
+	tl->table[TL_LOSS_MODEL].data = &tl->loss_model;
 	tl->table[TL_RESEND].data = &tl->resend;
 	tl->table[TL_RESEND_PLACES].data = &tl->resends;
 	tl->table[TL_STARTUP].data = &tl->startup;
@@ -138,6 +143,7 @@ static void __net_exit tl_net_exit(struct net *net)
 	kfree(tl->table);
 	tl_choice_free(&tl->estimator);
 	tl_choice_free(&tl->loss);
+	tl_loss_model_net_exit(tl);
 	tl_choice_free(&tl->resend);
 	tl_log_switch(net, false);
 	tl_startup_net_exit(&tl->startup);

@@ -43,6 +43,7 @@ struct tl_net {
 	struct tl_settings settings;
 	struct tl_log log;
 	struct tl_choice __rcu *estimator, *loss, *resend;
+	struct tl_own_model __rcu *loss_model;
 	struct tl_startup_net startup;
 	struct tl_resend_net resends;
 	struct ctl_table *table;

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "loss_classifier.h"
 
+#include <array>
+#include <stdexcept>
+#include <utility>
+
 namespace tcplearn {
 namespace {
 
 class CoreLossClassifier final : public LossClassifier {
  public:
-  explicit CoreLossClassifier(const Spec& spec) : core_(TL_KIND_LOSS, spec) {}
+  CoreLossClassifier(const Spec& spec, std::shared_ptr<const LossModel> model)
+      : model_(std::move(model)), core_(TL_KIND_LOSS, spec) {
+    if (model_) tl_loss_use_model(core_.state(), model_->get());
+  }
 
   void observe(const tl_loss_ack& ack) override { core_.verbs().observe(core_.state(), &ack); }
 
@@ -27,13 +34,22 @@ class CoreLossClassifier final : public LossClassifier {
   }
 
  private:
+  std::shared_ptr<const LossModel> model_;  // the state points into it
   Algorithm<tl_loss_classifier> core_;
 };
 
 }  // namespace
 
-std::unique_ptr<LossClassifier> make_loss_classifier(const Spec& spec) {
-  return std::make_unique<CoreLossClassifier>(spec);
+LossModel::LossModel(const std::string& text) : memory_((tl_loss_model_bytes() + 7) / 8) {
+  std::array<char, TL_ERROR_BYTES_MAX> error{};
+  auto* model = reinterpret_cast<tl_loss_model*>(memory_.data());
+  if (tl_loss_model_read(model, text.data(), text.size(), error.data(), error.size()) != 0)
+    throw std::invalid_argument(error.data());
+}
+
+std::unique_ptr<LossClassifier> make_loss_classifier(const Spec& spec,
+                                                     std::shared_ptr<const LossModel> model) {
+  return std::make_unique<CoreLossClassifier>(spec, std::move(model));
 }
 
 std::vector<std::string> loss_feature_names() {

@@ -21,8 +21,23 @@ class LossClassifier {
       const tl_loss_moment& at) const = 0;  // indexed by enum tl_loss_feature
 };
 
-// Throws std::invalid_argument with one line of text for a spec that the core does not accept.
-std::unique_ptr<LossClassifier> make_loss_classifier(const Spec& spec);
+// A user's own weights, for specs with `model=own`.
+class LossModel {
+ public:
+  // Reads the text of tcplearn/loss/own_model.h. Throws std::invalid_argument with one line of text.
+  explicit LossModel(const std::string& text);
+  LossModel(const LossModel&) = delete;
+  LossModel& operator=(const LossModel&) = delete;
+  const tl_loss_model* get() const { return reinterpret_cast<const tl_loss_model*>(memory_.data()); }
+
+ private:
+  std::vector<std::int64_t> memory_;
+};
+
+// Throws std::invalid_argument with one line of text for a spec that the core does not accept. A `model`
+// is needed for `model=own` only.
+std::unique_ptr<LossClassifier> make_loss_classifier(const Spec& spec,
+                                                     std::shared_ptr<const LossModel> model = nullptr);
 
 std::vector<std::string> loss_feature_names();
 

@@ -15,11 +15,11 @@ std::uint32_t segments(std::uint32_t bytes, std::uint32_t segment) {
 
 }  // namespace
 
-LossJudge::LossJudge(std::uint32_t flow, const Spec& spec, bool acts, std::shared_ptr<LossRecord> record,
+LossJudge::LossJudge(std::uint32_t flow, const LossSettings& settings, std::shared_ptr<LossRecord> record,
                      std::shared_ptr<DropLog> drops)
     : flow_(flow),
-      acts_(acts),
-      classifier_(make_loss_classifier(spec)),
+      acts_(settings.acts),
+      classifier_(make_loss_classifier(settings.classifier, settings.model)),
       record_(std::move(record)),
       drops_(std::move(drops)) {}
 

@@ -14,6 +14,13 @@
 
 namespace tcplearn {
 
+// How the socket reacts to the cause of a loss.
+struct LossSettings {
+  Spec classifier{"congestion"};
+  bool acts = false;  // keep the window if the cause is random; otherwise only record the decision
+  std::shared_ptr<const LossModel> model = nullptr;  // the weights of a classifier with `model=own`
+};
+
 // The state of the sender just before it retransmits.
 struct SenderState {
   ns3::SequenceNumber32 head, high;  // oldest unacknowledged byte; first byte never sent
@@ -22,8 +29,7 @@ struct SenderState {
 
 class LossJudge {
  public:
-  // `acts`: the sender follows the classifier's decision; otherwise it treats every loss as congestion.
-  LossJudge(std::uint32_t flow, const Spec& spec, bool acts, std::shared_ptr<LossRecord> record,
+  LossJudge(std::uint32_t flow, const LossSettings& settings, std::shared_ptr<LossRecord> record,
             std::shared_ptr<DropLog> drops);
 
   void sent(ns3::SequenceNumber32 from, ns3::SequenceNumber32 end, std::uint64_t serial);

@@ -178,6 +178,7 @@ LossSettings read_loss(const json& j) {
   take(j, "acts", out.acts);
   out.classifier = read_spec(j.at("classifier").get<std::string>());
   make_ready(TL_KIND_LOSS, out.classifier);
+  if (j.contains("weights")) out.model = std::make_shared<LossModel>(j.at("weights").get<std::string>());
   return out;
 }
 

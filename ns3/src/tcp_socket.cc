@@ -81,8 +81,7 @@ void TcpSocket::record_as(std::uint32_t flow) {
 
 void TcpSocket::judge_losses() {
   const LossSettings& loss = *m_settings->loss;
-  m_judge =
-      std::make_unique<LossJudge>(m_flow, loss.classifier, loss.acts, m_recorder->losses, m_recorder->drops);
+  m_judge = std::make_unique<LossJudge>(m_flow, loss, m_recorder->losses, m_recorder->drops);
   m_tcb->TraceConnectWithoutContext("CongState", ns3::MakeCallback(&TcpSocket::state_changes, this));
   if (!loss.acts) return;
   if (m_congestionControl->GetInstanceTypeId() == ns3::TcpCubic::GetTypeId())

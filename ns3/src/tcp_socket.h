@@ -35,12 +35,6 @@
 
 namespace tcplearn {
 
-// How the socket reacts to the cause of a loss.
-struct LossSettings {
-  Spec classifier{"congestion"};
-  bool acts = false;  // keep the window if the cause is random; otherwise only record the decision
-};
-
 struct SocketSettings {
   EstimatorSpec estimator;
   bool stock = false;  // use ns-3's own RttMeanDeviation, with the G and floor of RFC 6298 below

@@ -85,6 +85,17 @@ struct tl_loss_feature_info {
 /* Returns NULL if `index` is past the end. */
 const struct tl_loss_feature_info *tl_loss_feature_at(size_t index);
 
+/* A user's own weights for `model=own` of the classifiers with a network. Without weights such a classifier
+ * calls every loss congestion. */
+struct tl_loss_model;
+size_t tl_loss_model_bytes(void); /* the size of a model; aligned for int64_t */
+/* Reads a model from the text that loss/own_model.h describes, which may be hostile. Returns 0, or -1 with a
+ * line in `error`; the model must not be used then. A model must stay where it was read. */
+int tl_loss_model_read(struct tl_loss_model *model, const char *text, size_t length, char *error,
+		       size_t error_bytes);
+/* Gives the weights to a state after init. `state` is of any loss classifier, and `model` must outlive it. */
+void tl_loss_use_model(void *state, const struct tl_loss_model *model);
+
 /* A startup policy chooses the congestion window and ssthresh after a handshake. The caller keeps one
  * state for each destination; all connections to that destination report to it. The policy uses integers
  * only. */

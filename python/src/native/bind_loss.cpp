@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
 
 #include "bind.h"
 #include "columns.h"
@@ -32,8 +33,16 @@ nb::list loss_features() {
 class Classifier {
  public:
   Classifier(const std::string& name, const std::string& arithmetic,
-             const std::map<std::string, double>& params)
-      : classifier_(name, arithmetic, params) {}
+             const std::map<std::string, double>& params, const std::string& weights)
+      : classifier_(name, arithmetic, params) {
+    if (weights.empty()) return;
+    model_.resize((tl_loss_model_bytes() + 7) / 8);
+    auto* model = reinterpret_cast<tl_loss_model*>(model_.data());
+    std::array<char, TL_ERROR_BYTES_MAX> error{};
+    if (tl_loss_model_read(model, weights.data(), weights.size(), error.data(), error.size()) != 0)
+      throw std::invalid_argument(error.data());
+    tl_loss_use_model(classifier_.state(), model);
+  }
 
   void observe(std::int64_t time_us, std::int64_t rtt_us, std::uint32_t delivered_segments, bool duplicate) {
     const tl_loss_ack ack{time_us, rtt_us, delivered_segments, duplicate};
@@ -123,6 +132,7 @@ class Classifier {
   }
 
   Running<tl_loss_classifier, TL_KIND_LOSS> classifier_;
+  std::vector<std::uint64_t> model_;  // the weights of `model=own`; the state points into it
   std::uint32_t ssthresh_ = 0x7fffffff;
   tl_loss_cause cause_ = TL_LOSS_CONGESTION;
 };
@@ -133,8 +143,9 @@ void bind_loss(nb::module_& m) {
   using namespace nb::literals;
   m.def("loss_features", &loss_features);
   nb::class_<Classifier>(m, "LossClassifier")
-      .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&>(), "name"_a,
-           "arithmetic"_a = "double", "params"_a = std::map<std::string, double>{})
+      .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&,
+                    const std::string&>(),
+           "name"_a, "arithmetic"_a = "double", "params"_a = std::map<std::string, double>{}, "weights"_a = "")
       .def("observe", &Classifier::observe, "time_us"_a, "rtt_us"_a, "delivered_segments"_a, "duplicate"_a)
       .def("decide", &Classifier::decide, "time_us"_a, "flight_segments"_a, "cwnd_segments"_a,
            "ssthresh_segments"_a, "truth"_a = static_cast<std::uint32_t>(TL_LOSS_UNKNOWN))

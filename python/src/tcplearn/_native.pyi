@@ -63,9 +63,12 @@ def loss_features() -> list[dict[str, Any]]: ...
 
 class LossClassifier:
     """One of the core's classifiers of losses, on the events of one connection. Causes: 0 congestion,
-    1 random. Raises ValueError for what it does not know."""
+    1 random. `weights` is the text of an own model (core/include/tcplearn/loss/own_model.h). Raises
+    ValueError for what it does not know."""
 
-    def __init__(self, name: str, arithmetic: str = "double", params: Mapping[str, float] = ...) -> None: ...
+    def __init__(
+        self, name: str, arithmetic: str = "double", params: Mapping[str, float] = ..., weights: str = ""
+    ) -> None: ...
     def observe(self, time_us: int, rtt_us: int, delivered_segments: int, duplicate: bool) -> None:
         """An ACK; rtt_us 0: it gave no sample."""
     def decide(

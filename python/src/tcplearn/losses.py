@@ -3,13 +3,28 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
-from tcplearn import _native, algorithms
+from tcplearn import _native, algorithms, loss_model
+from tcplearn.errors import UserError
 
 CONGESTION, RANDOM = "congestion", "random"
 #: The causes, indexed by the numbers that the core uses for them.
 CAUSES = (CONGESTION, RANDOM)
+#: The value of the parameter `model` with which a classifier takes its weights from the host.
+OWN = "own"
+_KEY = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A loss classifier: its spec as the core reads it, and the text of its own weights (""; none)."""
+
+    spec: str
+    weights: str = ""
 
 
 @cache
@@ -18,10 +33,61 @@ def features() -> tuple[str, ...]:
     return tuple(meanings())
 
 
+def chosen(spec: str) -> Chosen:
+    """Return the loss classifier of spec `spec`, such as "mlp:threshold=0.4". A file that `tcplearn train
+    loss` has written may be its model, as in "mlp:model=own/loss_own.json". Raise UserError."""
+    pairs, at = _pairs(spec)
+    if at < 0:
+        algorithms.parse(algorithms.LOSS, spec)
+        return Chosen(spec)
+    file = _value(pairs[at])
+    if file == OWN:
+        raise UserError(f"'{spec}': name the file of your own model, as {_KEY}=own/loss_own.json")
+    core = _joined(spec, pairs, at, OWN)
+    algorithms.parse(algorithms.LOSS, core)
+    return Chosen(core, loss_model.words(loss_model.read(Path(file), features())))
+
+
+def checked(spec: str) -> str:
+    """Return `spec` if it is valid; its model may be a file. Otherwise raise ValueError."""
+    try:
+        chosen(spec)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    return spec
+
+
+def located(spec: str, folder: Path) -> str:
+    """Return `spec` with the absolute path of its model file, which a scenario in `folder` names."""
+    pairs, at = _pairs(spec)
+    if at < 0 or _value(pairs[at]) == OWN:
+        return spec
+    return _joined(spec, pairs, at, os.path.realpath(folder / _value(pairs[at])))
+
+
+def _pairs(spec: str) -> tuple[list[str], int]:
+    """Return the pairs "key=value" of `spec`, and the index of the one that names a model file or OWN (-1)."""
+    pairs = spec.partition(":")[2].split(",")
+    for k, pair in enumerate(pairs):
+        value = _value(pair)
+        if pair.partition("=")[0].strip() == _KEY and (value == OWN or "/" in value or "." in value):
+            return pairs, k
+    return pairs, -1
+
+
+def _value(pair: str) -> str:
+    return pair.partition("=")[2].strip()
+
+
+def _joined(spec: str, pairs: list[str], at: int, value: str) -> str:
+    return ":".join((spec.partition(":")[0], ",".join((*pairs[:at], f"{_KEY}={value}", *pairs[at + 1 :]))))
+
+
 def classifier(spec: str, arithmetic: str = "fixed") -> _native.LossClassifier:
-    """Return the loss classifier of spec `spec`, such as "mlp:threshold=0.4". Raise UserError."""
-    read = algorithms.parse(algorithms.LOSS, spec)
-    return _native.LossClassifier(read.name, arithmetic, read.params)
+    """Return the loss classifier of spec `spec`, whose model may be a file. Raise UserError."""
+    it = chosen(spec)
+    read = algorithms.parse(algorithms.LOSS, it.spec)
+    return _native.LossClassifier(read.name, arithmetic, read.params, it.weights)
 
 
 @cache

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from samples import ROOT
+from tcplearn import loss_model as loss_models
 from tcplearn import losses
 from tcplearn.cli import main
 from tcplearn.errors import UserError
-from tcplearn.learn import model as loss_models
 from tcplearn.learn.rtt import model as rtt_models
 
 MODELS = ROOT / "core" / "models"

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from tcplearn import _native, losses
+from tcplearn import loss_model as model
 from tcplearn.errors import UserError
-from tcplearn.learn import export, loss_header, model, perceptron
+from tcplearn.learn import export, loss_header, perceptron
 
 WHERE = export.CORE / "models"
 

@@ -68,11 +68,11 @@ TL_FN void TL(loss_adaptive_judge)(const struct TL(loss_adaptive) *s, const rati
 				   const struct tl_loss_moment *at, struct TL(loss_decision) *out)
 {
 	(void)at;
-	if (!TL(loss_known)(f)) {
+	if (!TL(mlp_ready)(&s->path, s->params.model, f)) {
 		TL(loss_decide_rule)(out, 1);
 		return;
 	}
-	TL(loss_decide)(out, TL(mlp_congestion)(s->params.model, f), s->threshold);
+	TL(loss_decide)(out, TL(mlp_congestion)(&s->path, s->params.model, f), s->threshold);
 	if (s->params.keeps > 0 && s->wrong >= s->params.keeps)
 		out->cause = TL_LOSS_CONGESTION;
 }

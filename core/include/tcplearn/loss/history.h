@@ -44,7 +44,7 @@ TL_FN_APART ratio_t TL(loss_history_odds)(const struct TL(loss_history) *s, cons
 	ratio_t f[TL_LOSS_FEATURE_COUNT];
 
 	TL(loss_history_features)(&s->path, at, f);
-	return TL(mlp_log_odds)(s->params.model, f);
+	return TL(mlp_log_odds)(&s->path, s->params.model, f);
 }
 
 /* Adds the log odds of this loss to the mean. A timeout is not added, because there are no duplicate ACKs
@@ -71,11 +71,11 @@ TL_FN void TL(loss_history_judge)(const struct TL(loss_history) *s, const ratio_
 	ratio_t odds;
 
 	(void)at;
-	if (!TL(loss_known)(f)) {
+	if (!TL(mlp_ready)(&s->path, s->params.model, f)) {
 		TL(loss_decide_rule)(out, 1);
 		return;
 	}
-	odds = num_mul(TL(mlp_log_odds)(s->params.model, f), s->params.answer) +
+	odds = num_mul(TL(mlp_log_odds)(&s->path, s->params.model, f), s->params.answer) +
 	       num_mul(s->past, s->params.past) + s->params.bias;
 	TL(loss_decide)(out, TL(mlp_probability)(TL(mlp_sum_of)(odds)), s->params.threshold);
 }

@@ -32,14 +32,27 @@ TL_FN TL(mlp_sum) TL(mlp_dot)(const int32_t *weights, const TL(mlp_value) *x, ui
 	return sum;
 }
 
-TL_FN_APART TL(mlp_sum) TL(mlp_output)(uint32_t model, const ratio_t *f)
+/* Returns whether the network can decide: there are an RTT sample and weights. If not, classifiers answer as
+ * TCP's standard does: congestion. */
+TL_FN int TL(mlp_ready)(const struct TL(loss_path) *path, uint32_t model, const ratio_t *f)
+{
+	return TL(loss_known)(f) && (model != TL_MLP_OWN || path->own);
+}
+
+/* Returns the output unit's sum; 0 without weights. */
+TL_FN_APART TL(mlp_sum) TL(mlp_output)(const struct TL(loss_path) *path, uint32_t model, const ratio_t *f)
 {
 	TL(mlp_value) z[TL_LOSS_FEATURE_COUNT];
 	TL(mlp_sum) sum;
 	struct tl_mlp net;
 	uint32_t i;
 
-	tl_mlp_model(model, &net);
+	if (model == TL_MLP_OWN && !path->own)
+		return TL(mlp_bias)(0);
+	if (model == TL_MLP_OWN)
+		net = *path->own;
+	else
+		tl_mlp_model(model, &net);
 	for (i = 0; i < net.inputs; i++)
 		z[i] = TL(mlp_score)(f[net.input[i]], net.mean_q30[i], net.gain_q30[i]);
 	sum = TL(mlp_bias)(net.output_q24[0]);
@@ -50,23 +63,23 @@ TL_FN_APART TL(mlp_sum) TL(mlp_output)(uint32_t model, const ratio_t *f)
 	return sum;
 }
 
-TL_FN ratio_t TL(mlp_congestion)(uint32_t model, const ratio_t *f)
+TL_FN ratio_t TL(mlp_congestion)(const struct TL(loss_path) *path, uint32_t model, const ratio_t *f)
 {
-	return TL(mlp_probability)(TL(mlp_output)(model, f));
+	return TL(mlp_probability)(TL(mlp_output)(path, model, f));
 }
 
 /* Returns the log odds of congestion, log P / (1 - P), clamped to [-32, 32]. */
-TL_FN ratio_t TL(mlp_log_odds)(uint32_t model, const ratio_t *f)
+TL_FN ratio_t TL(mlp_log_odds)(const struct TL(loss_path) *path, uint32_t model, const ratio_t *f)
 {
-	return TL(mlp_odds_of)(TL(mlp_output)(model, f));
+	return TL(mlp_odds_of)(TL(mlp_output)(path, model, f));
 }
 
 TL_FN void TL(loss_mlp_judge)(const struct TL(loss_mlp) *s, const ratio_t *f, const struct tl_loss_moment *at,
 			      struct TL(loss_decision) *out)
 {
 	(void)at;
-	if (TL(loss_known)(f))
-		TL(loss_decide)(out, TL(mlp_congestion)(s->params.model, f), s->params.threshold);
+	if (TL(mlp_ready)(&s->path, s->params.model, f))
+		TL(loss_decide)(out, TL(mlp_congestion)(&s->path, s->params.model, f), s->params.threshold);
 	else
 		TL(loss_decide_rule)(out, 1);
 }

@@ -14,9 +14,9 @@ struct tl_mlp {
 	const int32_t *hidden_q24, *output_q24;
 };
 
-enum tl_mlp_choice { TL_MLP_WIDE = 0, TL_MLP_HWANG2018 = 1 };
-#define TL_MLP_MODEL_NAMES "wide|hwang2018"
-#define TL_MLP_MODEL_COUNT 2
+enum tl_mlp_choice { TL_MLP_WIDE = 0, TL_MLP_HWANG2018 = 1, TL_MLP_OWN = 2 };
+#define TL_MLP_MODEL_NAMES "wide|hwang2018|own"
+#define TL_MLP_MODEL_COUNT 3
 
 TL_FN void tl_mlp_wide(struct tl_mlp *out)
 {

@@ -3,7 +3,10 @@
  * features. The state of every classifier begins with it. Included twice: for double precision and for
  * fixed point. */
 
+struct tl_mlp;
+
 struct TL(loss_path) {
+	const struct tl_mlp *own; /* the weights of TL_MLP_OWN (own_model.h); NULL: none */
 	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrival times of ACKs */
 	int64_t round_us, recovery_us; /* start times of the round trip and of the last recovery */
 	num_t rtt, rtt_min, rtt_max, srtt, rttvar;
@@ -25,6 +28,7 @@ TL_FN void TL(loss_path_init)(struct TL(loss_path) *s)
 {
 	const num_t none = num_from_us(0);
 
+	s->own = 0;
 	s->last_ack_us = s->last_new_us = s->first_duplicate_us = s->round_us = s->recovery_us = 0;
 	s->rtt = s->rtt_min = s->rtt_max = s->srtt = s->rttvar = none;
 	s->recent_max = s->previous_max = s->round_mean = s->previous_mean = none;

@@ -22,6 +22,15 @@ def causes(
             show_default=False,
         ),
     ] = None,
+    classifier: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Instead of the usual classifiers; again for more. With your own model: "
+            "mlp:model=own/loss_own.json.",
+            show_default=False,
+        ),
+    ] = None,
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",
     flow: o.Flow = "",
@@ -43,7 +52,7 @@ def causes(
 
         side = o.checked_sender(sender)
         with progress_bar(out.quiet) as progress:
-            result = replayed.run(files, side, arithmetic.value, flow, truth, progress)
+            result = replayed.run(files, side, arithmetic.value, flow, truth, classifier, progress)
         warn(result.warnings)
         records = [record for found in result.found for record in found.records(with_truth=truth is not None)]
 

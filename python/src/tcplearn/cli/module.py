@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn module`: installs, shows and removes the kernel module on this machine."""
+"""The verb `tcplearn module`: installs, shows, sets and removes the kernel module on this machine."""
+
+from typing import Annotated
 
 import typer
 
@@ -31,6 +33,24 @@ def _status() -> Work:
         from tcplearn.lab import install
 
         print_lines(install.status(install.System()))
+
+    return work
+
+
+@module_app.command("loss", short_help="Choose the classifier of losses, perhaps with your own model.")
+def _loss(
+    spec: Annotated[
+        str,
+        typer.Argument(metavar="SPEC", help="Such as mlp:threshold=0.4, or mlp:model=own/loss_own.json."),
+    ],
+) -> Work:
+    """Set the loss classifier of connections that begin from now on. Its model may be a file that
+    `tcplearn train loss` has written."""
+
+    def work(_: str) -> None:
+        from tcplearn.lab import install
+
+        print_lines(install.choose_loss(install.System(), spec))
 
     return work
 

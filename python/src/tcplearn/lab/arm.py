@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Defines an "arm", one of the algorithms that a lab scenario compares, and its name in results."""
 
+import re
+import zlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +13,8 @@ LINEAR, NO_RACK, NO_FRIENDLY = "linear", "no-rack", "no-friendly-region"
 LIVE, LIVE_BOUNDED = BY_BPF = "live", "live-bounded"
 SENDER, RECEIVER = "sender", "receiver"  # the end of the connection whose kernel uses the algorithm
 End = Literal["sender", "receiver"]
+
+_FOLDER_MAX = 120  # characters of an algorithm in the name of its folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,9 @@ class Arm:
     @property
     def folder(self) -> str:
         plain = self.name.replace("/", "--").replace(":", "-").replace(",", "-").replace("=", "-")
+        plain = re.sub("[^A-Za-z0-9_.+-]", "-", plain)  # a model's file may have any name
+        if len(plain) > _FOLDER_MAX:
+            plain = f"{plain[: _FOLDER_MAX - 9]}-{zlib.crc32(plain.encode()):08x}"
         return f"{plain}+tlp-{'on' if self.tlp else 'off'}"
 
     @property

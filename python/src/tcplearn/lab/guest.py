@@ -4,6 +4,8 @@
 import shlex
 from collections.abc import Iterable, Iterator
 
+from tcplearn import losses
+
 from . import beside, path
 from .arm import BY_BPF, LINEAR, NO_ESTIMATOR, NO_FRIENDLY, NO_RACK, STOCK, Arm
 from .scenario import Scenario, Traffic
@@ -128,7 +130,11 @@ def _transfers(scenario: Scenario, run: int) -> Iterator[str]:
 def _transfer(scenario: Scenario, setup: Setup, arm: Arm) -> Iterator[str]:
     a, load = scenario.algorithms, scenario.transfer.workload
     if a.loss:
-        yield f"in_ns c0 sysctl -qw net.tcplearn.loss={arm.loss or 'none'}"
+        it = losses.chosen(arm.loss) if arm.loss else losses.Chosen("none")
+        if it.weights:  # written at once, which sysctl of busybox would not do
+            yield f"echo '{it.weights}' >/model"
+            yield "in_ns c0 dd if=/model of=/proc/sys/net/tcplearn/loss_model bs=65536 2>/dev/null"
+        yield f"in_ns c0 sysctl -qw net.tcplearn.loss={it.spec}"
     if a.settings:
         recovery, linear = int(arm.setting != NO_RACK), int(arm.setting == LINEAR)
         thin = f"net.ipv4.tcp_thin_linear_timeouts={linear}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tcplearn import losses
 from tcplearn.checkout import ROOT, output_of
 from tcplearn.errors import FailedError, UserError
 
@@ -78,7 +79,7 @@ def _obstacles(system: System) -> Iterator[str]:
         yield "DKMS is missing: apt-get install dkms"
 
 
-SETTINGS = ("estimator", "resend", "resend_places", "loss", "startup", "log")
+SETTINGS = ("estimator", "resend", "resend_places", "loss", "loss_model", "startup", "log")
 
 
 def install(system: System) -> list[str]:
@@ -114,6 +115,37 @@ def status(system: System) -> list[str]:
             f"{key}: {system.sysctl(key)}"
             for key in ("net.ipv4.tcp_congestion_control", *(f"net.tcplearn.{name}" for name in SETTINGS))
         ]
+    return lines
+
+
+def choose_loss(system: System, spec: str) -> list[str]:
+    """Set the loss classifier `spec` of the loaded kernel module, with its model if that is a file; return a
+    report. Raise UserError, FailedError if the kernel refuses it."""
+    it = losses.chosen(spec)
+    if not system.is_root:
+        raise UserError("settings of the module are for the administrator: sudo tcplearn module loss")
+    if system.users is None:
+        raise UserError("the module is not loaded: tcplearn module install first")
+    written = [("loss_model", f"{it.weights}\n")] if it.weights else []
+    for name, text in (*written, ("loss", f"{it.spec}\n")):
+        path = system.root / "proc/sys/net/tcplearn" / name
+        try:
+            file = os.open(path, os.O_WRONLY)
+            try:
+                os.write(file, text.encode())  # at once, as the kernel needs it
+            finally:
+                os.close(file)
+        except FileNotFoundError as error:
+            raise UserError(f"the loaded module has no net.tcplearn.{name}: install this version") from error
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise FailedError(f"net.tcplearn.{name}: the kernel refuses it ({why}); see dmesg") from error
+    lines = [f"net.tcplearn.loss: {it.spec}"]
+    if it.weights:
+        lines.append(f"net.tcplearn.loss_model: {system.sysctl('net.tcplearn.loss_model').split()[0]}")
+    chosen = system.sysctl("net.ipv4.tcp_congestion_control")
+    if not chosen.startswith("tl-"):
+        lines.append("no connection uses it until: sysctl net.ipv4.tcp_congestion_control=tl-cubic")
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from tcplearn import algorithms
+from tcplearn import algorithms, losses
 from tcplearn.scenario import check, tree
 from tcplearn.scenario import path as network_path
 from tcplearn.scenario.check import Table
@@ -132,7 +132,9 @@ class Algorithms(Table):
             (algorithms.ESTIMATOR, [*self.estimators, *(spec for of in self.of.values() for spec in of)]),
         ):
             for spec in specs:
-                if spec not in (STOCK, NO_ESTIMATOR):
+                if kind == algorithms.LOSS:
+                    losses.checked(spec)
+                elif spec not in (STOCK, NO_ESTIMATOR):
                     algorithms.checked(kind, spec)
         if self.loss and (self.resends or self.rto_min_ms or self.settings):
             raise ValueError("loss and resends are two sets of algorithms; give one")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tcplearn import algorithms, losses, provenance
-from tcplearn.learn import model as models
+from tcplearn import loss_model as models
 from tcplearn.learn import pictures, scores, slices
 from tcplearn.learn.dataset import Dataset
 from tcplearn.learn.history import RESAMPLES, WEIGHTS, Fitted

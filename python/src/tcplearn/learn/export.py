@@ -6,13 +6,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tcplearn import loss_model as models
 from tcplearn import losses
 from tcplearn.errors import UserError
 from tcplearn.learn import loss_header
-from tcplearn.learn import model as models
-from tcplearn.learn.model import Model
 from tcplearn.learn.rtt import header as rtt_header
 from tcplearn.learn.rtt import model as rtt_models
+from tcplearn.loss_model import Model
 
 CORE = Path(__file__).parents[4] / "core"
 HEADER = CORE / "include" / "tcplearn" / "loss" / "mlp_models.h"

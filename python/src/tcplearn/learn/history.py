@@ -14,8 +14,8 @@ from tcplearn import algorithms
 from tcplearn.errors import UserError
 from tcplearn.learn import perceptron, scores, trials
 from tcplearn.learn.dataset import Dataset, Floats, Ints
-from tcplearn.learn.model import Model
 from tcplearn.learn.trials import Outcome
+from tcplearn.loss_model import Model
 
 WEIGHTS = ("answer", "past", "bias")
 ODDS_MAX = 32.0  # the core's limit of log odds

@@ -4,11 +4,12 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from tcplearn import loss_model as models
 from tcplearn.learn import header as shared
-from tcplearn.learn import model as models
-from tcplearn.learn.model import Model
+from tcplearn.loss_model import Model
 
 NAMES = ("wide", "hwang2018")  # the core's parameter `model` is an index into this list
+OWN = "own"  # the choice after them: the weights come from the host (own_model.h)
 
 _TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
@@ -90,9 +91,9 @@ def header(trained: Sequence[Model]) -> str:
     names = [m.name for m in trained]
     return (
         _TOP
-        + shared.choices("mlp", "TL_MLP", names)
-        + f'#define TL_MLP_MODEL_NAMES "{"|".join(names)}"\n'
-        + f"#define TL_MLP_MODEL_COUNT {len(trained)}\n"
+        + shared.choices("mlp", "TL_MLP", [*names, OWN])
+        + f'#define TL_MLP_MODEL_NAMES "{"|".join([*names, OWN])}"\n'
+        + f"#define TL_MLP_MODEL_COUNT {len(names) + 1}\n"
         + "".join(map(_function, trained))
         + shared.chooser("tl_mlp_model(uint32_t model, struct tl_mlp *out)", "TL_MLP", "tl_mlp", names)
     )

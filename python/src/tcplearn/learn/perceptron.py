@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tcplearn import loss_model as models
 from tcplearn.errors import FailedError, UserError, need_extra
-from tcplearn.learn import model as models
 from tcplearn.learn.dataset import Floats, Ints
-from tcplearn.learn.model import Model
+from tcplearn.loss_model import Model
 
 CLIP = 5.0
 

@@ -11,9 +11,9 @@ from tcplearn.errors import UserError, did_you_mean, printable
 from tcplearn.learn import dataset, history, perceptron, trials
 from tcplearn.learn.dataset import Dataset
 from tcplearn.learn.history import Fitted
-from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
+from tcplearn.loss_model import Model
 
 SHARES = (0.25, 0.5)  # shares of the scenarios used in training, to show the effect of more data
 Say = Callable[[float, str], None]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tcplearn.learn import perceptron, scores
 from tcplearn.learn.dataset import Dataset, Floats, Ints
-from tcplearn.learn.model import Model
 from tcplearn.learn.perceptron import Choices
+from tcplearn.loss_model import Model
 
 BETAS = (3, 5, 10, 15, 20, 25)
 FOLDS = 10

@@ -68,11 +68,15 @@ def run(
     arithmetic: str,
     flow: str,
     truth: Path | None = None,
+    classifiers: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Causes:
     """Return every fast retransmit of the captures `paths` with each classifier's decision. `sender` and
-    `flow` select the flows; `truth` is a table of the true causes. Raise UserError or TraceError."""
-    out = Causes(DEFAULTS, truths=truths.read(truth) if truth else None)
+    `flow` select the flows; `truth` is a table of the true causes; `classifiers` are specs, DEFAULTS if there
+    are none. Raise UserError or TraceError."""
+    for spec in classifiers or ():
+        losses.chosen(spec)
+    out = Causes(tuple(classifiers or DEFAULTS), truths=truths.read(truth) if truth else None)
     for path in paths:
         source = printable(path)
         trace = open_trace(path, options=TraceOptions(sender, events=True))

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tcplearn import documents
+from tcplearn import documents, losses
 from tcplearn.errors import UserError, did_you_mean, printable
 
 Tree = dict[str, Any]
@@ -15,6 +15,7 @@ Tree = dict[str, Any]
 FULL = "full"  # the name of the profile that every file has: the unchanged file
 PATH, FILE = "path", "file"  # the key of a scenario's path, and the key in it that names a path file
 _WHOLE = ("vary", "variants")
+_CLASSIFIERS = ("classifier", "loss")  # keys of loss classifiers, whose model may be a file
 _MOST_BELOW = 20
 
 
@@ -77,7 +78,7 @@ def _resolve(value: Any, source: Path, key: str = "") -> None:
             value["source"] = str(source)
         for inner_key, inner in value.items():
             last = inner_key.rpartition(".")[2]
-            is_file = last in ("trace", PATH) or (key == PATH and last == FILE)
+            is_file = last in ("trace", PATH, *_CLASSIFIERS) or (key == PATH and last == FILE)
             value[inner_key] = _absolute(inner, source, last) if is_file else inner
             _resolve(value[inner_key], source, last)
     elif isinstance(value, list):
@@ -86,8 +87,10 @@ def _resolve(value: Any, source: Path, key: str = "") -> None:
 
 
 def _absolute(value: Any, source: Path, key: str) -> Any:
+    if isinstance(value, str) and key in _CLASSIFIERS:
+        return losses.located(value, source.parent)
     if isinstance(value, str) and value:
         return os.path.realpath(source.parent / value)
-    if isinstance(value, list) and key == PATH:  # a list of path files, in `vary`
+    if isinstance(value, list) and key in (PATH, *_CLASSIFIERS):  # a list of files, in `vary`
         return [_absolute(inner, source, key) for inner in value]
     return value

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, Strict, StringConstraints, ValidationError, model_validator
 
-from tcplearn import algorithms
+from tcplearn import losses
 from tcplearn.scenario import path as network_path
 from tcplearn.scenario.check import Table
 from tcplearn.scenario.path import Change, Direction, DrawnFades, Fade, NetworkPath
@@ -225,14 +225,14 @@ class Long(_BesideUdp):
 
 def _classifier(text: str) -> str:
     name, at, arithmetic = text.partition("@")
-    algorithms.checked(algorithms.LOSS, name)
+    losses.checked(name)
     if at and arithmetic not in ("fixed", "double"):
         raise ValueError("after @ only fixed and double are known, as mlp@fixed")
     return text
 
 
 class Loss(Table):
-    classifier: Annotated[str, AfterValidator(_classifier)]  # such as "mlp:threshold=0.4"
+    classifier: Annotated[str, AfterValidator(_classifier)]  # as "mlp:model=own.json"
     acts: Flag  # whether the sender keeps cwnd after a loss that is called random
     rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # the most fast retransmits in a report
     veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # TcpVeno's beta

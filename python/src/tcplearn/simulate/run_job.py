@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcplearn import algorithms, estimators
+from tcplearn import algorithms, estimators, losses
 from tcplearn.errors import UserError, printable
 from tcplearn.jobs import Job
 from tcplearn.output.files import cache_folder, write_atomically
@@ -89,6 +89,12 @@ def _document(run: Run) -> Json:
     tree["load"]["packets"] = tree["load"].get("packets") or [0, 0]  # 0: endless
     if tree["loss"] is None:
         tree.pop("loss")
+    else:
+        name, at, arithmetic = tree["loss"]["classifier"].partition("@")
+        it = losses.chosen(name)
+        tree["loss"]["classifier"] = it.spec + at + arithmetic
+        if it.weights:
+            tree["loss"]["weights"] = it.weights
     if tree["topology"].get("described"):
         tree["topology"]["described"] = _finite(tree["topology"]["described"])
     options = (("topology", "moving"), ("topology", "described"), ("tcp", "resend"), ("tcp", "timestamps"))

@@ -4,8 +4,8 @@
 from collections.abc import Mapping, Sequence
 
 from tcplearn.learn import header as shared
-from tcplearn.learn.model import fixed
 from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
+from tcplearn.loss_model import fixed
 
 NAMES = ("rfc6298", "emulated")  # in the order of enum tl_first_rto_choice
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tcplearn import documents
 from tcplearn.errors import printable
-from tcplearn.learn.model import Reader, document_text, rounded
+from tcplearn.loss_model import Reader, document_text, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0

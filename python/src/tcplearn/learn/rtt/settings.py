@@ -3,8 +3,8 @@
 
 import struct
 
-from tcplearn.learn.model import fixed
 from tcplearn.learn.rtt.model import STEPS, WEIGHT_BITS, Model
+from tcplearn.loss_model import fixed
 
 
 def packed(model: Model, ticks_per_second: int) -> bytes:

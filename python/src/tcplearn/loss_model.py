@@ -14,6 +14,7 @@ from tcplearn.errors import UserError, printable
 
 WEIGHT_MAX, GAIN_MAX, MEAN_MAX, HIDDEN_MAX = 64.0, 256.0, 2.0**22, 64  # no sum in mlp_fixed.h overflows
 WEIGHT_BITS, SCALE_BITS = 24, 30
+NAME_MAX = 31  # characters of the name of an own model, in its text for the core
 _KEYS = ("name", "inputs", "mean", "gain", "hidden", "hidden_bias", "output", "output_bias")
 
 
@@ -119,6 +120,21 @@ def from_document(document: object, where: str, features: Sequence[str]) -> Mode
 
 def read(path: Path, features: Sequence[str]) -> Model:
     return from_document(documents.json_file(path), printable(path), features)
+
+
+def words(model: Model) -> str:
+    """Return `model` as the line of text that every host of the core reads (loss/own_model.h): its numbers
+    as the core stores them."""
+    if len(model.name) > NAME_MAX:
+        raise UserError(f"model {model.name}: a name of an own model has at most {NAME_MAX} characters")
+    inputs = zip(model.inputs, model.mean, model.gain, strict=True)
+    out: list[object] = ["tcplearn-mlp-1", model.name, len(model.inputs), len(model.hidden)]
+    for feature, mean, gain in inputs:
+        out += [feature, fixed(mean, SCALE_BITS), fixed(gain, SCALE_BITS)]
+    for bias, unit in zip(model.hidden_bias, model.hidden, strict=True):
+        out += [fixed(w, WEIGHT_BITS) for w in (bias, *unit)]
+    out += [fixed(w, WEIGHT_BITS) for w in (model.output_bias, *model.output)]
+    return " ".join(map(str, out))
 
 
 def text(model: Model) -> str:
