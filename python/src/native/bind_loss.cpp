@@ -145,7 +145,8 @@ void bind_loss(nb::module_& m) {
   nb::class_<Classifier>(m, "LossClassifier")
       .def(nb::init<const std::string&, const std::string&, const std::map<std::string, double>&,
                     const std::string&>(),
-           "name"_a, "arithmetic"_a = "double", "params"_a = std::map<std::string, double>{}, "weights"_a = "")
+           "name"_a, "arithmetic"_a = "double", "params"_a = std::map<std::string, double>{},
+           "weights"_a = "")
       .def("observe", &Classifier::observe, "time_us"_a, "rtt_us"_a, "delivered_segments"_a, "duplicate"_a)
       .def("decide", &Classifier::decide, "time_us"_a, "flight_segments"_a, "cwnd_segments"_a,
            "ssthresh_segments"_a, "truth"_a = static_cast<std::uint32_t>(TL_LOSS_UNKNOWN))

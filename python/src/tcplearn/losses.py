@@ -66,7 +66,7 @@ def located(spec: str, folder: Path) -> str:
 
 
 def _pairs(spec: str) -> tuple[list[str], int]:
-    """Return the pairs "key=value" of `spec`, and the index of the one that names a model file or OWN (-1)."""
+    """Return the pairs "key=value" of `spec`, and the index of the one with a model file or OWN (or -1)."""
     pairs = spec.partition(":")[2].split(",")
     for k, pair in enumerate(pairs):
         value = _value(pair)
