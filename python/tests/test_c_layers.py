@@ -17,7 +17,7 @@ congestion vectors
 spec_check
 connection settings vector_players assumptions
 loss resend startup assumptions_trial
-timer resend_places base
+timer resend_places base loss_model
 log
 state
 estimators loss_classifiers resend_policies startups first_rtos
