@@ -95,7 +95,8 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
     "web with losses": (
         lambda _: EXAMPLES / "requests.pcap.gz",
         [],
-        "Set on the server (10.0.1.2): sudo ip route change $(ip -o route show default | head -1) rto_min",
+        "Set on the server (10.0.1.2): sudo ip route change $(ip -o route show default | head -1 | "
+        "sed 's/ rto_min .*ms//') rto_min 50ms",
         "No setting",
     ),
     "database": (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from losses_made_up import table
 
+from losses_made_up import table
 from tcplearn import _native
 from tcplearn.cli.app import main
 from tcplearn.learn import export, history, perceptron

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from losses_made_up import INFORMED, table
 
+from losses_made_up import INFORMED, table
 from tcplearn import losses
 from tcplearn.cli.app import main
 from tcplearn.learn import dataset, perceptron, scores, trials

@@ -90,6 +90,7 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
             words = {"set": f"add {to} {via}", "undo": f"del {to}"}
     else:
         default = "ip -o route show default | head -1"
-        bare = f"{default} | sed 's/ rto_min .*ms//'"  # ip cannot parse the rto_min that it prints
-        words = {"set": f"change $({bare if own else default})", "undo": f"change $({bare}) {own}".strip()}
+        # without an rto_min that is set there already: ip cannot parse the one that it prints
+        bare = f"{default} | sed 's/ rto_min .*ms//'"
+        words = {"set": f"change $({bare})", "undo": f"change $({bare}) {own}".strip()}
     return candidate.line.format(**words), candidate.undo.format(**words)
