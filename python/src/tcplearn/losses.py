@@ -37,12 +37,12 @@ def chosen(spec: str) -> Chosen:
     """Return the loss classifier of spec `spec`, such as "mlp:threshold=0.4". A file that `tcplearn train
     loss` has written may be its model, as in "mlp:model=own/loss_own.json". Raise UserError."""
     pairs, at = _pairs(spec)
-    if at < 0:
-        algorithms.parse(algorithms.LOSS, spec)
+    if at < 0 or _value(pairs[at]) == OWN:
+        read = algorithms.parse(algorithms.LOSS, spec)
+        if at >= 0 or read.params.get(_KEY) == _own_number(read.name):
+            raise UserError(f"'{spec}': name the file of your own model, as {_KEY}=own/loss_own.json")
         return Chosen(spec)
     file = _value(pairs[at])
-    if file == OWN:
-        raise UserError(f"'{spec}': name the file of your own model, as {_KEY}=own/loss_own.json")
     core = _joined(spec, pairs, at, OWN)
     algorithms.parse(algorithms.LOSS, core)
     return Chosen(core, loss_model.words(loss_model.read(Path(file), features())))
@@ -73,6 +73,12 @@ def _pairs(spec: str) -> tuple[list[str], int]:
         if pair.partition("=")[0].strip() == _KEY and (value == OWN or "/" in value or "." in value):
             return pairs, k
     return pairs, -1
+
+
+def _own_number(name: str) -> int:
+    """Return the number of the choice OWN of the classifier `name`, or -1."""
+    choices = [p.choices for p in algorithms.by_name(algorithms.LOSS)[name].params if p.key == _KEY]
+    return choices[0].index(OWN) if choices and OWN in choices[0] else -1
 
 
 def _value(pair: str) -> str:

@@ -14,7 +14,8 @@ from tcplearn import _native, losses
 from tcplearn.cli.app import main
 from tcplearn.replay import causes
 
-CAPTURE = Path(__file__).parents[3] / "examples" / "captures" / "access-link.pcap.gz"
+ROOT = Path(__file__).parents[3]
+CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 
 
 def test_each_classifier_at_each_fast_retransmit(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,3 +123,19 @@ def test_a_bad_table_of_truth(
     assert main(["causes", str(CAPTURE), "--truth", str(file)]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
+
+
+def test_a_model_file_in_place_of_the_usual_classifiers(capsys: pytest.CaptureFixture[str]) -> None:
+    own = f"mlp:model={ROOT / 'core' / 'models' / 'loss_hwang2018.json'},threshold=0.5"
+    words = ["causes", str(CAPTURE), "-q", "--format", "json", "--arithmetic", "fixed"]
+    said = []
+    for spec in (own, "mlp/hwang2018"):
+        assert main([*words, "--classifier", spec]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert rows and {row.pop("classifier") for row in rows} == {spec}
+        said.append([(row["cause"], row["congestion_probability"]) for row in rows])
+    assert said[0] == said[1]
+    files = ("./none.json", str(CAPTURE), "own", "2")
+    for wrong in ("veno:model=own", "mpl", *(f"mlp:model={file}" for file in files)):
+        assert main([*words, "--classifier", wrong]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1

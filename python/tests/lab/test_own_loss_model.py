@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A user's own model in the real kernel: each decision is the core's on the logged ACKs, to the bit."""
+"""A user's own model in the real kernel: each decision is the core's on the logged ACKs, to the
+bit, and wrong weights are refused with the core's line."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import pytest
 
 import own_models
 from samples import ROOT
-from tcplearn.lab import guest, kernel_log, run, scenario
+from tcplearn import _native
+from tcplearn.lab import check, guest, kernel_log, machine, run, scenario
 from tcplearn.traces import tlog_losses
 
 PAPER = ROOT / "experiments" / "hwang2018"
@@ -34,3 +36,18 @@ def test_the_kernel_decides_as_replay(own: Path, tmp_path: Path) -> None:
     mine = tlog_losses.compare(c, arm.loss)
     assert mine.decisions >= 3 and mine.features == mine.answers == 0
     assert tlog_losses.compare(c, "mlp").answers > 0
+
+
+def refused(weights: str) -> str:
+    with pytest.raises(ValueError, match=r"^model: word ") as raised:
+        _native.LossClassifier("mlp", "fixed", {}, weights)
+    return str(raised.value)
+
+
+def test_the_kernel_refuses_wrong_weights_with_the_line_of_the_core(with_python: machine.Machine) -> None:
+    texts = [text for text in own_models.WRONG.values() if text.strip()]
+    given = [*texts, own_models.GOOD, "none", "x" * 65_537]
+    said = check.check_specs(with_python, [f"loss_model\t{text}" for text in given])
+    assert said[: len(texts)] == list(map(refused, texts))
+    at_once = "model: it has to be written at once, in at most 65536 bytes"
+    assert said[len(texts) :] == ["taken", "taken", at_once]
