@@ -51,32 +51,32 @@ TL_FN void tl_line_quote(struct tl_line *line, const char *text, uint32_t length
 		tl_line_add(line, "...");
 }
 
-/* Adds a whole number. */
-TL_FN void tl_line_add_whole(struct tl_line *line, int64_t x)
+/* Adds the sign of x, and its magnitude divided by `unit` and rounded down. Returns the rest of the division. */
+TL_FN uint64_t tl_line_add_quotient(struct tl_line *line, int64_t x, uint64_t unit)
 {
-	const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
-	uint64_t unit = 1;
+	const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x, whole = magnitude / unit;
+	uint64_t digit = 1;
 
 	if (x < 0)
 		tl_line_add_char(line, '-');
-	while (magnitude / unit >= 10)
-		unit *= 10;
-	for (; unit > 0; unit /= 10)
-		tl_line_add_char(line, (char)('0' + magnitude / unit % 10));
+	while (whole / digit >= 10)
+		digit *= 10;
+	for (; digit > 0; digit /= 10)
+		tl_line_add_char(line, (char)('0' + whole / digit % 10));
+	return magnitude % unit;
+}
+
+/* Adds a whole number. */
+TL_FN void tl_line_add_whole(struct tl_line *line, int64_t x)
+{
+	tl_line_add_quotient(line, x, 1);
 }
 
 /* Adds the decimal number nano / 10^9, without trailing zeros. */
 TL_FN void tl_line_add_nano(struct tl_line *line, int64_t nano)
 {
-	const uint64_t magnitude = nano < 0 ? 0 - (uint64_t)nano : (uint64_t)nano;
-	uint64_t whole = magnitude / 1000000000, part = magnitude % 1000000000, unit = 1;
+	uint64_t part = tl_line_add_quotient(line, nano, 1000000000), unit;
 
-	if (nano < 0)
-		tl_line_add_char(line, '-');
-	while (whole / unit >= 10)
-		unit *= 10;
-	for (; unit > 0; unit /= 10)
-		tl_line_add_char(line, (char)('0' + whole / unit % 10));
 	if (part > 0)
 		tl_line_add_char(line, '.');
 	for (unit = 100000000; part > 0; unit /= 10) {

@@ -22,6 +22,17 @@ ECN_ECHO = 0x40
 STATE_AT = 85
 
 
+def refuses(setting, texts, stays):
+    for text in texts:
+        try:
+            sysctl(setting, text)
+        except OSError:
+            pass
+        else:
+            expect(False, f"{text[:60]!r} was taken")
+        expect(sysctl(setting) == stays, f"after {text[:60]!r}: {sysctl(setting)!r}")
+
+
 def takes_or_refuses(setting, known, good, bad):
     load()
     expect(sysctl(setting) == "none", f"at first {sysctl(setting)!r}")
@@ -31,14 +42,7 @@ def takes_or_refuses(setting, known, good, bad):
     for spec in (*names[1:], *good):
         sysctl(setting, spec)
         expect(sysctl(setting) == spec, f"{spec} is shown as {sysctl(setting)!r}")
-    for spec in bad:
-        try:
-            sysctl(setting, spec)
-        except OSError:
-            pass
-        else:
-            expect(False, f"{spec[:60]!r} was taken")
-        expect(sysctl(setting) == good[-1], f"after {spec[:60]!r}: {sysctl(setting)!r}")
+    refuses(setting, bad, good[-1])
     sysctl(setting, "none")
     file = f"/proc/sys/net/tcplearn/{kind}"
     said = unprivileged(f"echo {names[1]} 2>/dev/null >{file}; cat {file}")
@@ -74,14 +78,7 @@ def check_an_own_model_is_taken_whole_or_refused():
         good.replace("1 1", "99999 99999"), good.replace("16777216", "1073741825"), good + " " * 70000,
         good.replace("tiny", "x" * 40),
     )  # fmt: skip
-    for text in bad:
-        try:
-            sysctl(setting, text)
-        except OSError:
-            pass
-        else:
-            expect(False, f"{text[:60]!r} was taken")
-        expect(sysctl(setting) == "tiny", f"after {text[:60]!r}: {sysctl(setting)!r}")
+    refuses(setting, bad, "tiny")
     sysctl(setting, "none")
     expect(sysctl(setting) == "none", "the model stays")
     sysctl(SETTING, "none")

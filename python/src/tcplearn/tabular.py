@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .checkout import no_such_file
 from .documents import check_regular
 from .errors import UserError, printable
 
@@ -26,7 +27,7 @@ def read(path: Path, content: str, columns: Sequence[str] = (), origin: str = ""
         csv = path.suffix.lower() == ".csv"
         frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
     except FileNotFoundError:
-        raise UserError(f"{where}: no such file; check the path") from None
+        raise UserError(f"{where}: {no_such_file(path)}") from None
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{where}: no table of {content}: {printable(error)[:200]}") from error
     if missing := [name for name in columns if name not in frame.columns]:

@@ -47,12 +47,12 @@ TL_FN_APART TL(mlp_sum) TL(mlp_output)(const struct TL(loss_path) *path, uint32_
 	struct tl_mlp net;
 	uint32_t i;
 
-	if (model == TL_MLP_OWN && !path->own)
-		return TL(mlp_bias)(0);
-	if (model == TL_MLP_OWN)
+	if (model != TL_MLP_OWN)
+		tl_mlp_model(model, &net);
+	else if (path->own)
 		net = *path->own;
 	else
-		tl_mlp_model(model, &net);
+		return TL(mlp_bias)(0);
 	for (i = 0; i < net.inputs; i++)
 		z[i] = TL(mlp_score)(f[net.input[i]], net.mean_q30[i], net.gain_q30[i]);
 	sum = TL(mlp_bias)(net.output_q24[0]);

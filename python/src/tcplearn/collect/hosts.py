@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcplearn import documents
+from tcplearn.checkout import no_such_file
 from tcplearn.errors import UserError, printable
 
 #: The longest accepted host name. Names have at most 253 characters (RFC 1035).
@@ -43,7 +44,7 @@ def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
     if path.exists() and not path.is_dir():  # _of_file refuses devices and pipes
         yield from _of_file(path, ports)
     elif "/" in word or word.endswith((".txt", ".csv")):
-        raise UserError(f"{printable(word)}: no such file; check the path")
+        raise UserError(f"{printable(word)}: {no_such_file(path)}")
     else:
         yield from _targets(word, ports, "")
 

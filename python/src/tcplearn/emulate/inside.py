@@ -20,6 +20,7 @@ from typing import Any
 
 from tcplearn import _native
 from tcplearn.errors import FailedError, UserError
+from tcplearn.interrupts import ENDING
 
 from . import ends, kernel
 from .commands import Commands
@@ -27,8 +28,7 @@ from .handed_on import HandedOn
 from .order import Order, order_of
 
 _SERVER_WITHIN_S = 30.0
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
-_ALL = (*_ENDING, signal.SIGINT)
+_ALL = (*ENDING, signal.SIGINT)
 _INTERRUPTED = 130
 
 
@@ -151,7 +151,7 @@ def main(parent: int, order: int, result: int) -> None:
         os._exit(0)
     os.close(result)
     signal.signal(signal.SIGINT, _ignore)
-    HandedOn(_ENDING).to(child)
+    HandedOn(ENDING).to(child)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ALL)
     os.waitpid(child, 0)
 
