@@ -10,6 +10,7 @@ _REDIRECT = """<!doctype html>
 <meta charset="utf-8">
 <title>tcplearn</title>
 <meta http-equiv="refresh" content="0; url={0}/">
+<p><a href="{0}/">tcplearn {0}</a></p>
 """
 
 
