@@ -14,6 +14,7 @@ import numpy as np
 
 from experiments.lib.batches import Figures
 from experiments.lib.runs import Run as KeptRun
+from experiments.tambuwal2018 import parts
 from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
@@ -50,6 +51,8 @@ class Connection:
 
 @dataclass(frozen=True)
 class Run:
+    """A run, or a part of a long run, which has the part's number instead of the seed."""
+
     seed: int
     metrics: Mapping[str, float]
     seconds: Mapping[str, Sequence[float]]
@@ -57,16 +60,18 @@ class Run:
     unresolved: int
     spurious: Sequence[Connection]  # repeated the SYN-ACK without a loss: the RTT is longer than the timer
     commit: str
+    part_of: int | None = None  # the seed of the run of which this is a part
 
 
 @dataclass
 class Cell:
-    """The runs of one condition, by seed."""
+    """The runs of one condition, by seed; a single long run is here in its parts."""
 
     level: float
     startup: str
     share: float = 1.0
     runs: dict[int, Run] = field(default_factory=dict)
+    totals: list[Mapping[str, float]] = field(default_factory=list)  # the metrics of each whole run
 
     @property
     def lost(self) -> list[Connection]:
@@ -85,17 +90,25 @@ def is_short(of: Connection) -> bool:
 def keep(run: Any, result: Json) -> Figures:
     """Returns what is stored of a run: metrics, the share of lost packets in each second, and data on the
     connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late"). The numbers of
-    connections have 24 significant bits, which halves the file."""
+    connections have 24 significant bits, and 14 in a long run, which keeps the file small. Of a long run also
+    each connection's part and the throughput of each second are stored."""
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
     late = [f for f in late if f["metrics"]["syn_ack_retransmissions"] > 0]
     finished = [f for f in lost if f["state"] == "finished"]
     series = {"loss_share": np.array(result["run"]["seconds"]["loss_share"], float)}
+    begun = result["run"]["metrics"].get("connections", 0)
+    if parts.is_long(begun):
+        series["mbps"] = np.array(result["run"]["seconds"]["throughput_mbps"], float)
     for name, of in (("lost", finished), ("late", late)):
         for column, key in COLUMNS.items():
-            series[f"{name}_{column}"] = np.array([f["metrics"][key] for f in of], np.float32).astype(float)
+            values = np.array([f["metrics"][key] for f in of], np.float32)
+            thin = parts.is_long(begun) and column != "bytes"
+            series[f"{name}_{column}"] = (parts.thinned(values) if thin else values).astype(float)
         series[f"{name}_studied"] = np.array([f["startup"] != STANDARD for f in of], float)
+        if parts.is_long(begun):
+            series[f"{name}_part"] = np.array([parts.part_of(f["flow"], begun) for f in of], float)
     cost = {name: result["run"]["cost"][name] for name in ("cpu_s", "peak_mib")}
     return {**result["run"]["metrics"], **cost, "unresolved": float(len(lost) - len(finished))}, series
 
@@ -117,11 +130,34 @@ def cells(runs: Iterable[KeptRun]) -> list[Cell]:
         load = run.parameters["load"]
         key = (load["level"], load["startup"], float(load["startup_share"]))
         lost, late = (_connections(run, name, load["startup"]) for name in ("lost", "late"))
+        cell = out.setdefault(key, Cell(*key))
+        cell.totals.append(run.metrics)
         seconds = {"loss_share": run.series["loss_share"].tolist()}
         unresolved = int(run.metrics["unresolved"])
         found = Run(run.seed, run.metrics, seconds, lost, unresolved, late, run.commit)
-        out.setdefault(key, Cell(*key)).runs[run.seed] = found
+        for one in _split(found, run) if "lost_part" in run.series else (found,):
+            cell.runs[one.seed] = one
     return list(out.values())
+
+
+def _split(whole: Run, stored: KeptRun) -> Iterable[Run]:
+    """Yields the parts of a long run. Those without an end are counted in the first."""
+    of = {name: stored.series[f"{name}_part"].tolist() for name in ("lost", "late")}
+    for number, link in enumerate(parts.links(stored.series, stored.parameters["topology"]["rate_mbps"])):
+        lost, late = (
+            [c for c, part in zip(connections, of[name], strict=True) if part == number]
+            for name, connections in (("lost", whole.lost), ("late", whole.spurious))
+        )
+        yield Run(
+            number,
+            {**whole.metrics, **link.metrics},
+            {"loss_share": link.loss_shares},
+            lost,
+            0 if number else whole.unresolved,
+            late,
+            whole.commit,
+            whole.seed,
+        )
 
 
 Difference = tuple[float, float | None]  # the mean, and half the width of its interval

@@ -41,6 +41,11 @@ class Load:
         seeds = [set(cell.runs) for cell in cells.values()]
         return cls(cells, sorted(set.intersection(*seeds)) if seeds else [])
 
+    @property
+    def is_divided(self) -> bool:
+        """Whether these are the parts of single long runs."""
+        return any(run.part_of is not None for cell in self.cells.values() for run in cell.runs.values())
+
     def runs(self, key: str | float) -> list[Run]:
         return [self.cells[key].runs[seed] for seed in self.seeds]
 
@@ -58,9 +63,9 @@ Value = Callable[[Load, str], float]
 
 
 def estimate(value: Callable[[Load], float], load: Load) -> Estimate:
-    """Returns `value` of all runs with its 95 % interval: the jackknife, which leaves out each seed in turn
-    (Tukey 1958), with Student's t for one fewer than the seeds. All connections of the runs count alike, and
-    startups are compared under the same seeds."""
+    """Returns `value` of all runs with its 95 % interval: the jackknife, which leaves out each seed in turn,
+    or each part of a long run (Tukey 1958), with Student's t for one fewer than these. All connections of the
+    runs count alike, and startups are compared under the same seeds."""
     whole, n = value(load), len(load.seeds)
     if n < 2 or math.isnan(whole):
         return Estimate(whole)
@@ -93,6 +98,23 @@ def _change(value: Value) -> Value:
 
 def _metric(name: str, factor: float = 100) -> Value:
     return lambda load, startup: factor * load.metric(startup, name)
+
+
+def _loss(load: Load, startup: str) -> float:
+    """Returns the share of lost packets in %: the mean of runs, or that of all packets of a long run."""
+    found = [
+        (run.metrics["link_loss_share"], run.metrics.get("link_packets", 1.0)) for run in load.runs(startup)
+    ]
+    return 100 * sum(share * weight for share, weight in found) / sum(weight for _, weight in found)
+
+
+def _peak(load: Load, startup: str) -> float:
+    """Returns the largest loss share of a second in %, as a mean over runs."""
+    most: dict[int, float] = {}
+    for run in load.runs(startup):
+        key = run.seed if run.part_of is None else run.part_of
+        most[key] = max(most.get(key, 0.0), run.metrics["link_loss_share_max"])
+    return 100 * statistics.fmean(most.values())
 
 
 def _percentile(p: float) -> Value:
@@ -172,13 +194,15 @@ MEASURES: Mapping[str, Value] = {
     "far_gain_p90_ms": _gain(_far_ms(0.9)),
     "far_gain_p99_ms": _gain(_far_ms(0.99)),
     "far_extreme_points": _gain(_far_extreme),
-    "loss_percent": _metric("link_loss_share"),
-    "peak_loss_percent": _metric("link_loss_share_max"),
+    "loss_percent": _loss,
+    "peak_loss_percent": _peak,
     "used_percent": _metric("link_utilisation"),
     "throughput_mbps": _metric("link_throughput_mbps", 1),
-    "loss_change_percent": _change(_metric("link_loss_share")),
+    "loss_change_percent": _change(_loss),
     "throughput_drop_percent": lambda load, s: -_change(_metric("link_throughput_mbps"))(load, s),
 }
+#: The largest or smallest value of a run; its parts say nothing of how much it varies between runs.
+OF_A_RUN = ("peak_loss_percent", "least_rtts")
 #: Of the mixes, whose cells are by share of connections with TSL 3,16.
 MIXES: Mapping[str, Callable[[Load], float]] = {
     "mix_tsl_percent": lambda load: _rise(mix_all(load, 1.0, MIXED), mix_all(load, 0.25, MIXED)),
@@ -203,6 +227,8 @@ def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
         return Estimate(), startup
     if startup == MEAN:
         return estimate(lambda of: _mean(value(of, s) for s in STUDIED), load), startup
+    if measure in OF_A_RUN and load.is_divided:
+        return Estimate(value(load, startup)), startup
     if startup == MOST:
         startup = max(STUDIED, key=lambda s: value(load, s))
     return estimate(lambda of: value(of, startup), load), startup

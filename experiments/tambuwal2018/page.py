@@ -13,7 +13,7 @@ from typing import Any
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run as KeptRun
 from experiments.lib.statistics import Estimate
-from experiments.tambuwal2018 import pairs
+from experiments.tambuwal2018 import crowds, pairs, queues
 from experiments.tambuwal2018.cells import (
     BETWEEN,
     STANDARD,
@@ -25,36 +25,53 @@ from experiments.tambuwal2018.cells import (
     keep,
     mean_whole_ms,
     quantile,
-    shared,
 )
 from experiments.tambuwal2018.colours import COLOURS
 from experiments.tambuwal2018.figures import draw, quantile_rows
 from experiments.tambuwal2018.measures import MIXED, STUDIED, Load, estimate, mix_all, mix_lost
-from experiments.tambuwal2018.published import Comparison
+from experiments.tambuwal2018.published import QUICK, WHOLE, Comparison
 from tcplearn.output.markdown import table_of
-
-QUICK = "quick"
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs with one startup (rule for IW and ssthresh after a lost SYN-ACK) and with mixes of
-    two; without `profile` also those of more seeds at 98 % load."""
-    found = [("levels", profile or QUICK), ("mixes", profile or QUICK)]
-    found += [] if profile else [("levels", pairs.PROFILE)]
+    """Returns the runs with one startup (rule for IW and ssthresh after a lost SYN-ACK), with mixes of two,
+    with other queues and with more traffic than the link carries; without `profile` also those of the paper's
+    size and of more seeds at 98 % load."""
+    found = [(name, profile or QUICK) for name in ("levels", "mixes", queues.SCENARIO, crowds.SCENARIO)]
+    found += [] if profile else [("levels", pairs.PROFILE), ("levels", WHOLE)]
     return [SimulatedRuns(folder / f"{name}.toml", of, keep) for name, of in found]
 
 
-def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
-    most = [run for run in runs if run.profile != pairs.PROFILE]
+def _levels(runs: Sequence[KeptRun]) -> tuple[list[Cell], dict[float, str]]:
+    """Returns the cells of each load and their profile: the paper's size where the standard and the five were
+    run with it, otherwise the runs at hand."""
+    by = {
+        profile: cells([run for run in runs if run.profile == profile])
+        for profile in dict.fromkeys(run.profile for run in runs)
+    }
+    found, profiles = [], {}
+    for level in sorted({cell.level for of in by.values() for cell in of}):
+        of_level = {profile: [cell for cell in of if cell.level == level] for profile, of in by.items()}
+        whole = of_level.get(WHOLE, [])
+        if {STANDARD, *STUDIED} <= {cell.startup for cell in whole}:
+            profiles[level] = WHOLE
+        else:
+            profiles[level] = next(profile for profile, of in of_level.items() if of and profile != WHOLE)
+        found += of_level[profiles[level]]
     order = list(COLOURS)
-    levels = sorted(
-        cells([run for run in most if run.scenario == "levels"]),
-        key=lambda cell: (cell.level, order.index(cell.startup)),
-    )
-    if not levels:
+    return sorted(found, key=lambda cell: (cell.level, order.index(cell.startup))), profiles
+
+
+def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
+    single = [run for run in runs if run.scenario == "levels" and run.profile != pairs.PROFILE]
+    short = [run for run in single if run.profile != WHOLE]
+    if not short:
         return {}
-    mixes = cells([run for run in most if run.scenario == "mixes"])
-    found = Comparison(levels, mixes, folder, most[0].parameters, most[0].profile)
+    levels, profiles = _levels(single)
+    ends = cells(short)
+    mixes = cells([run for run in runs if run.scenario == "mixes"])
+    last = [run for run in single if run.profile == profiles[max(profiles)]]
+    found = Comparison(levels, mixes, folder, last[0].parameters, profiles, ends, short[0].profile)
     drawn = list(draw(found))
 
     def pictures(*names: str) -> str:
@@ -69,8 +86,11 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
         "found": found,
         "ours": ours,
         "counts": _counts(levels),
-        "feedback": pairs.feedback(levels),
+        "feedback": pairs.feedback(ends),
         "pairs": pairs.section(cells([run for run in runs if run.profile == pairs.PROFILE])),
+        "profiles": profiles,
+        "queues": queues.section([run for run in runs if run.scenario == queues.SCENARIO]),
+        "crowds": crowds.section([run for run in runs if run.scenario == crowds.SCENARIO]),
         "responses": _responses(found),
         "by_rtt": _by_rtt(found),
         "whole": _whole(levels),
@@ -106,7 +126,7 @@ def _responses(found: Comparison) -> str:
         rows.append(
             [
                 *_where(cell),
-                str(len(cell.runs)),
+                str(len(cell.totals)),
                 f"{len(rtts):,}",
                 str(sum(run.unresolved for run in cell.runs.values())),
                 found.ours("mean_rtts", cell.level, cell.startup).shown(),
@@ -125,8 +145,7 @@ def _counts(cells: Sequence[Cell]) -> str:
         if cell.startup in (STANDARD, *STUDIED):
             by.setdefault(cell.level, []).append(cell)
     each = ", ".join(
-        f"{min(len(c.lost) for c in of):,} or more at {100 * level:.0f} % load (seeds of every startup: "
-        f"{len(shared(*of))})"
+        f"{min(len(c.lost) for c in of):,} or more at {100 * level:.0f} % load ({_runs_of(of)})"
         for level, of in by.items()
     )
     open_ = sum(run.unresolved for cell in cells for run in cell.runs.values())
@@ -134,6 +153,12 @@ def _counts(cells: Sequence[Cell]) -> str:
         f"Connections that lost a SYN-ACK under the standard and each of the five: {each}. At the end of the "
         f"runs {open_} more had not received their first object."
     )
+
+
+def _runs_of(cells: Sequence[Cell]) -> str:
+    connections = min(total["connections"] for cell in cells for total in cell.totals)
+    runs = min(len(cell.totals) for cell in cells)
+    return f"{runs} run{'s' if runs > 1 else ''} of {connections:,.0f} connections for each startup"
 
 
 def _by_rtt(found: Comparison) -> str:
@@ -183,7 +208,7 @@ def _link(found: Comparison) -> str:
     rows = []
     for cell in found.levels:
         names = ("loss_percent", "peak_loss_percent", "used_percent")
-        runs = [run.metrics for run in cell.runs.values()]
+        runs = cell.totals
         rows.append(
             [
                 *_where(cell),

@@ -22,6 +22,8 @@ RELATIVE, POINTS = 0.25, 0.25
 #: How many connections test_ns3_web draws for drawn-shares.csv, and the 97.5 % quantile of the normal.
 DRAWN, NORMAL = 400_000, 1.96
 REPRODUCED, NOT, OPEN, LACKING = "reproduced", "not", "cannot be told", "not yet run"
+#: The profile whose runs take minutes, and the one of the paper's size.
+QUICK, WHOLE = "quick", "whole"
 ALIKE, OTHERWISE = "set alike", "set otherwise"
 DIGITS = {"share": 3, "ms": 0}
 
@@ -99,13 +101,16 @@ class Compared:
 
 @dataclass
 class Comparison:
-    """Our runs beside published.csv. `levels` have one startup each, `mixes` share the bottleneck."""
+    """Our runs beside published.csv. `levels` have one startup each, `mixes` share the bottleneck, `ends` are
+    the runs like the mixes with no TSL and with nothing else."""
 
     levels: Sequence[Cell]
     mixes: Sequence[Cell]
     folder: Path
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # of one of the runs
-    profile: str = "quick"
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of one of the levels' runs
+    profiles: Mapping[float, str] = field(default_factory=dict)  # of the runs of each load
+    ends: Sequence[Cell] = ()
+    mixed_profile: str = QUICK
 
     @functools.cached_property
     def loads(self) -> dict[float, Load]:
@@ -116,12 +121,13 @@ class Comparison:
 
     @functools.cached_property
     def mixed(self) -> Load:
-        """The mixes; the runs with no TSL and with nothing else are those at the same load."""
+        """The mixes, with the runs at their load that have no TSL and nothing else."""
         cells: dict[str | float, Cell] = {c.share: c for c in self.mixes if c.startup == MIXED}
-        whole = self.loads.get(self.mixes[0].level) if cells else None
+        level = self.mixes[0].level if cells else math.nan
+        found = {cell.startup: cell for cell in self.ends if cell.level == level}
         for share, startup in ((0.0, STANDARD), (1.0, MIXED)):
-            if whole and share not in cells and startup in whole.cells:
-                cells[share] = whole.cells[startup]
+            if share not in cells and startup in found:
+                cells[share] = found[startup]
         return Load.of(cells)
 
     @property
@@ -137,7 +143,9 @@ class Comparison:
 
     def _compared(self, row: Printed) -> Compared:
         kind, _, name = row.measure.partition(":")
-        ours, startup, runs = Estimate(), row.startup, f"levels/{self.profile}"
+        of = [self.profiles.get(row.level, "")] if row.level in self.profiles else self.profiles.values()
+        ours, startup = Estimate(), row.startup
+        runs = " ".join(f"levels/{profile}" for profile in dict.fromkeys(of)) or f"levels/{QUICK}"
         if kind == "setting":
             section, _, key = name.partition(".")
             ours = Estimate(float(self.parameters.get(section, {}).get(key, math.nan)))
@@ -145,7 +153,7 @@ class Comparison:
         elif kind == "drawn":
             ours, runs = self._drawn(*name.split(":")), "drawn"
         elif kind in MIXES:
-            runs = f"mixes/{self.profile}"
+            runs = f"mixes/{self.mixed_profile}"
             if {0.0, 0.25, 0.75, 1.0} <= set(self.mixed.cells) and self.mixed.seeds:
                 ours = estimate(MIXES[kind], self.mixed)
         elif not kind:

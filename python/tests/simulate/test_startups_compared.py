@@ -7,11 +7,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from experiments.lib.runs import Run as KeptRun
 from experiments.lib.statistics import Estimate
-from experiments.tambuwal2018 import averages, pairs
-from experiments.tambuwal2018.cells import Cell, Connection, Run, keep
+from experiments.tambuwal2018 import averages, crowds, pairs, parts, queues
+from experiments.tambuwal2018.cells import Cell, Connection, Run, cells, keep
 from experiments.tambuwal2018.measures import MEASURES, MIXES, STUDIED, Load, estimate, of_startup
 from experiments.tambuwal2018.published import Comparison, Printed, printed
 from samples import ROOT
@@ -116,7 +118,7 @@ def test_mixes_have_their_ends_from_the_levels() -> None:
 
     bold = mix(1.0, 3, 8)
     levels = [cell("standard", 0.4, (4, 4, 4)), bold]
-    found = Comparison(levels, [mix(0.25, 6, 5), mix(0.75, 4, 2)], FOLDER)
+    found = Comparison(levels, [mix(0.25, 6, 5), mix(0.75, 4, 2)], FOLDER, ends=levels)
     assert sorted(found.mixed.cells) == [0, 0.25, 0.75, 1]
     assert estimate(MIXES["mix_tsl_percent"], found.mixed).value == pytest.approx(-50)
     assert estimate(MIXES["mix_tsl_lost_percent"], found.mixed).value == pytest.approx(-50)
@@ -195,3 +197,111 @@ def test_what_is_kept_of_a_connection() -> None:
     assert series["lost_whole_ms"] == pytest.approx([1100.1], rel=1e-7) and list(series["lost_studied"]) == [
         1
     ]
+
+
+def long_run(startup: str, extra_rtts: float) -> KeptRun:
+    """A run of 100,000 connections, of which every hundredth lost its SYN-ACK; those of the last part took
+    `extra_rtts` longer. The link lost 2 % in each second, and 4 % in each one of the last part."""
+    numbers = range(100, 100_100, 100)
+    part_of = [parts.part_of(number, 100_000) for number in numbers]
+    flows = [
+        {
+            "flow": number,
+            "lost": "syn-ack",
+            "state": "finished",
+            "startup": startup,
+            "metrics": {
+                "response_rtts": 4 + (extra_rtts if part == 24 else 0),
+                "response_whole_ms": 1400.0,
+                "path_rtt_ms": 100.0,
+                "response_bytes": 4000,
+            },
+        }
+        for number, part in zip(numbers, part_of, strict=True)
+    ]
+    seconds = {"loss_share": [0.02] * 240 + [0.04] * 10, "throughput_mbps": [4.0] * 250}
+    metrics = {"connections": 100_000.0, "link_loss_share": 0.0208, "link_loss_share_max": 0.04}
+    cost = {"cpu_s": 1.0, "peak_mib": 2.0}
+    values, series = keep(
+        None, {"flows": flows, "run": {"metrics": metrics, "seconds": seconds, "cost": cost}}
+    )
+    parameters = {
+        "load": {"level": 0.4, "startup": startup, "startup_share": 1.0},
+        "topology": {"rate_mbps": 10.0},
+    }
+    return KeptRun("ns3", "levels", "whole", "", 1, 1, {}, parameters, metrics=values, series=series)
+
+
+def test_a_long_run_is_compared_by_its_parts() -> None:
+    found = {c.startup: c for c in cells([long_run("standard", 0), long_run("tsl/3-16", -2)])}
+    base = found["standard"]
+    assert len(base.runs) == parts.PARTS == 25 and len(base.totals) == 1
+    sizes = [len(run.lost) for run in base.runs.values()]
+    assert sum(sizes) == 1000 and set(sizes) <= {39, 40, 41}
+    both = Load.of(dict(found))
+    gain = of_startup("gain_rtts", both, "tsl/3-16")[0]
+    share = sizes[-1] / 1000
+    assert gain.value == pytest.approx(2 * share)
+    # one part of 25 differs by 2: its pseudo-values' standard error is about 2/25
+    assert gain.high - gain.value == pytest.approx(2.064 * 2 * share, rel=0.05)
+    loss = of_startup("loss_percent", both, "standard")[0]
+    assert loss.value == pytest.approx(2.08, abs=0.01) and loss.low < 2.0
+    peak = of_startup("peak_loss_percent", both, "standard")[0]
+    assert peak.value == pytest.approx(4) and math.isnan(peak.low)  # of one run there is no interval
+    assert of_startup("used_percent", both, "standard")[0].value == pytest.approx(40)
+
+
+def test_a_thinned_number_keeps_14_bits() -> None:
+    values = np.array([1.0, 7.0001, 1460.3, 61234.567, 0.013], np.float32)
+    assert parts.thinned(values) == pytest.approx(values, rel=2.0**-14)
+    assert len(set(parts.thinned(np.linspace(1000, 1000.01, 50, dtype=np.float32)))) == 1
+
+
+def test_queues_and_crowds_have_their_tables() -> None:
+    def stored(
+        scenario: str, seed: int, level: float, startup: str, rtts: float, packets: int = 50
+    ) -> KeptRun:
+        series = {
+            f"lost_{name}": np.array([value])
+            for name, value in {
+                "rtts": rtts,
+                "whole_ms": 1000 + rtts,
+                "path_rtt_ms": 50.0,
+                "bytes": 4000.0,
+                "studied": 1.0,
+            }.items()
+        }
+        series |= {
+            f"late_{name}": np.array([]) for name in ("rtts", "whole_ms", "path_rtt_ms", "bytes", "studied")
+        }
+        series["loss_share"] = np.array([0.1])
+        metrics = {"connections": 10.0, "link_loss_share": 0.1 - packets / 1e4, "unresolved": 0.0}
+        metrics["mean_response_studied_rtts"] = rtts
+        parameters = {
+            "load": {"level": level, "startup": startup, "startup_share": 1.0},
+            "topology": {"rate_mbps": 10.0, "queue_packets": packets},
+        }
+        return KeptRun(
+            "ns3", scenario, "quick", "", seed, seed, {}, parameters, metrics=metrics, series=series
+        )
+
+    runs = [
+        stored("queues", seed, 0.9, startup, of + seed, packets)
+        for seed in SEEDS
+        for packets in (20, 200)
+        for startup, of in (("standard", 5), ("tsl/1-1000", 4), ("tsl/3-16", 3))
+    ]
+    table = queues.section(runs)
+    assert "| 90 % | 20 | 24 | 9.80 (9.80 to 9.80) | 10.00 | 7.00 (4.52 to 9.48) |" in table
+    assert "| 1.00 (1.00 to 1.00) | 2.00 (2.00 to 2.00) |" in table
+    assert "| 90 % | 200 | 240 | 8.00 (8.00 to 8.00) |" in table
+    crowd = crowds.section(
+        [
+            stored("crowds", seed, 1.5, startup, of * seed)
+            for seed in SEEDS
+            for startup, of in (("standard", 4), ("tsl/3-16", 2), ("tsl-feedback", 1))
+        ]
+    )
+    half, quarter = "-50.0 (-50.0 to -50.0)", "-75.0 (-75.0 to -75.0)"
+    assert f"| 150 % | mean response, RTTs | 3 | 8.00 | {half} | {quarter} | {half} | yes |" in crowd
+    assert queues.section([]) == crowds.section([]) == ""

@@ -89,7 +89,7 @@ def test_the_page(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 BAD = [
-    ("load.level = 1.2", "scenario.load.level: should be less than or equal to 1, not 1.2"),
+    ("load.level = 3.5", "scenario.load.level: should be less than or equal to 3, not 3.5"),
     ("load.connections = 750001", "load.connections: should be less than or equal to 750000"),
     ("load.response_max_bytes = 10.0", "load.response_max_bytes: should be greater than or equal to 1000"),
     (

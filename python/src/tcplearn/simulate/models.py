@@ -240,7 +240,9 @@ class Loss(Table):
 
 class Web(Table):
     kind: Literal["web"]  # connections by PackMime-HTTP
-    level: Annotated[float, Strict(), Field(ge=0.01, le=1)]  # share of the bottleneck's rate
+    level: Annotated[
+        float, Strict(), Field(ge=0.01, le=3)
+    ]  # share of the bottleneck's rate; above 1: a flash crowd
     connections: Annotated[int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)]  # begun after the warm-up
     warmup_s: NotNegative
     drain_s: Positive  # the time at the end for open connections to finish
