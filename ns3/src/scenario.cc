@@ -115,6 +115,7 @@ Web read_web(const json& j) {
   take(j, "warmup_s", w.warmup_s);
   take(j, "drain_s", w.drain_s);
   take(j, "persistent", w.persistent);
+  if (j.contains("crowd")) take(j, "crowd", w.crowd);
   take(j, "response_max_bytes", w.response_max_bytes);
   take(j, "startup_share", w.startup_share);
   if (j.contains("places")) take(j, "places", w.places);

@@ -84,6 +84,7 @@ struct Web {     // web_load.h
   std::uint32_t connections;
   double warmup_s, drain_s;
   bool persistent;
+  bool crowd;  // no connection begins after the measured ones
   double response_max_bytes;
   Spec startup;
   double startup_share;  // share of connections with this policy; the others use the standard

@@ -131,10 +131,12 @@ WebLoad::Flow* WebLoad::find(std::uint64_t id) {
   return found == flows_.end() ? nullptr : found->second.get();
 }
 
-// Begins a connection and schedules the next, until the last measured one has its first object.
+// Begins a connection and schedules the next, until the last measured one has its first object. A crowd ends
+// with the measured connections.
 void WebLoad::arrive() {
   const WebConnection drawn = draw_.next();
   begin(drawn);
+  if (web_.crowd && begun_ == web_.connections) return;
   Simulator::Schedule(ns3::Seconds(drawn.after_s), &WebLoad::arrive, this);
 }
 

@@ -205,6 +205,26 @@ void fins_end() {
   ns3::Simulator::Destroy();
 }
 
+// Returns the events of a run with 150 measured connections, of which each waits a second for its first RTO.
+double events(bool crowd) {
+  json of = document("standard", 1);
+  of["load"]["crowd"] = crowd;
+  std::ostringstream out;
+  tcplearn::run_web(scenario(of), out);
+  std::istringstream in(out.str());
+  std::string line, last;
+  while (std::getline(in, line)) last = line;
+  const json run = json::parse(last);
+  check(run["metrics"]["connections"] == 150, "a run begins its 150 connections");
+  return run["cost"]["events"];
+}
+
+// Checks that a crowd ends with its connections; without it others begin while the last ones wait.
+void crowd() {
+  const double ends = events(true), goes_on = events(false);
+  check(ends < 0.98 * goes_on, "events of a crowd: " + std::to_string(ends / goes_on) + " of those without");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,6 +236,7 @@ int main(int argc, char** argv) {
   steps("linux", 2, 2);
   first_rtos();
   fins_end();
+  crowd();
   std::printf("%d failures\n", failures);
   return failures != 0;
 }

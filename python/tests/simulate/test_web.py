@@ -64,9 +64,9 @@ def test_the_page(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(words) == 2
     assert "--run does them" in capsys.readouterr().err
     assert main([*words, "--run"]) == 0
-    assert "5 of 5 runs, 14 figures" in capsys.readouterr().err
+    assert "10 of 10 runs, 14 figures" in capsys.readouterr().err
     text = (out / "simulated.md").read_text()
-    assert "5 runs (" in text and "neither reproduced nor refuted" in text
+    assert "10 runs (" in text and "neither reproduced nor refuted" in text
     for startup in ("standard", "tsl/3-16", "linux", "tsl-feedback"):
         assert f"| 40 % | `{startup}` | 1 |" in text
     assert "| file_bytes | 0.5 | 2258 |" in text

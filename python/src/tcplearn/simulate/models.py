@@ -247,6 +247,7 @@ class Web(Table):
     warmup_s: NotNegative
     drain_s: Positive  # the time at the end for open connections to finish
     persistent: Flag  # HTTP/1.1, in which some connections fetch several objects
+    crowd: Flag = False  # no connection begins after the measured ones
     response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
     startup: Startup
     startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # others have the policy `standard`
