@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of the loss classifier `online` in ns-3, and computes the tables of online.md."""
+"""Lists the runs of the loss classifier `online` in ns-3 and in a Linux kernel, and computes the tables of
+online.md."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from experiments.hwang2018 import choice, criteria
+from experiments.hwang2018 import choice, criteria, lab
 from experiments.hwang2018.sample import CALLS, CONFIDENCE, Sample, name_of
 from experiments.hwang2018.simulated import METRICS
-from experiments.lib.batches import Batch, Figures, SimulatedRuns
+from experiments.lib.batches import Batch, Figures, LabRuns, SimulatedRuns
 from experiments.lib.runs import Run
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
 
+LAB = "online-1e-2"
 FILES = ("online", "online-harm", "calibration-online")
 ONLINE, HISTORY = "ml-online", "ml-history"
 LOSS_RATE = 1e-2
@@ -30,15 +32,21 @@ def keep(_run: Any, result: Mapping[str, Any]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    return [SimulatedRuns(folder / f"{name}.toml", profile or "quick", keep) for name in FILES]
+    """Returns the runs in ns-3, and without `profile` also those in the lab, which take virtual machines."""
+    found: list[Batch] = [SimulatedRuns(folder / f"{name}.toml", profile or "quick", keep) for name in FILES]
+    return found if profile else [*found, LabRuns(folder / "lab" / f"{LAB}.toml", "full", lab.keep)]
 
 
 def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
-    found = Sample.of(runs)
+    found = Sample.of(run for run in runs if run.host == "ns3")
+    kernel = Sample.of(run for run in runs if run.host == "lab")
     learning, harm = (found.at(scenario=name) for name in FILES[:2])
     ends = sorted({run.labels["duration_s"] for run in learning})
     return {
-        "profile": runs[0].profile,
+        "profile": found[0].profile,
+        "kernel": ", ".join(sorted({run.host_version for run in kernel})),
+        "in_kernel": in_kernel(kernel),
+        "differences": round(kernel.total("decision_differences")),
         "confidence": f"{100 * CONFIDENCE:.0f} %",
         "periods": [f"{start:g} to {end:g} s" for start, end in zip([0.0, *ends], ends, strict=False)],
         "learning": by_period(learning, ends),
@@ -105,6 +113,24 @@ def losses(found: Sample) -> dict[str, int]:
     """Returns the least, the mean and the greatest number of fast retransmits of the runs."""
     counts = [sum(run.metrics[name] for name in CALLS) for run in found]
     return {"least": round(min(counts)), "mean": round(fmean(counts)), "most": round(max(counts))}
+
+
+def in_kernel(found: Sample) -> list[list[str]]:
+    """Returns a table row for each sender in the lab: goodput, its ratio to NewReno's, the decisions by true
+    cause, and the instructions of a decision and of an ACK."""
+    rows = []
+    for name, own in found.senders().items():
+        ratio = "" if name == "reno+none" else str(own.over(found.at("reno+none"), "goodput_mbps"))
+        row = [name_of(name), str(own.mean("goodput_mbps")), ratio]
+        if lab.decides(name):
+            calls = [str(round(own.total(call))) for call in CALLS]
+            cost = [
+                f"{own.mean(of).value:,.0f}" for of in ("instructions_per_decision", "instructions_per_ack")
+            ]
+            rows.append([*row, *calls, *cost])
+        else:
+            rows.append([*row, *[""] * (len(CALLS) + 2)])
+    return rows
 
 
 def _conditions(found: Sample) -> list[tuple[str, Sample]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,8 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
         "counts": _counts(levels),
         "feedback": pairs.feedback(ends),
         "pairs": pairs.section(cells([run for run in runs if run.profile == pairs.PROFILE])),
-        "profiles": profiles,
+        "long": _loads(level for level, profile in profiles.items() if profile == WHOLE),
+        "short": _loads(level for level, profile in profiles.items() if profile != WHOLE),
         "queues": queues.section([run for run in runs if run.scenario == queues.SCENARIO]),
         "crowds": crowds.section([run for run in runs if run.scenario == crowds.SCENARIO]),
         "responses": _responses(found),
@@ -101,6 +102,12 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
         "pictures": pictures,
         "figures": drawn,
     }
+
+
+def _loads(levels: Iterable[float]) -> str:
+    """Returns "", "40 %", "40 and 90 %" or "40, 90 and 98 %"."""
+    *most, last = [f"{100 * level:.0f}" for level in sorted(levels)] or [""]
+    return f"{', '.join(most)}{' and ' if most else ''}{last} %" if last else ""
 
 
 def _number(value: float, digits: int = 2) -> str:

@@ -68,3 +68,18 @@ def test_conditions_compare_with_the_right_sender() -> None:
     ]
     ((_, *cells),) = online.lossy(Sample.of(runs))
     assert [cell.split(" ")[0] for cell in cells] == ["4.00", "2.00", "1.00", "0.50", "0.51", "1.00", "0.50"]
+
+
+def test_senders_in_the_kernel_have_their_decisions_and_costs() -> None:
+    def lab(sender: str, mbps: float, **metrics: float) -> Iterator[Run]:
+        for number in (0, 1):
+            measured = {"goodput_mbps": mbps + number, **metrics}
+            yield Run("lab", "lab-online-1e-2", "full", sender, number, number, metrics=measured)
+
+    counts = dict(zip(CALLS, (40.0, 3.0, 2.0, 1.0), strict=True))
+    cost = {"instructions_per_decision": 4281.2, "instructions_per_ack": 394.5}
+    found = Sample.of([*lab("reno+online", 3.0, **counts, **cost), *lab("reno+none", 1.5)])
+    ours, plain = online.in_kernel(found)
+    assert ours[0] == "ML-TCP, online" and plain[0] == "NewReno"
+    assert ours[2].startswith("1.79 (") and plain[2] == ""  # √(3/1.5 · 4/2.5)
+    assert ours[3:] == ["80", "6", "4", "2", "4,281", "394"] and set(plain[3:]) == {""}
