@@ -86,6 +86,15 @@ def test_kill_9_releases_and_breaks_no_connection(path: LossyPath) -> None:
         assert not own.exists()  # the next one tidies up
 
 
+def test_two_at_once_whose_pids_are_equal() -> None:
+    alone = ["unshare", "--pid", "--fork", "--mount-proc"]  # as under `tcplearn emulate`
+    with room() as at:
+        both = [at.popen([*alone, *words_of("run", "-q", "--", "sleep", "2")]) for _ in range(2)]
+        _until(lambda: len(list(at.cgroup.glob("tcplearn-live-run-*"))) == 2, "not both have a cgroup")
+        assert [process.wait(timeout=_WAITS_S) for process in both] == [0, 0]
+        assert not list(at.cgroup.glob("tcplearn-live-run-*"))
+
+
 def test_observe_sets_nothing(path: LossyPath) -> None:
     with room() as at:
         done = at.live("run", "--observe", "--", *ask(path, 200, 3))

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +19,7 @@ from .conditions import here, need_all, need_free
 from .notes import noted
 from .program import Program, Settings
 
-_PREFIX = "tcplearn-live-"
+_PREFIX = "tcplearn-live-run-"
 _NOT_FOUND, _NOT_RUN, _BY_SIGNAL = 127, 126, 128
 _REMOVED_AFTER_S = 2.0
 
@@ -38,24 +40,51 @@ def own_cgroup() -> Iterator[Path]:
     """A cgroup below that of this process. What still runs in it at the end is moved back."""
     under = here()
     _remove_left(under)
-    cgroup = under / f"{_PREFIX}{os.getpid()}"
-    try:
-        cgroup.mkdir()
-    except OSError as error:
-        raise UserError(f"{printable(under)}: no cgroup can be made here: {error.strerror}") from error
+    cgroup, lock = _made(under)
     try:
         yield cgroup
     finally:
         _remove(cgroup, under)
+        os.close(lock)
+
+
+def _made(under: Path) -> tuple[Path, int]:
+    """Make a cgroup whose name no process has, whatever its namespace of PIDs, and lock it. Another `run` that
+    finds it before it is locked may take it for left and remove it; then another one is made."""
+    while True:
+        try:
+            cgroup = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=under))
+        except OSError as error:
+            raise UserError(f"{printable(under)}: no cgroup can be made here: {error.strerror}") from error
+        lock = _locked(cgroup)
+        if lock is not None and cgroup.exists():
+            return cgroup, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(cgroup: Path) -> int | None:
+    """Lock the cgroup's folder; return its descriptor, or None if its `run` still goes on or it is gone."""
+    try:
+        lock = os.open(cgroup, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
 
 
 def _remove_left(under: Path) -> None:
     """Remove what a killed `run` has left, where no process is in it any more."""
     for cgroup in under.glob(f"{_PREFIX}*"):
-        owner = cgroup.name.removeprefix(_PREFIX)
-        if owner.isdigit() and not Path("/proc", owner).exists():
+        lock = _locked(cgroup)
+        if lock is not None:
             with contextlib.suppress(OSError):
                 cgroup.rmdir()
+            os.close(lock)
 
 
 def _remove(cgroup: Path, under: Path) -> None:
