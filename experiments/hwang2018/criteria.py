@@ -58,6 +58,14 @@ def judged(
     return [*row, str(worst), where, ("met" if met[0] else "missed") + within]
 
 
+def main_result(found: Sample) -> dict[str, Estimate]:
+    """Returns the goodput of `history` at a random loss of 0.01 on figure 5's path, over that of NewReno, of
+    Veno and of the oracle."""
+    at = found.at(scenario="5", loss_rate=1e-2)
+    others = {"newreno": "newreno", "veno": "veno-5", "oracle": "oracle"}
+    return {name: at.at("ml-history").over(at.at(base), "goodput_mbps") for name, base in others.items()}
+
+
 def rows(found: Sample) -> Iterator[list[str]]:
     """Yields a table row for each criterion and each sender with a classifier, from runs in ns-3."""
     at, lossless = (found.at(scenario="5", loss_rate=rate) for rate in (1e-2, 0.0))

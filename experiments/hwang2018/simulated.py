@@ -64,6 +64,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "profile": runs[0].profile,
         "confidence": f"{100 * CONFIDENCE:.0f} %",
+        "main": criteria.main_result(found),
         "criteria": list(criteria.rows(found)),
         "criteria_head": criteria.HEAD,
         "missed": criteria.missed_by_others(found),

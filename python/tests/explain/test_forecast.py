@@ -194,17 +194,22 @@ def test_a_calm_connection(tmp_path: Path) -> None:
     assert found.total.response_ms["median_response_ms"] == pytest.approx(RTT_US / 1e3, abs=0.1)
 
 
+_ONE = "via 10.9.0.2 dev d0"
+_TWO = "nexthop via 10.9.0.2 dev d0 weight 1 nexthop via 10.9.0.3 dev d0 weight 2"
+
+
 @pytest.mark.parametrize("before", [STOCK, "rto_min 20 ms"])
-@pytest.mark.parametrize("to", ["", "192.0.2.7"])
-def test_the_lines_do_and_undo_what_they_say(to: str, before: str) -> None:
-    """In a network of their own, with a default route as DHCP writes it, which may have a setting already."""
+@pytest.mark.parametrize(("to", "hops"), [("", _ONE), ("", _TWO), ("192.0.2.7", _ONE), ("192.0.2.7", _TWO)])
+def test_the_lines_do_and_undo_what_they_say(to: str, hops: str, before: str) -> None:
+    """In a network of their own, with a default route as DHCP writes it, or with two hops; it may have a
+    setting already."""
     line, undo = (text.replace("sudo ", "") for text in candidates.lines(ALL[1], to, before))
     had = "rto_min 20ms" if before != STOCK else ""
     host = f"ip route add {to} via 10.9.0.2 dev d0 {had};" if to and had else ""
     script = (
         "ip link add d0 type veth peer name d1; ip link set d1 up; ip link set d0 up;"
         "ip addr add 10.9.0.1/24 dev d0;"
-        f"ip route add default via 10.9.0.2 dev d0 proto dhcp src 10.9.0.1 metric 100 {had};{host}"
+        f"ip route add default proto dhcp src 10.9.0.1 metric 100 {had} {hops};{host}"
         f"ip route >before; {line}; ip route >set; {undo}; ip route >after; cat set; cmp before after"
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -216,4 +221,6 @@ def test_the_lines_do_and_undo_what_they_say(to: str, before: str) -> None:
     if "unshare failed" in done.stderr or "Operation not permitted" in done.stderr:
         pytest.skip("a network of its own is not permitted")
     assert done.returncode == 0, done.stderr
-    assert f"{to or 'default'} via 10.9.0.2 dev d0" in done.stdout and "rto_min lock 5ms" in done.stdout
+    changed = next(line for line in done.stdout.splitlines() if line.startswith(to or "default"))
+    assert "rto_min lock 5ms" in changed, done.stdout
+    assert ("nexthop" in done.stdout) == (hops is _TWO)

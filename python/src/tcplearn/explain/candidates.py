@@ -20,6 +20,7 @@ class Candidate:
     undo: str = ""
     needs: str = ""  # what the setting needs beyond a stock kernel
     also: str = ""  # a sentence on the setting's other effects
+    rto_min_ms: int = 0  # of a route
 
 
 def _route(ms: int) -> Candidate:
@@ -27,10 +28,12 @@ def _route(ms: int) -> Candidate:
     return Candidate(
         f"rto_min {ms} ms",
         f"stock:rto_min_us={ms * 1000}",
-        f"sudo ip route {{set}} rto_min {ms}ms",
+        "sudo ip route {set}",
         "sudo ip route {undo}",
-        also="It shortens the wait of the timer and of tail loss probes, for all traffic of that route, "
-        "until a reboot, or until the network is set up anew.",
+        also="It shortens the wait of the timer and of tail loss probes, for the traffic of that route and "
+        "of no other, until a reboot, or until the network is set up anew. If `ip route show` prints a "
+        "rto_min there already, note it: the undo restores only one that the capture shows.",
+        rto_min_ms=ms,
     )
 
 
@@ -80,17 +83,23 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
     """Return the command that makes the setting `candidate` for data to the host `to` ("": to all), and the
     command that undoes it. Undoing restores the previous setting `before`, if that is a `rto_min`."""
     own = before.replace(" ms", "ms") if before.startswith("rto_min") else ""
+    new = f"rto_min {candidate.rto_min_ms}ms"
     if to:
         six = "-6 " if ":" in to else ""
         via = f"$(ip {six}-o route get {to} | grep -oE '(via [^ ]+ )?dev [^ ]+')"
         # "add" refuses to touch a route to that host that is there already, which "del" would then remove
         if own:
-            words = {"set": f"replace {to} {via}", "undo": f"replace {to} {via} {own}"}
+            words = {"set": f"replace {to} {via} {new}", "undo": f"replace {to} {via} {own}"}
         else:
-            words = {"set": f"add {to} {via}", "undo": f"del {to}"}
+            words = {"set": f"add {to} {via} {new}", "undo": f"del {to}"}
     else:
-        default = "ip -o route show default | head -1"
-        # without an rto_min that is set there already: ip cannot parse the one that it prints
-        bare = f"{default} | sed 's/ rto_min .*ms//'"
-        words = {"set": f"change $({bare})", "undo": f"change $({bare}) {own}".strip()}
+        words = {"set": _default_with(new), "undo": _default_with(own)}
     return candidate.line.format(**words), candidate.undo.format(**words)
+
+
+def _default_with(rto_min: str) -> str:
+    """Return the words that change the default route to have this `rto_min` ("": none). An earlier one is
+    left out, because ip cannot parse the one that it prints, and the new one is the first, because after the
+    hops of a route with several paths ip takes no metric. ip prints a backslash before each of these hops."""
+    at = f"; s/^default/& {rto_min}/" if rto_min else ""
+    return f"change $(ip -o route show default | head -1 | tr -d '\\\\' | sed 's/ rto_min .*ms//{at}')"

@@ -49,8 +49,8 @@ def own_cgroup() -> Iterator[Path]:
 
 
 def _made(under: Path) -> tuple[Path, int]:
-    """Make a cgroup whose name no process has, whatever its namespace of PIDs, and lock it. Another `run` that
-    finds it before it is locked may take it for left and remove it; then another one is made."""
+    """Make a cgroup whose name no process has, whatever its namespace of PIDs, and lock it. Another `run`
+    that finds it before it is locked may take it for left and remove it; then another one is made."""
     while True:
         try:
             cgroup = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=under))

@@ -32,8 +32,8 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
     said = [_as_code(line) for line in advised]
     out.head(
         "Why requests were slow",
-        "Seen in captures of the packets. The rules of causes and forecasts are in tcplearn's documentation, "
-        "`docs/explain.md`.",
+        "Seen in captures of the packets. The rules of causes and forecasts are on the page "
+        "explain of tcplearn's documentation.",
         [*sentences.of(found), *said],
     )
     if spec := explain_charts.answer(found):
