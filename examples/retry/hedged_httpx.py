@@ -51,7 +51,7 @@ class _Host:
             yield self.due[id]
         finally:
             del self.due[id]
-            with contextlib.suppress(ValueError):  # it was answered
+            with contextlib.suppress(tcplearn.RetryTimer.NotWaiting):  # it was answered
                 self.timer.cancelled(id)
 
 

@@ -57,7 +57,7 @@ def run(client: socket.socket, queries: int, name: str, timer: tcplearn.RetryTim
             took.append(now_us() - sent[query])
         except TimeoutError:
             pass
-        except ValueError:
+        except tcplearn.RetryTimer.NotWaiting:
             pass  # a second answer to a query
         for query, copy in timer.fired(now_us()):
             client.send(DATAGRAM.pack(query, copy))

@@ -40,12 +40,15 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
     found = Sample.of(run for run in runs if run.host == "ns3")
     kernel = Sample.of(run for run in runs if run.host == "lab")
+    if not found:
+        return {}
     learning, harm = (found.at(scenario=name) for name in FILES[:2])
     ends = sorted({run.labels["duration_s"] for run in learning})
     return {
         "profile": found[0].profile,
         "kernel": ", ".join(sorted({run.host_version for run in kernel})),
         "in_kernel": in_kernel(kernel),
+        "in_kernel_over": kernel.at("reno+online").over(kernel.at("reno+history"), "goodput_mbps"),
         "differences": round(kernel.total("decision_differences")),
         "confidence": f"{100 * CONFIDENCE:.0f} %",
         "periods": [f"{start:g} to {end:g} s" for start, end in zip([0.0, *ends], ends, strict=False)],

@@ -268,3 +268,21 @@ def test_the_bench_runs_on_few_requests(tmp_path: Any) -> None:
     assert "there is no such folder" in done.stderr and "rate 0.01" in done.stdout
     for row in rows:
         assert row["p99.9"] >= row["p99"] > 0 and row["fixed p99"] > 0 and row["adaptive-timeout p99"] > 0
+
+
+def test_what_does_not_wait_is_told_from_a_mistake() -> None:
+    timer = tcplearn.RetryTimer()
+    timer.sent(1, 0)
+    timer.answered(1, 40_000)
+    for call in (lambda: timer.answered(1, 50_000), lambda: timer.cancelled(2)):
+        with pytest.raises(tcplearn.RetryTimer.NotWaiting, match="does not wait"):
+            call()
+    timer.sent(2, 60_000)
+    for call in (
+        lambda: timer.sent(2, 70_000),
+        lambda: timer.sent(3, 0),
+        lambda: timer.answered(2, 80_000, 5),
+    ):
+        with pytest.raises(ValueError) as found:
+            call()
+        assert type(found.value) is ValueError

@@ -19,6 +19,11 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<tl_retry>);
 
+// A call is about a request that does not wait, as a second answer is.
+struct NotWaiting : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 // Throws std::invalid_argument with one line of text unless `code` says that a call did what it should.
 void check(int code, std::uint64_t id = 0) {
   const std::string request = "request " + std::to_string(id);
@@ -30,8 +35,7 @@ void check(int code, std::uint64_t id = 0) {
     case TL_RETRY_TWICE:
       throw std::invalid_argument(request + " has been sent and has no answer yet");
     case TL_RETRY_UNKNOWN:
-      throw std::invalid_argument(request +
-                                  " does not wait: it was not sent, or it is answered or cancelled");
+      throw NotWaiting(request + " does not wait: it was not sent, or it is answered or cancelled");
     case TL_RETRY_TIME:
       throw std::invalid_argument("now_us is before the time of an earlier call, or beyond 2**62");
     case TL_RETRY_COPY:
@@ -158,13 +162,16 @@ min_wait_us, max_wait_us: bounds of every wait, 1 to 2**32.
 With the defaults the timer meets RFC 8961, section 4, requirements 1, 2d and 3: after a resend it takes no sample
 unless it is known which transmission was answered, and each resend doubles the wait. It gives up no request. A timer
 can be copied and pickled; a pickle is for the same version of tcplearn. Raises ValueError for a setting that is out
-of range, and each method raises ValueError, with the timer unchanged, for what it cannot do.)";
+of range, and each method raises ValueError, with the timer unchanged, for what it cannot do. For a request that does
+not wait, as at a second answer, that is RetryTimer.NotWaiting, a subclass.)";
 
 }  // namespace
 
 void bind_retry(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<RetryTimer>(m, "RetryTimer", kAbout)
+  nb::class_<RetryTimer> timer(m, "RetryTimer", kAbout);
+  nb::exception<NotWaiting>(timer, "NotWaiting", PyExc_ValueError);
+  timer
       .def(nb::init<std::optional<double>, std::optional<std::int64_t>, std::int64_t, std::int64_t,
                     std::int64_t, std::int64_t>(),
            nb::kw_only(), "rate"_a = nb::none(), "price_us"_a = nb::none(), "budget"_a = 40,
@@ -185,11 +192,11 @@ void bind_retry(nb::module_& m) {
       .def("answered", &RetryTimer::answered, "id"_a, "now_us"_a, "copy"_a = nb::none(),
            "The request is answered. copy: which transmission the answer is for, 0 the first, 1 the first "
            "resend;\n"
-           "None: not known (Karn's problem). Raises ValueError if the request does not wait, as for a "
+           "None: not known (Karn's problem). Raises NotWaiting if the request does not wait, as for a "
            "second\n"
-           "answer, if it has no such copy, or if the time goes back.")
+           "answer, and ValueError if it has no such copy, or if the time goes back.")
       .def("cancelled", &RetryTimer::cancelled, "id"_a,
-           "The request is given up or no longer wanted; nothing is learned. Raises ValueError if it does "
+           "The request is given up or no longer wanted; nothing is learned. Raises NotWaiting if it does "
            "not wait.")
       .def("__copy__", [](const RetryTimer& self) { return self; })
       .def(

@@ -135,7 +135,10 @@ class ResendPolicy:
 
 class RetryTimer:
     """When a request without an answer is sent again: tcplearn.RetryTimer, whose docstring has the units, the
-    bounds and the source of each setting. All times are integers in microseconds. Raises ValueError."""
+    bounds and the source of each setting. All times are integers in microseconds. Raises ValueError, and
+    for a request that does not wait its subclass NotWaiting."""
+
+    class NotWaiting(ValueError): ...
 
     most_out: int
     state_bytes: int
