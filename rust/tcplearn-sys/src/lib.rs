@@ -13,6 +13,10 @@ pub const RETRY_BYTES: usize = 6280;
 pub const PARAMS_BYTES: usize = 512;
 /// Bytes of an error message that holds any (`TL_ERROR_BYTES_MAX`).
 pub const ERROR_BYTES: usize = 512;
+/// `TL_KIND_ESTIMATOR`
+pub const TL_KIND_ESTIMATOR: i32 = 0;
+/// `TL_KIND_RESEND`
+pub const TL_KIND_RESEND: i32 = 3;
 /// Of `tl_retry_fired`: a request is to be sent again.
 pub const TL_RETRY_DUE: i32 = 1;
 /// It is not known which transmission an answer is for.
@@ -89,9 +93,38 @@ pub struct tl_prediction {
     pub rto_us: f64,
 }
 
-/// `struct tl_estimator`: one of the core's constants.
+/// `struct tl_resend_event`
 #[repr(C)]
-pub struct tl_estimator {
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct tl_resend_event {
+    pub time_us: i64,
+    pub out_segments: u32,
+}
+
+/// `struct tl_resend_ack`
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct tl_resend_ack {
+    pub time_us: i64,
+    pub rtt_us: i64,
+    pub out_segments: u32,
+    pub answers: u32,
+}
+
+/// `struct tl_resend_wait`
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct tl_resend_wait {
+    pub wait_us: i64,
+    pub probe: u32,
+}
+
+/// `struct tl_algorithm`: one of the core's constants, and the first member of its estimator or resend policy.
+#[repr(C)]
+pub struct tl_algorithm {
     _private: [u8; 0],
 }
 
@@ -108,24 +141,51 @@ extern "C" {
     pub fn tl_retry_cancelled(timer: *mut tl_retry, id: u64) -> i32;
     pub fn tl_shim_retry_counts(timer: *const tl_retry, out: *mut tl_retry_counts);
 
-    pub fn tl_shim_estimator_read(
-        spec: *const u8,
+    pub fn tl_shim_read(
+        kind: i32,
         is_fixed: i32,
+        spec: *const u8,
         params: *mut u64,
         error: *mut u8,
         error_bytes: usize,
-    ) -> *const tl_estimator;
-    pub fn tl_shim_estimator_bytes(estimator: *const tl_estimator, params: *const u64) -> u32;
-    pub fn tl_shim_estimator_init(estimator: *const tl_estimator, state: *mut u64, params: *const u64);
+    ) -> *const tl_algorithm;
+    pub fn tl_shim_state_bytes(algorithm: *const tl_algorithm, params: *const u64) -> u32;
+    pub fn tl_shim_init(algorithm: *const tl_algorithm, state: *mut u64, params: *const u64);
+    pub fn tl_shim_name(kind: i32, index: u32) -> *const u8;
+
     pub fn tl_shim_estimator_update(
-        estimator: *const tl_estimator,
+        estimator: *const tl_algorithm,
         state: *mut u64,
         sample: *const tl_sample,
     );
     pub fn tl_shim_estimator_query(
-        estimator: *const tl_estimator,
+        estimator: *const tl_algorithm,
         state: *const u64,
         out: *mut tl_prediction,
     );
-    pub fn tl_shim_estimator_name(index: usize) -> *const u8;
+
+    pub fn tl_shim_resend_inherit(
+        policy: *const tl_algorithm,
+        state: *mut u64,
+        from: *const tl_algorithm,
+        earlier: *const u64,
+    ) -> i32;
+    pub fn tl_shim_resend_send(
+        policy: *const tl_algorithm,
+        state: *mut u64,
+        event: *const tl_resend_event,
+        out: *mut tl_resend_wait,
+    );
+    pub fn tl_shim_resend_timer(
+        policy: *const tl_algorithm,
+        state: *mut u64,
+        event: *const tl_resend_event,
+        out: *mut tl_resend_wait,
+    );
+    pub fn tl_shim_resend_ack(
+        policy: *const tl_algorithm,
+        state: *mut u64,
+        ack: *const tl_resend_ack,
+        out: *mut tl_resend_wait,
+    );
 }

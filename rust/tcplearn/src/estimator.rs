@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-use alloc::{string::String, vec, vec::Vec};
+use alloc::string::String;
 use core::fmt;
 
 use tcplearn_sys as sys;
 
-/// Which arithmetic an estimator computes in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// Integers; the results are the same on every machine.
-    Fixed,
-    /// Double precision.
-    Double,
-}
+use crate::algorithm::{names, Arithmetic, SpecError, State};
 
 /// One sample of the round-trip time. What is not known is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,18 +34,6 @@ pub struct Prediction {
     pub rto_us: f64,
 }
 
-/// Why a spec was refused: one line, which says what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpecError(String);
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl core::error::Error for SpecError {}
-
 /// An estimator of the round-trip time and the retransmission timeout of one flow.
 ///
 /// ```
@@ -65,14 +46,7 @@ impl core::error::Error for SpecError {}
 /// # Ok::<(), tcplearn::SpecError>(())
 /// ```
 #[derive(Clone)]
-pub struct Estimator {
-    estimator: *const sys::tl_estimator,
-    state: Vec<u64>,
-}
-
-// SAFETY: `estimator` points to one of the core's constants, and the state has no pointer in it
-unsafe impl Send for Estimator {}
-unsafe impl Sync for Estimator {}
+pub struct Estimator(State);
 
 impl fmt::Debug for Estimator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,32 +61,7 @@ impl Estimator {
     /// # Errors
     /// [`SpecError`], if there is no such estimator or parameter, or a value is out of range.
     pub fn new(spec: &str, arithmetic: Arithmetic) -> Result<Self, SpecError> {
-        let mut text: Vec<u8> = spec.bytes().filter(|byte| *byte != 0).collect();
-        text.push(0);
-        let mut params = [0u64; sys::PARAMS_BYTES / 8];
-        let mut error = [0u8; sys::ERROR_BYTES];
-        // SAFETY: `text` ends with 0; the buffers have the sizes that the core states
-        let estimator = unsafe {
-            sys::tl_shim_estimator_read(
-                text.as_ptr(),
-                i32::from(arithmetic == Arithmetic::Fixed),
-                params.as_mut_ptr(),
-                error.as_mut_ptr(),
-                error.len(),
-            )
-        };
-        if estimator.is_null() {
-            let line = error.iter().take_while(|byte| **byte != 0).copied().collect::<Vec<u8>>();
-            return Err(SpecError(String::from_utf8_lossy(&line).into_owned()));
-        }
-        // SAFETY: the parameters are those of this estimator; the state has the bytes that it asks for
-        let state = unsafe {
-            let bytes = sys::tl_shim_estimator_bytes(estimator, params.as_ptr()) as usize;
-            let mut state = vec![0u64; bytes.div_ceil(8)];
-            sys::tl_shim_estimator_init(estimator, state.as_mut_ptr(), params.as_ptr());
-            state
-        };
-        Ok(Self { estimator, state })
+        State::new(sys::TL_KIND_ESTIMATOR, spec, arithmetic).map(Self)
     }
 
     /// Learns from a sample.
@@ -127,7 +76,7 @@ impl Estimator {
             hops: sample.hops,
         };
         // SAFETY: the state is that of this estimator
-        unsafe { sys::tl_shim_estimator_update(self.estimator, self.state.as_mut_ptr(), &sample) };
+        unsafe { sys::tl_shim_estimator_update(self.0.algorithm(), self.0.write(), &sample) };
     }
 
     /// Returns what is expected next. It changes nothing.
@@ -135,24 +84,12 @@ impl Estimator {
     pub fn query(&self) -> Prediction {
         let mut out = sys::tl_prediction::default();
         // SAFETY: the state is that of this estimator
-        unsafe { sys::tl_shim_estimator_query(self.estimator, self.state.as_ptr(), &mut out) };
+        unsafe { sys::tl_shim_estimator_query(self.0.algorithm(), self.0.read(), &mut out) };
         Prediction { rtt_us: out.rtt_us, rto_us: out.rto_us }
     }
 }
 
 /// Returns the names of all estimators, presets included.
 pub fn estimators() -> impl Iterator<Item = String> {
-    (0..).map_while(|index| {
-        // SAFETY: the function returns a constant of the core that ends with 0, or null past the end of its list
-        let mut at = unsafe { sys::tl_shim_estimator_name(index) };
-        if at.is_null() {
-            return None;
-        }
-        let mut name = String::new();
-        while let byte @ 1.. = unsafe { *at } {
-            name.push(char::from(byte));
-            at = unsafe { at.add(1) };
-        }
-        Some(name)
-    })
+    names(sys::TL_KIND_ESTIMATOR)
 }

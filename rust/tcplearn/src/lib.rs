@@ -8,9 +8,17 @@
 extern crate alloc;
 
 #[cfg(feature = "alloc")]
+mod algorithm;
+#[cfg(feature = "alloc")]
 mod estimator;
+#[cfg(feature = "alloc")]
+mod resend;
 mod retry;
 
 #[cfg(feature = "alloc")]
-pub use estimator::{estimators, Arithmetic, Estimator, Prediction, Sample, SpecError};
+pub use algorithm::{Arithmetic, SpecError};
+#[cfg(feature = "alloc")]
+pub use estimator::{estimators, Estimator, Prediction, Sample};
+#[cfg(feature = "alloc")]
+pub use resend::{resend_policies, OtherPolicy, ResendAck, ResendAnswer, ResendPolicy, ResendWait};
 pub use retry::{Again, Counts, RetryError, RetryTimer, Settings};
