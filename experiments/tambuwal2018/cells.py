@@ -87,11 +87,11 @@ def is_short(of: Connection) -> bool:
     return SHORT_BYTES[0] <= of.size_bytes <= SHORT_BYTES[1]
 
 
-def keep(run: Any, result: Json) -> Figures:
+def keep(run: Any, result: Json, thin: bool = False) -> Figures:
     """Returns what is stored of a run: metrics, the share of lost packets in each second, and data on the
     connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late"). The numbers of
-    connections have 24 significant bits, and 14 in a long run, which keeps the file small. Of a long run also
-    each connection's part and the throughput of each second are stored."""
+    connections have 24 significant bits, and about ten in a long run and with `thin`, which keeps the file
+    small. Of a long run also each connection's part and the throughput of each second are stored."""
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
@@ -99,18 +99,24 @@ def keep(run: Any, result: Json) -> Figures:
     finished = [f for f in lost if f["state"] == "finished"]
     series = {"loss_share": np.array(result["run"]["seconds"]["loss_share"], float)}
     begun = result["run"]["metrics"].get("connections", 0)
-    if parts.is_long(begun):
+    is_long = parts.is_long(begun)
+    if is_long:
         series["mbps"] = np.array(result["run"]["seconds"]["throughput_mbps"], float)
+        series = {name: parts.thinned(values, parts.LINK_BITS) for name, values in series.items()}
     for name, of in (("lost", finished), ("late", late)):
         for column, key in COLUMNS.items():
-            values = np.array([f["metrics"][key] for f in of], np.float32)
-            thin = parts.is_long(begun) and column != "bytes"
-            series[f"{name}_{column}"] = (parts.thinned(values) if thin else values).astype(float)
+            values = np.array([f["metrics"][key] for f in of], np.float32).astype(float)
+            bits = parts.SIZE_BITS if column == "bytes" else parts.TIME_BITS
+            series[f"{name}_{column}"] = parts.thinned(values, bits) if is_long or thin else values
         series[f"{name}_studied"] = np.array([f["startup"] != STANDARD for f in of], float)
-        if parts.is_long(begun):
+        if is_long:
             series[f"{name}_part"] = np.array([parts.part_of(f["flow"], begun) for f in of], float)
     cost = {name: result["run"]["cost"][name] for name in ("cpu_s", "peak_mib")}
     return {**result["run"]["metrics"], **cost, "unresolved": float(len(lost) - len(finished))}, series
+
+
+def keep_thin(run: Any, result: Json) -> Figures:
+    return keep(run, result, thin=True)
 
 
 def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:

@@ -23,6 +23,7 @@ from experiments.tambuwal2018.cells import (
     cells,
     difference,
     keep,
+    keep_thin,
     mean_whole_ms,
     quantile,
 )
@@ -37,9 +38,13 @@ def batches(folder: Path, profile: str) -> list[Batch]:
     """Returns the runs with one startup (rule for IW and ssthresh after a lost SYN-ACK), with mixes of two,
     with other queues and with more traffic than the link carries; without `profile` also those of the paper's
     size and of more seeds at 98 % load."""
-    found = [(name, profile or QUICK) for name in ("levels", "mixes", queues.SCENARIO, crowds.SCENARIO)]
+    short = profile or QUICK
+    found = [("levels", short), ("mixes", short), (queues.SCENARIO, short), (crowds.SCENARIO, short)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", WHOLE)]
-    return [SimulatedRuns(folder / f"{name}.toml", of, keep) for name, of in found]
+    thin = (queues.SCENARIO, crowds.SCENARIO)
+    return [
+        SimulatedRuns(folder / f"{name}.toml", of, keep_thin if name in thin else keep) for name, of in found
+    ]
 
 
 def _levels(runs: Sequence[KeptRun]) -> tuple[list[Cell], dict[float, str]]:

@@ -14,7 +14,8 @@ from experiments.lib.runs import Floats
 
 #: The number of parts, and the connections from which on a run is divided.
 PARTS, LONG = 25, 100_000
-BITS = 14  # significant bits of the numbers that are stored of a long run
+#: Significant bits of the numbers that are stored of a long run: times, sizes, and the link's seconds.
+TIME_BITS, SIZE_BITS, LINK_BITS = 10, 11, 12
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,10 @@ def part_of(connection: int, connections: float) -> int:
     return min(int(connection * PARTS // connections), PARTS - 1)
 
 
-def thinned(
-    values: np.ndarray[tuple[int], np.dtype[np.float32]],
-) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Returns the positive `values` rounded to `BITS` significant bits."""
+def thinned(values: Floats, bits: int) -> Floats:
+    """Returns the `values`, none of which is negative, rounded to as many significant `bits`."""
     mantissa, exponent = np.frexp(values)
-    rounded: np.ndarray[tuple[int], np.dtype[np.float32]] = np.ldexp(
-        np.round(mantissa * 2**BITS) / 2**BITS, exponent
-    ).astype(np.float32)
+    rounded: Floats = np.ldexp(np.round(mantissa * 2**bits) / 2**bits, exponent)
     return rounded
 
 
