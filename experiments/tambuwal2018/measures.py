@@ -201,8 +201,8 @@ MEASURES: Mapping[str, Value] = {
     "loss_change_percent": _change(_loss),
     "throughput_drop_percent": lambda load, s: -_change(_metric("link_throughput_mbps"))(load, s),
 }
-#: The largest or smallest value of a run; its parts say nothing of how much it varies between runs.
-OF_A_RUN = ("peak_loss_percent", "least_rtts")
+#: The largest value of a run; its parts say nothing of how much it varies between runs.
+OF_A_RUN = ("peak_loss_percent",)
 #: Of the mixes, whose cells are by share of connections with TSL 3,16.
 MIXES: Mapping[str, Callable[[Load], float]] = {
     "mix_tsl_percent": lambda load: _rise(mix_all(load, 1.0, MIXED), mix_all(load, 0.25, MIXED)),
