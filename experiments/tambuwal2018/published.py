@@ -134,8 +134,21 @@ class Comparison:
     def shares(self) -> list[float]:
         return sorted(share for share in self.mixed.cells if isinstance(share, float))
 
+    @functools.cached_property
+    def _known(self) -> dict[tuple[str, float, str], tuple[Estimate, str]]:
+        return {}
+
+    def of_startup(self, measure: str, level: float, startup: str) -> tuple[Estimate, str]:
+        """Returns `of_startup` of a load's runs; the jackknife of long runs takes a second, so it is kept."""
+        key = (measure, level, startup)
+        if level not in self.loads:
+            return Estimate(), startup
+        if key not in self._known:
+            self._known[key] = of_startup(measure, self.loads[level], startup)
+        return self._known[key]
+
     def ours(self, measure: str, level: float, startup: str) -> Estimate:
-        return of_startup(measure, self.loads[level], startup)[0] if level in self.loads else Estimate()
+        return self.of_startup(measure, level, startup)[0]
 
     @functools.cached_property
     def rows(self) -> list[Compared]:
@@ -159,7 +172,7 @@ class Comparison:
         elif not kind:
             runs = ""
         elif row.level in self.loads:
-            ours, startup = of_startup(kind, self.loads[row.level], row.startup)
+            ours, startup = self.of_startup(kind, row.level, row.startup)
         return Compared(row, ours, startup, runs)
 
     def _drawn(self, quantity: str, at_most: str) -> Estimate:
