@@ -64,7 +64,7 @@ def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
             if one.row.measure == "peak_loss_percent"
             and (one.row.level, one.row.startup) == (cell.level, cell.startup)
         ]
-        title = "Figure 9: loss share of each second, of the first seed; dashed: the paper's largest"
+        title = "Figure 9: loss share of each second, of the first seed or part; dashed: the paper's largest"
         yield "figure-09.svg", title, _seconds(over_time, peaks)
 
 
