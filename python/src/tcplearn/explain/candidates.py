@@ -30,9 +30,8 @@ def _route(ms: int) -> Candidate:
         f"stock:rto_min_us={ms * 1000}",
         "sudo ip route {set}",
         "sudo ip route {undo}",
-        also="It shortens the wait of the timer and of tail loss probes, for the traffic of that route and "
-        "of no other, until a reboot, or until the network is set up anew. If `ip route show` prints a "
-        "rto_min there already, note it: the undo restores only one that the capture shows.",
+        also="It shortens the waits of the timer and of probes on that route, until a reboot. The undo "
+        "restores a rto_min only if the capture shows it.",
         rto_min_ms=ms,
     )
 

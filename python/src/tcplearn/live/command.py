@@ -6,8 +6,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import secrets
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -52,8 +52,9 @@ def _made(under: Path) -> tuple[Path, int]:
     """Make a cgroup whose name no process has, whatever its namespace of PIDs, and lock it. Another `run`
     that finds it before it is locked may take it for left and remove it; then another one is made."""
     while True:
+        cgroup = under / f"{_PREFIX}{secrets.token_hex(8)}"
         try:
-            cgroup = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=under))
+            cgroup.mkdir()
         except OSError as error:
             raise UserError(f"{printable(under)}: no cgroup can be made here: {error.strerror}") from error
         lock = _locked(cgroup)
