@@ -275,8 +275,10 @@ def test_what_does_not_wait_is_told_from_a_mistake() -> None:
     timer.sent(1, 0)
     timer.answered(1, 40_000)
     for call in (lambda: timer.answered(1, 50_000), lambda: timer.cancelled(2)):
-        with pytest.raises(tcplearn.RetryTimer.NotWaiting, match="does not wait"):
+        with pytest.raises(tcplearn.RetryTimer.NotWaiting, match="does not wait") as refused:
             call()
+        again = pickle.loads(pickle.dumps(refused.value))
+        assert type(again) is tcplearn.RetryTimer.NotWaiting and str(again) == str(refused.value)
     timer.sent(2, 60_000)
     for call in (
         lambda: timer.sent(2, 70_000),

@@ -170,7 +170,9 @@ not wait, as at a second answer, that is RetryTimer.NotWaiting, a subclass.)";
 void bind_retry(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<RetryTimer> timer(m, "RetryTimer", kAbout);
-  nb::exception<NotWaiting>(timer, "NotWaiting", PyExc_ValueError);
+  nb::object not_waiting = nb::exception<NotWaiting>(timer, "NotWaiting", PyExc_ValueError);
+  not_waiting.attr("__module__") = "tcplearn";  // by these names it is found when it is unpickled
+  not_waiting.attr("__qualname__") = "RetryTimer.NotWaiting";
   timer
       .def(nb::init<std::optional<double>, std::optional<std::int64_t>, std::int64_t, std::int64_t,
                     std::int64_t, std::int64_t>(),
