@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -115,10 +115,6 @@ def keep(run: Any, result: Json, thin: bool = False) -> Figures:
     return {**result["run"]["metrics"], **cost, "unresolved": float(len(lost) - len(finished))}, series
 
 
-def keep_thin(run: Any, result: Json) -> Figures:
-    return keep(run, result, thin=True)
-
-
 def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
     columns = [run.series[f"{name}_{column}"].tolist() for column in (*COLUMNS, "studied")]
     names = (STANDARD, startup.partition(":")[0])
@@ -148,21 +144,20 @@ def cells(runs: Iterable[KeptRun]) -> list[Cell]:
 
 def _split(whole: Run, stored: KeptRun) -> Iterable[Run]:
     """Yields the parts of a long run. Those without an end are counted in the first."""
-    of = {name: stored.series[f"{name}_part"].tolist() for name in ("lost", "late")}
+    lost, late = (
+        parts.divided(connections, stored.series[f"{name}_part"])
+        for name, connections in (("lost", whole.lost), ("late", whole.spurious))
+    )
     for number, link in enumerate(parts.links(stored.series, stored.parameters["topology"]["rate_mbps"])):
-        lost, late = (
-            [c for c, part in zip(connections, of[name], strict=True) if part == number]
-            for name, connections in (("lost", whole.lost), ("late", whole.spurious))
-        )
-        yield Run(
-            number,
-            {**whole.metrics, **link.metrics},
-            {"loss_share": link.loss_shares},
-            lost,
-            0 if number else whole.unresolved,
-            late,
-            whole.commit,
-            whole.seed,
+        yield replace(
+            whole,
+            seed=number,
+            metrics={**whole.metrics, **link.metrics},
+            seconds={"loss_share": link.loss_shares},
+            lost=lost[number],
+            unresolved=0 if number else whole.unresolved,
+            spurious=late[number],
+            part_of=whole.seed,
         )
 
 

@@ -4,13 +4,14 @@ carries."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 from experiments.lib.runs import Run as KeptRun
+from experiments.lib.statistics import Estimate
 from experiments.tambuwal2018.cells import STANDARD, Cell, cells, shared
-from experiments.tambuwal2018.pairs import BAR_CONFIDENCE, BOLD, MEASURES, OWN
+from experiments.tambuwal2018.pairs import BOLD, MEASURES, OWN, percent_over, signed
 from tcplearn.output.markdown import table_of
-from tcplearn.simulate.interval import ratio_interval
 
 SCENARIO = "crowds"
 #: The measures of `pairs` that are compared, by number.
@@ -19,7 +20,7 @@ COMPARED = (0, 4, 5, 6)
 
 def section(runs: Sequence[KeptRun]) -> str:
     """Returns a table by load, with each startup's change to the standard and that of `tsl-feedback` to TSL
-    3,16, and a verdict; "" without runs."""
+    3,16, and verdicts on both; "" without runs."""
     by: dict[float, dict[str, Cell]] = {}
     for cell in cells(runs):
         by.setdefault(cell.level, {})[cell.startup] = cell
@@ -30,22 +31,36 @@ def section(runs: Sequence[KeptRun]) -> str:
         for row in _rows(of)
     ]
     head = ("load", "of a run", "seeds", "standard", f"`{BOLD}`, %", f"`{OWN}`, %")
-    return table_of((*head, f"`{OWN}` over `{BOLD}`, %", "earned"), rows) if rows else ""
+    verdicts = ("earned", f"`{OWN}` than the standard")
+    return table_of((*head, f"`{OWN}` over `{BOLD}`, %", *verdicts), rows) if rows else ""
 
 
 def _rows(of: dict[str, Cell]) -> list[list[str]]:
     seeds = shared(*of.values())
+    if not seeds:
+        return []
     rows = []
     for name, digits, value in (MEASURES[k] for k in COMPARED):
         values = {startup: [value(cell.runs[seed]) for seed in seeds] for startup, cell in of.items()}
-        pairs = ((BOLD, STANDARD), (OWN, STANDARD), (OWN, BOLD))
-        found = [ratio_interval(values[a], values[b], BAR_CONFIDENCE) for a, b in pairs]
-        if not seeds or None in found:
+        compared = ((BOLD, STANDARD), (OWN, STANDARD), (OWN, BOLD))
+        changes = [percent_over(values[a], values[b]) for a, b in compared]
+        if None in changes:
             continue
-        changes = [tuple(100 * (ratio - 1) for ratio in one) for one in found if one]
-        _, low, high = changes[-1]
-        earned = "yes" if high < 0 else "no, it costs" if low > 0 else "cannot be told"
-        base = sum(values[STANDARD]) / len(seeds)
-        shown = [f"{change:+.1f} ({low:+.1f} to {high:+.1f})" for change, low, high in changes]
-        rows.append([name, str(len(seeds)), f"{base:.{digits}f}", *shown, earned])
+        shown = [signed(change) for change in changes if change]
+        rows.append(
+            [
+                name,
+                str(len(seeds)),
+                f"{statistics.fmean(values[STANDARD]):.{digits}f}",
+                *shown,
+                _verdict(changes[2], "yes", "no, it costs"),
+                _verdict(changes[1], "less", "more"),
+            ]
+        )
     return rows
+
+
+def _verdict(change: Estimate | None, below: str, above: str) -> str:
+    if not change or change.low <= 0 <= change.high:
+        return "cannot be told"
+    return below if change.high < 0 else above

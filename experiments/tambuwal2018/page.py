@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run as KeptRun
 from experiments.lib.statistics import Estimate
-from experiments.tambuwal2018 import crowds, pairs, queues
+from experiments.tambuwal2018 import crowds, pairs, parts, queues
 from experiments.tambuwal2018.cells import (
     BETWEEN,
     STANDARD,
@@ -23,7 +24,7 @@ from experiments.tambuwal2018.cells import (
     cells,
     difference,
     keep,
-    keep_thin,
+    mean_rtts,
     mean_whole_ms,
     quantile,
 )
@@ -41,30 +42,20 @@ def batches(folder: Path, profile: str) -> list[Batch]:
     short = profile or QUICK
     found = [("levels", short), ("mixes", short), (queues.SCENARIO, short), (crowds.SCENARIO, short)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", WHOLE)]
-    thin = (queues.SCENARIO, crowds.SCENARIO)
-    return [
-        SimulatedRuns(folder / f"{name}.toml", of, keep_thin if name in thin else keep) for name, of in found
-    ]
+    thin = {name: functools.partial(keep, thin=True) for name in (queues.SCENARIO, crowds.SCENARIO)}
+    return [SimulatedRuns(folder / f"{name}.toml", of, thin.get(name, keep)) for name, of in found]
 
 
-def _levels(runs: Sequence[KeptRun]) -> tuple[list[Cell], dict[float, str]]:
-    """Returns the cells of each load and their profile: the paper's size where the standard and the five were
-    run with it, otherwise the runs at hand."""
-    by = {
-        profile: cells([run for run in runs if run.profile == profile])
-        for profile in dict.fromkeys(run.profile for run in runs)
-    }
-    found, profiles = [], {}
-    for level in sorted({cell.level for of in by.values() for cell in of}):
-        of_level = {profile: [cell for cell in of if cell.level == level] for profile, of in by.items()}
-        whole = of_level.get(WHOLE, [])
-        if {STANDARD, *STUDIED} <= {cell.startup for cell in whole}:
-            profiles[level] = WHOLE
-        else:
-            profiles[level] = next(profile for profile, of in of_level.items() if of and profile != WHOLE)
-        found += of_level[profiles[level]]
+def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], dict[float, bool]]:
+    """Returns the cells of each load, and whether they are of the paper's size: so where the standard and the
+    five were run with it."""
+    found, is_whole = [], {}
+    for level in sorted({cell.level for cell in (*whole, *short)}):
+        of_level = [cell for cell in whole if cell.level == level]
+        is_whole[level] = {STANDARD, *STUDIED} <= {cell.startup for cell in of_level}
+        found += of_level if is_whole[level] else [cell for cell in short if cell.level == level]
     order = list(COLOURS)
-    return sorted(found, key=lambda cell: (cell.level, order.index(cell.startup))), profiles
+    return sorted(found, key=lambda cell: (cell.level, order.index(cell.startup))), is_whole
 
 
 def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
@@ -72,11 +63,12 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
     short = [run for run in single if run.profile != WHOLE]
     if not short:
         return {}
-    levels, profiles = _levels(single)
     ends = cells(short)
+    levels, is_whole = _levels(cells([run for run in single if run.profile == WHOLE]), ends)
+    profiles = {level: WHOLE if whole else short[0].profile for level, whole in is_whole.items()}
     mixes = cells([run for run in runs if run.scenario == "mixes"])
-    last = [run for run in single if run.profile == profiles[max(profiles)]]
-    found = Comparison(levels, mixes, folder, last[0].parameters, profiles, ends, short[0].profile)
+    last = next(run for run in single if run.profile == profiles[max(profiles)])
+    found = Comparison(levels, mixes, folder, last.parameters, profiles, ends, short[0].profile)
     drawn = list(draw(found))
 
     def pictures(*names: str) -> str:
@@ -93,8 +85,9 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
         "counts": _counts(levels),
         "feedback": pairs.feedback(ends),
         "pairs": pairs.section(cells([run for run in runs if run.profile == pairs.PROFILE])),
-        "long": _loads(level for level, profile in profiles.items() if profile == WHOLE),
-        "short": _loads(level for level, profile in profiles.items() if profile != WHOLE),
+        "long": _loads(level for level, whole in is_whole.items() if whole),
+        "short": _loads(level for level, whole in is_whole.items() if not whole),
+        "alike": _alike([cell for cell in levels if is_whole[cell.level]]),
         "queues": queues.section([run for run in runs if run.scenario == queues.SCENARIO]),
         "crowds": crowds.section([run for run in runs if run.scenario == crowds.SCENARIO]),
         "responses": _responses(found),
@@ -107,6 +100,29 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
         "pictures": pictures,
         "figures": drawn,
     }
+
+
+def _alike(cells: Sequence[Cell]) -> str:
+    """Returns a table of how alike consecutive parts of long runs are: the autocorrelation of the values of
+    one startup, and of the differences between a startup and the standard."""
+    rows = []
+    for base in (cell for cell in cells if cell.startup == STANDARD):
+        others = [cell for cell in cells if cell.level == base.level and cell is not base]
+        row = [f"{100 * base.level:.0f} %"]
+        for value in (mean_rtts, lambda run: run.metrics["link_loss_share"]):
+            of = {
+                cell.startup: [value(cell.runs[part]) for part in sorted(cell.runs)]
+                for cell in (base, *others)
+            }
+            own = [parts.autocorrelation(values) for values in of.values()]
+            apart = [
+                parts.autocorrelation([a - b for a, b in zip(of[cell.startup], of[STANDARD], strict=True)])
+                for cell in others
+            ]
+            row += [f"{min(each):.2f} to {max(each):.2f}" for each in (own, apart)]
+        rows.append(row)
+    head = ("load", "mean response", "its differences", "loss share", "its differences")
+    return table_of(head, rows) if rows else ""
 
 
 def _loads(levels: Iterable[float]) -> str:

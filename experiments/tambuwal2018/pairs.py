@@ -9,6 +9,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 
+from experiments.lib.statistics import Estimate
 from experiments.tambuwal2018.cells import (
     STANDARD,
     Cell,
@@ -58,6 +59,17 @@ def needed(above: Sequence[float], below: Sequence[float]) -> int:
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
 
 
+def percent_over(above: Sequence[float], below: Sequence[float]) -> Estimate | None:
+    """Returns by how many % the values `above` exceed those `below`, as the geometric mean of the pairs'
+    ratios with its interval; None if a value is 0."""
+    interval = ratio_interval(above, below, BAR_CONFIDENCE)
+    return None if interval is None else Estimate(*(100 * (ratio - 1) for ratio in interval))
+
+
+def signed(change: Estimate) -> str:
+    return f"{change.value:+.1f} ({change.low:+.1f} to {change.high:+.1f})"
+
+
 def section(cells: Sequence[Cell]) -> str:
     """Returns a table that compares `tsl-feedback` and `tsl/3-16` with the standard startup by all
     `MEASURES`, and the verdict on the first; "" for fewer than two runs of each with the same seeds."""
@@ -74,13 +86,12 @@ def section(cells: Sequence[Cell]) -> str:
         row = [name, f"{statistics.fmean(below):.{digits}f}"]
         for cell in others:
             above = [value(cell.runs[s]) for s in seeds]
-            interval = ratio_interval(above, below, BAR_CONFIDENCE)
-            if interval is None:
+            change = percent_over(above, below)
+            if change is None:
                 break
-            change, low, high = (100 * (ratio - 1) for ratio in interval)
-            row += [f"{statistics.fmean(above):.{digits}f}", f"{change:+.1f} ({low:+.1f} to {high:+.1f})"]
+            row += [f"{statistics.fmean(above):.{digits}f}", signed(change)]
             if cell is by[OWN]:
-                most.append(high)
+                most.append(change.high)
                 pairs = f"{needed(above, below):,}"
         else:
             rows.append([*row, pairs])

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Divides a run of the paper's size into parts, consecutive in time. Intervals of a single long run come from
-its parts, as those of short runs come from the seeds: the parts of two runs with the same seed have the same
-connections, and each part is far longer than the queue or a transfer of nearly every size remembers."""
+"""Divides a run of the paper's size into parts, consecutive in time. Intervals of a single long run come
+from its parts, as those of short runs come from the seeds: the parts of two runs with the same seed have the
+same connections. Consecutive parts of one run are alike where the link is nearly full, because a backlog
+outlasts a part; `autocorrelation` says how much, and the page shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from experiments.lib.runs import Floats
 
+T = TypeVar("T")
 #: The number of parts, and the connections from which on a run is divided.
 PARTS, LONG = 25, 100_000
 #: Significant bits of the numbers that are stored of a long run: times, sizes, and the link's seconds.
@@ -36,6 +39,20 @@ def part_of(connection: int, connections: float) -> int:
     return min(int(connection * PARTS // connections), PARTS - 1)
 
 
+def divided(connections: Sequence[T], part_of_each: Floats) -> list[list[T]]:
+    """Returns the connections of each part."""
+    out: list[list[T]] = [[] for _ in range(PARTS)]
+    for one, part in zip(connections, part_of_each.tolist(), strict=True):
+        out[int(part)].append(one)
+    return out
+
+
+def autocorrelation(values: Sequence[float]) -> float:
+    """Returns the correlation of each part's value with the next part's: near 0 if parts are independent."""
+    off = np.asarray(values, float) - np.mean(values)
+    return float(np.sum(off[1:] * off[:-1]) / np.sum(off * off))
+
+
 def thinned(values: Floats, bits: int) -> Floats:
     """Returns the `values`, none of which is negative, rounded to as many significant `bits`."""
     mantissa, exponent = np.frexp(values)
@@ -50,11 +67,12 @@ def links(series: Mapping[str, Floats], rate_mbps: float) -> Iterator[Link]:
     shares, mbps = (np.array_split(np.asarray(series[name], float), PARTS) for name in ("loss_share", "mbps"))
     for share, sent in zip(shares, mbps, strict=True):
         arrived = sent / np.maximum(1 - share, 1e-4)
+        throughput_mbps = float(np.mean(sent))
         metrics = {
             "link_packets": float(np.sum(arrived)),  # in proportion
             "link_loss_share": float(np.sum(share * arrived) / max(np.sum(arrived), 1e-9)),
             "link_loss_share_max": float(np.max(share, initial=0.0)),
-            "link_throughput_mbps": float(np.mean(sent)),
-            "link_utilisation": float(np.mean(sent)) / rate_mbps,
+            "link_throughput_mbps": throughput_mbps,
+            "link_utilisation": throughput_mbps / rate_mbps,
         }
         yield Link(metrics, share.tolist())

@@ -156,9 +156,9 @@ class Comparison:
 
     def _compared(self, row: Printed) -> Compared:
         kind, _, name = row.measure.partition(":")
-        of = [self.profiles.get(row.level, "")] if row.level in self.profiles else self.profiles.values()
+        used = {self.profiles[row.level]} if row.level in self.profiles else {*self.profiles.values()}
         ours, startup = Estimate(), row.startup
-        runs = " ".join(f"levels/{profile}" for profile in dict.fromkeys(of)) or f"levels/{QUICK}"
+        runs = " ".join(f"levels/{profile}" for profile in sorted(used or {QUICK}))
         if kind == "setting":
             section, _, key = name.partition(".")
             ours = Estimate(float(self.parameters.get(section, {}).get(key, math.nan)))

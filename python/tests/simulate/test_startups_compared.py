@@ -307,5 +307,5 @@ def test_queues_and_crowds_have_their_tables() -> None:
         ]
     )
     half, quarter = "-50.0 (-50.0 to -50.0)", "-75.0 (-75.0 to -75.0)"
-    assert f"| 150 % | mean response, RTTs | 3 | 8.00 | {half} | {quarter} | {half} | yes |" in crowd
+    assert f"| 150 % | mean response, RTTs | 3 | 8.00 | {half} | {quarter} | {half} | yes | less |" in crowd
     assert queues.section([]) == crowds.section([]) == ""
