@@ -8,9 +8,9 @@ import json
 import pickle
 import random
 import re
+import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -102,16 +102,6 @@ def test_settings_out_of_range_are_refused_in_one_line(wrong: dict[str, Any]) ->
         tcplearn.RetryTimer(**wrong)
 
 
-@pytest.mark.parametrize("wrong", [-1, 2**64, 1.5, "7", None])
-def test_a_number_that_is_none_is_a_type_error(wrong: Any) -> None:
-    timer = tcplearn.RetryTimer()
-    with pytest.raises(TypeError):
-        timer.sent(wrong, 0)
-    with pytest.raises(TypeError):
-        timer.answered(wrong, 0)
-    assert timer.out == 0 and timer.counts["requests"] == 0
-
-
 def requests(timer: tcplearn.RetryTimer, seed: int, count: int = 500) -> list[int]:
     """Play requests, one in twenty lost, and return the waits."""
     dice, now, waits = random.Random(seed), timer.counts["requests"] * 10**6, []
@@ -165,7 +155,7 @@ def test_a_later_timer_begins_with_what_an_earlier_one_learned() -> None:
             later.inherit(earlier)
 
 
-def test_a_million_requests_and_what_one_costs() -> None:
+def test_a_million_requests() -> None:
     timer = tcplearn.RetryTimer(rate=0.01)
     for number in range(tcplearn.RetryTimer.most_out):
         timer.sent(number, 0)
@@ -173,13 +163,10 @@ def test_a_million_requests_and_what_one_costs() -> None:
         timer.sent(10**6, 0)
     for number in range(tcplearn.RetryTimer.most_out):
         timer.cancelled(number)
-    begun = time.process_time()
     for number in range(10**6):
         timer.sent(number, 50 * number)
         timer.answered(number, 50 * number + 20)
-    each_ns = (time.process_time() - begun) * 1000
     assert timer.out == 0 and timer.counts["answers"] == 10**6
-    assert each_ns < 10_000, f"{each_ns:.0f} ns a request"
 
 
 def test_pages_state_the_size_and_every_method_has_a_docstring() -> None:
@@ -200,12 +187,12 @@ def shown(language: str) -> str:
     return str(block)
 
 
-def test_the_ten_lines_in_c_compile(tmp_path: Any) -> None:
-    declared, calls = shown("c").split("\n\n", 1)
-    source = f"""#include <tcplearn/retry.h>
+def test_the_lines_in_c_compile(tmp_path: Any) -> None:
+    included, declared, calls = shown("c").split("\n\n", 2)
+    source = f"""{included}
         int64_t now_us(void);
-        void wait_for_answer_until(int64_t us), send_again(uint64_t id, uint32_t copy);
-        int answer_came(void);
+        void wait_for_answers_until(int64_t us), send_again(uint64_t id, uint32_t copy);
+        int next_answer(uint64_t *id, uint32_t *copy);
         void use(uint64_t id, uint32_t copy);
         void use(uint64_t id, uint32_t copy) {{ {declared}\n{calls} }}"""
     (tmp_path / "shown.c").write_text(source)
@@ -221,18 +208,45 @@ def test_the_ten_lines_in_c_compile(tmp_path: Any) -> None:
     subprocess.run([*words, tmp_path / "shown.c"], check=True)
 
 
-def test_the_ten_lines_in_python_run() -> None:
+def test_the_lines_in_python_run() -> None:
     again: list[tuple[int, int]] = []
-    clock = iter((0, 1_000_001))
+    clock = iter((0, 900_000, 900_000, 2_000_000))
     has: dict[str, Any] = {
         "id": 7,
         "now_us": lambda: next(clock),
-        "wait_for_answer_until": lambda us: None,
-        "answer_came": lambda: False,
+        "wait_for_answers_until": lambda us: None,
+        "answers": lambda: [(6, 0), (5, 0)],  # second answers, of requests of some earlier time
         "send_again": lambda id, copy: again.append((id, copy)),
     }
     exec(shown("python"), has)
     assert again == [(7, 1)] and has["timer"].out == 1
+
+
+def test_the_lines_in_rust_run(tmp_path: Any) -> None:
+    (tmp_path / "src").mkdir()
+    crate = shown("toml").replace("CHECKOUT", str(ROOT))
+    assert "CHECKOUT" in shown("toml")
+    (tmp_path / "Cargo.toml").write_text(
+        f'[package]\nname = "own"\nversion = "1.0.0"\nedition = "2021"\n{crate}'
+    )
+    shutil.copy(ROOT / "rust" / "Cargo.lock", tmp_path)  # the same versions
+    used, calls = shown("rust").split("\n\n", 1)
+    (tmp_path / "src" / "main.rs").write_text(f"""{used}
+        fn use_it() -> Result<(), RetryError> {{
+            let (id, mut clock) = (7, 0);
+            let mut now_us = || {{ clock += 600_000; clock }};
+            let wait_for_answers_until = |_: Option<i64>| {{}};
+            let mut answers = vec![(6, 0), (7, 9)];
+            let mut next_answer = || answers.pop();
+            let done = |id: u64| println!("answered {{id}}");
+            let send_again = |id: u64, copy: u32| println!("again {{id}} {{copy}}");
+            {calls}
+            Ok(())
+        }}
+        fn main() {{ use_it().unwrap() }}""")
+    words = [ROOT / "tools" / "cargo", "run", "-q", "--manifest-path", tmp_path / "Cargo.toml"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "again 7 1\n"), done.stderr
 
 
 def test_the_example_in_python_answers_every_query() -> None:
@@ -268,6 +282,32 @@ def test_the_bench_runs_on_few_requests(tmp_path: Any) -> None:
     assert "there is no such folder" in done.stderr and "rate 0.01" in done.stdout
     for row in rows:
         assert row["p99.9"] >= row["p99"] > 0 and row["fixed p99"] > 0 and row["adaptive-timeout p99"] > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "line"),
+    [
+        (lambda timer: timer.sent(1.5, 0), TypeError, "id is an integer, not float"),
+        (lambda timer: timer.sent(1, None), TypeError, "now_us is an integer, not NoneType"),
+        (lambda timer: timer.fired("0"), TypeError, "now_us is an integer, not str"),
+        (lambda timer: timer.cancelled(-1), ValueError, f"id is out of range, 0 to {2**64 - 1}"),
+        (lambda timer: timer.deadline_us(2**64), ValueError, "id is out of range, 0 to "),
+        (lambda timer: timer.fired(2**63), ValueError, "now_us is out of range, -"),
+        (lambda timer: timer.answered(7, 1, copy=-1), ValueError, "copy is out of range, 0 to "),
+        (lambda timer: timer.answered(7, 1, copy=2**32 - 1), ValueError, "request 7 has no such copy"),
+    ],
+)
+def test_a_wrong_argument_is_named_in_one_line(
+    call: Callable[[tcplearn.RetryTimer], Any], kind: type[Exception], line: str
+) -> None:
+    timer = tcplearn.RetryTimer()
+    timer.sent(7, 0)
+    before = pickle.dumps(timer)
+    with pytest.raises(kind) as refused:
+        call(timer)
+    assert type(refused.value) is kind
+    assert str(refused.value).startswith(line) and "\n" not in str(refused.value)
+    assert pickle.dumps(timer) == before
 
 
 def test_what_does_not_wait_is_told_from_a_mistake() -> None:

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -50,6 +51,23 @@ void check(int code, std::uint64_t id = 0) {
     default:
       return;
   }
+}
+
+// Returns the integer that Python gave for an argument. Throws nb::type_error for another type, and
+// std::invalid_argument for a value that `T` does not hold.
+template <typename T>
+T integer(nb::handle given, const char* name) {
+  const nb::object index = nb::steal(PyNumber_Index(given.ptr()));
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    const std::string type = nb::cast<std::string>(given.type().attr("__name__"));
+    throw nb::type_error((std::string(name) + " is an integer, not " + type).c_str());
+  }
+  T value{};
+  if (nb::try_cast(index, value)) return value;
+  const std::string range =
+      std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
+  throw std::invalid_argument(std::string(name) + " is out of range, " + range);
 }
 
 // A hash (FNV-1a) by which a damaged pickle is recognized.
@@ -101,32 +119,41 @@ class RetryTimer {
 
   void inherit(const RetryTimer& earlier) { check(tl_retry_inherit(&timer_, &earlier.timer_)); }
 
-  std::int64_t sent(std::uint64_t id, std::int64_t now_us) {
-    check(tl_retry_sent(&timer_, id, now_us), id);
-    return tl_retry_deadline_of(&timer_, id);
+  std::int64_t sent(nb::handle id, nb::handle now_us) {
+    const std::uint64_t number = id_of(id);
+    check(tl_retry_sent(&timer_, number, time_of(now_us)), number);
+    return tl_retry_deadline_of(&timer_, number);
   }
 
-  std::optional<std::int64_t> deadline_us(std::optional<std::uint64_t> id) const {
-    const std::int64_t us = id ? tl_retry_deadline_of(&timer_, *id) : tl_retry_deadline(&timer_);
+  std::optional<std::int64_t> deadline_us(nb::handle id) const {
+    const std::int64_t us =
+        id.is_none() ? tl_retry_deadline(&timer_) : tl_retry_deadline_of(&timer_, id_of(id));
     return us == TL_RETRY_NEVER ? std::nullopt : std::optional(us);
   }
 
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> fired(std::int64_t now_us) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> fired(nb::handle now_us) {
+    const std::int64_t us = time_of(now_us);
     std::vector<std::pair<std::uint64_t, std::uint32_t>> out;
     tl_retry_again again;
     for (;;) {
-      const int code = tl_retry_fired(&timer_, now_us, &again);
+      const int code = tl_retry_fired(&timer_, us, &again);
       check(code);
       if (code != TL_RETRY_DUE) return out;
       out.emplace_back(again.id, again.copy);
     }
   }
 
-  void answered(std::uint64_t id, std::int64_t now_us, std::optional<std::uint32_t> copy) {
-    check(tl_retry_answered(&timer_, id, copy.value_or(TL_RETRY_ANY), now_us), id);
+  void answered(nb::handle id, nb::handle now_us, nb::handle copy) {
+    const std::uint64_t number = id_of(id);
+    const std::uint32_t which = copy.is_none() ? TL_RETRY_ANY : integer<std::uint32_t>(copy, "copy");
+    if (which == TL_RETRY_ANY && !copy.is_none()) check(TL_RETRY_COPY, number);
+    check(tl_retry_answered(&timer_, number, which, time_of(now_us)), number);
   }
 
-  void cancelled(std::uint64_t id) { check(tl_retry_cancelled(&timer_, id), id); }
+  void cancelled(nb::handle id) {
+    const std::uint64_t number = id_of(id);
+    check(tl_retry_cancelled(&timer_, number), number);
+  }
 
   nb::dict counts() const {
     const tl_retry_counts& c = timer_.counts;
@@ -142,6 +169,9 @@ class RetryTimer {
   std::uint32_t out() const { return timer_.out.count; }
 
  private:
+  static std::uint64_t id_of(nb::handle given) { return integer<std::uint64_t>(given, "id"); }
+  static std::int64_t time_of(nb::handle given) { return integer<std::int64_t>(given, "now_us"); }
+
   tl_retry timer_;
 };
 
@@ -182,22 +212,27 @@ void bind_retry(nb::module_& m) {
            "Take over, before the first request, what a timer of the same or a near place has learned (RFC "
            "9040).\n"
            "The width by rate is taken over only from a timer with the same rate. Raises ValueError later.")
-      .def("sent", &RetryTimer::sent, "id"_a, "now_us"_a,
+      .def("sent", &RetryTimer::sent, "id"_a.none(), "now_us"_a.none(),
+           nb::sig("def sent(self, id: int, now_us: int) -> int"),
            "The request is sent for the first time. Return when its wait ends, in us.\n"
            "Raises ValueError if it waits already, if `most_out` requests wait, or if the time goes back.")
       .def("deadline_us", &RetryTimer::deadline_us, "id"_a = nb::none(),
+           nb::sig("def deadline_us(self, id: int | None = None) -> int | None"),
            "Return when the first wait ends, or that of one request, in us; None if there is none.")
-      .def("fired", &RetryTimer::fired, "now_us"_a,
+      .def("fired", &RetryTimer::fired, "now_us"_a.none(),
+           nb::sig("def fired(self, now_us: int) -> list[tuple[int, int]]"),
            "Return the requests whose waits have ended, as a list of (id, copy): the caller sends each again "
            "now.\n"
            "copy is 1 for the first resend. Their next waits begin. Raises ValueError if the time goes back.")
-      .def("answered", &RetryTimer::answered, "id"_a, "now_us"_a, "copy"_a = nb::none(),
+      .def("answered", &RetryTimer::answered, "id"_a.none(), "now_us"_a.none(), "copy"_a = nb::none(),
+           nb::sig("def answered(self, id: int, now_us: int, copy: int | None = None) -> None"),
            "The request is answered. copy: which transmission the answer is for, 0 the first, 1 the first "
            "resend;\n"
            "None: not known (Karn's problem). Raises NotWaiting if the request does not wait, as for a "
            "second\n"
            "answer, and ValueError if it has no such copy, or if the time goes back.")
-      .def("cancelled", &RetryTimer::cancelled, "id"_a,
+      .def("cancelled", &RetryTimer::cancelled, "id"_a.none(),
+           nb::sig("def cancelled(self, id: int) -> None"),
            "The request is given up or no longer wanted; nothing is learned. Raises NotWaiting if it does "
            "not wait.")
       .def("__copy__", [](const RetryTimer& self) { return self; })

@@ -120,14 +120,15 @@ BUILDS = (
         ("make -n install-core PREFIX=TMP",),
     ),
     Form(
-        r"export PKG_CONFIG_PATH=.*|cc examples/embed\.c .*",
+        r"export PKG_CONFIG_PATH=.*|cc examples/(?:embed|retry/lookup)\.c .*",
         "with what make install-core leaves, elsewhere",
         (),
         (
             "make install-core PREFIX=TMP >/dev/null && "
             "export PKG_CONFIG_PATH=TMP/lib/pkgconfig LD_LIBRARY_PATH=TMP/lib && "
             "cc examples/embed.c $(pkg-config --cflags --libs tcplearn) -o TMP/embed && "
-            "TMP/embed -d </dev/null",
+            "TMP/embed -d </dev/null && "
+            "cc examples/retry/lookup.c $(pkg-config --cflags --libs tcplearn) -o TMP/lookup && TMP/lookup",
         ),
     ),
     Form(r"make try E=\w+", "an estimator that there is", ("make -n try E=last",), ("make try E=last",)),
