@@ -205,8 +205,8 @@ impl Modelled {
             (_, Some(copy)) if copy > resends => Err(RetryError::Copy),
             _ => Ok(()),
         };
-        let what = format_args!("answered({id}, {copy:?}, {now_us})");
-        if self.call(|t| t.answered(id, copy, now_us), want, what)?.is_none() {
+        let make = |t: &mut RetryTimer| t.answered(id, copy, now_us);
+        if self.call(make, want, format_args!("answered({id}, {copy:?}, {now_us})"))?.is_none() {
             return Ok(());
         }
         self.now_us = now_us;
