@@ -2,7 +2,7 @@
 # demo: explain and replay the captures that are shipped. install: that, ns-3 and the kernel's lab. test: the checks, in a quarter
 # of an hour from a bare machine. test-full: the long ones too.
 .DELETE_ON_ERROR:
-.PHONY: demo install install-core man wheel debs crates abi release site ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference rust-test \
+.PHONY: demo install install-core man wheel debs crates abi release site ns3 ns3-build ns3-test dev dev-python test test-full pages-test try core-build core-test core-sanitize reference rust-test rust-fuzz rust-bench \
   core-fuzz capture-build capture-replay capture-fuzz text-fuzz lab-guests bench lint lint-files fmt clean
 
 # each name is in Debian 12 and in Debian 13
@@ -239,6 +239,16 @@ rust-test: $(RUST_PASSED)
 $(RUST_PASSED): $(RUST_FILES) tools/cargo Makefile
 	tools/cargo test -q --locked
 	@mkdir -p $(@D) && touch $@
+
+# hostile calls of the crate's retry timer; SEED=NUMBER repeats an input that was found
+MINUTES ?= 1
+rust-fuzz:
+	FUZZ_MINUTES=$(MINUTES) $(if $(SEED),FUZZ_SEED=$(SEED)) tools/cargo test -q --locked --release -p tcplearn --test fuzz_retry -- \
+	  --ignored --nocapture for_minutes
+
+# what a request costs, also with other crates, which need Rust 1.92; its lock file names the version of tcplearn, which may be new
+rust-bench:
+	tools/cargo run -q --release --manifest-path bench/Cargo.toml
 
 # The vectors are what the independent reference answers: a matter of these files alone, so that it runs where they are
 # not those that it passed with (make test-full: always).

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 //! Calls that no honest caller makes: each is answered by a result that is stated, and changes nothing if it is an
-//! error. HOSTILE_SECONDS=1800 cargo test --release --test hostile: for longer than the second of every day.
+//! error. fuzz_retry compares such calls with a model.
+//!
+//! HOSTILE_SECONDS=1800 cargo test --release --test hostile: for longer than the second of every day.
 use std::time::{Duration, Instant};
 
 use tcplearn::{Arithmetic, Estimator, RetryError, RetryTimer, Sample, Settings};
