@@ -29,6 +29,7 @@ SENDERS = {
     "ml-history-45": "ML-TCP, history at 0.45",
     "ml-past": "ML-TCP, history by the path",
     "ml-online": "ML-TCP, online",
+    **{f"{name}-cut": f"ML-TCP, {name}, cut by probability" for name in ("history", "wide", "online")},
     "oracle": "NewReno with oracle",
     "westwood": "Westwood+",
     "westwood-linux": "Westwood+, as in Linux",

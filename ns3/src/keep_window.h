@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // ML-TCP's rule (hwang2018) on top of a congestion control: after a loss that was classified as random,
-// cwnd and ssthresh stay unchanged, and only the lost segment is retransmitted.
+// cwnd and ssthresh stay unchanged, and only the lost segment is retransmitted. Or, beyond hwang2018, only
+// a share of what the congestion control would take away is kept.
 #ifndef TCPLEARN_NS3_KEEP_WINDOW_H
 #define TCPLEARN_NS3_KEEP_WINDOW_H
 
@@ -19,7 +20,8 @@ template <typename Base>
 class KeepWindow : public Base {
  public:
   KeepWindow() = default;
-  explicit KeepWindow(std::shared_ptr<const bool> keep) : keep_(std::move(keep)) {}
+  // `kept` is the share, 0 to 1, of what the congestion control would take away at the present loss.
+  explicit KeepWindow(std::shared_ptr<const double> kept) : kept_(std::move(kept)) {}
 
   std::string GetName() const override { return "KeepWindow" + Base::GetName(); }
 
@@ -39,9 +41,12 @@ class KeepWindow : public Base {
   }
 
   std::uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, std::uint32_t in_flight) override {
-    keeping_ = entering_ && *keep_;
+    const double kept = entering_ ? *kept_ : 0;
     entering_ = false;
-    return keeping_ ? cwnd_ : Base::GetSsThresh(tcb, in_flight);
+    keeping_ = kept >= 1;
+    if (keeping_) return cwnd_;
+    const std::uint32_t ssthresh = Base::GetSsThresh(tcb, in_flight);
+    return ssthresh + static_cast<std::uint32_t>(kept * (cwnd_ > ssthresh ? cwnd_ - ssthresh : 0));
   }
 
   void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> tcb, std::uint32_t segments) override {
@@ -56,7 +61,7 @@ class KeepWindow : public Base {
   ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<KeepWindow>(this); }
 
  private:
-  std::shared_ptr<const bool> keep_ = std::make_shared<bool>(false);
+  std::shared_ptr<const double> kept_ = std::make_shared<double>(0.0);
   bool entering_ = false, keeping_ = false, restore_ = false;
   std::uint32_t cwnd_ = 0, ssthresh_ = 0;
 };

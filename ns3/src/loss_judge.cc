@@ -19,6 +19,7 @@ LossJudge::LossJudge(std::uint32_t flow, const LossSettings& settings, std::shar
                      std::shared_ptr<DropLog> drops)
     : flow_(flow),
       acts_(settings.acts),
+      by_probability_(settings.by_probability),
       classifier_(make_loss_classifier(settings.classifier, settings.model)),
       record_(std::move(record)),
       drops_(std::move(drops)) {}
@@ -76,9 +77,10 @@ void LossJudge::recovery_begins(const SenderState& sender) {
   row.congestion = answer.congestion;
   row.is_random = answer.cause == TL_LOSS_RANDOM;
   row.features = classifier_->features(at);
-  *keep_ = acts_ && row.is_random;
+  const bool keeps = acts_ && row.is_random;
+  *kept_ = acts_ && by_probability_ ? 1 - row.congestion : keeps;
   record_->add(std::move(row));
-  classifier_->change(at, TL_LOSS_BEGUN, *keep_ ? TL_LOSS_RANDOM : TL_LOSS_CONGESTION);
+  classifier_->change(at, TL_LOSS_BEGUN, keeps ? TL_LOSS_RANDOM : TL_LOSS_CONGESTION);
 }
 
 void LossJudge::recovery_ends(const SenderState& sender) {

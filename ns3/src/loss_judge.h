@@ -17,7 +17,8 @@ namespace tcplearn {
 // How the socket reacts to the cause of a loss.
 struct LossSettings {
   Spec classifier{"congestion"};
-  bool acts = false;  // keep the window if the cause is random; otherwise only record the decision
+  bool acts = false;            // keep the window if the cause is random; otherwise only record the decision
+  bool by_probability = false;  // cut the window by the probability of congestion, whatever the decision
   std::shared_ptr<const LossModel> model = nullptr;  // the weights of a classifier with `model=own`
 };
 
@@ -39,8 +40,9 @@ class LossJudge {
   void recovery_ends(const SenderState& sender);
   void timed_out(const SenderState& sender);
 
-  // Points to whether the window is kept at the loss that was decided on last.
-  std::shared_ptr<const bool> keep() const { return keep_; }
+  // Points to the share of the reduction that is left out at the loss that was decided on last: 1 keeps the
+  // window, 0 is the congestion control's own reduction.
+  std::shared_ptr<const double> kept() const { return kept_; }
 
  private:
   struct Sending {
@@ -51,12 +53,12 @@ class LossJudge {
   void count_drops(const SenderState& sender, Recovery& out) const;
 
   std::uint32_t flow_;
-  bool acts_;
+  bool acts_, by_probability_;
   std::unique_ptr<LossClassifier> classifier_;
   std::shared_ptr<LossRecord> record_;
   std::shared_ptr<DropLog> drops_;
   std::map<ns3::SequenceNumber32, Sending> out_;  // indexed by first byte
-  std::shared_ptr<bool> keep_ = std::make_shared<bool>(false);
+  std::shared_ptr<double> kept_ = std::make_shared<double>(0.0);
 };
 
 }  // namespace tcplearn

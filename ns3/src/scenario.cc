@@ -177,6 +177,7 @@ Tcp read_tcp(const json& j) {
 LossSettings read_loss(const json& j) {
   LossSettings out;
   take(j, "acts", out.acts);
+  out.by_probability = j.contains("cut") && j.at("cut").get<std::string>() == "probability";
   out.classifier = read_spec(j.at("classifier").get<std::string>());
   make_ready(TL_KIND_LOSS, out.classifier);
   if (j.contains("weights")) out.model = std::make_shared<LossModel>(j.at("weights").get<std::string>());

@@ -85,11 +85,11 @@ void TcpSocket::judge_losses() {
   m_tcb->TraceConnectWithoutContext("CongState", ns3::MakeCallback(&TcpSocket::state_changes, this));
   if (!loss.acts) return;
   if (m_congestionControl->GetInstanceTypeId() == ns3::TcpCubic::GetTypeId())
-    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpCubic>>(m_judge->keep()));
+    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpCubic>>(m_judge->kept()));
   else if (m_congestionControl->GetInstanceTypeId() == NewReno::GetTypeId())
-    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<NewReno>>(m_judge->keep()));
+    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<NewReno>>(m_judge->kept()));
   else
-    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpNewReno>>(m_judge->keep()));
+    SetCongestionControlAlgorithm(ns3::CreateObject<KeepWindow<ns3::TcpNewReno>>(m_judge->kept()));
 }
 
 SenderState TcpSocket::sender_state() const {

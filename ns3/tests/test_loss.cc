@@ -150,6 +150,27 @@ int main() {
   check(!base.rows.empty() && base.rows == same.rows && base.metrics == same.metrics,
         "acting on congestion alone is NewReno to the byte");
 
+  // cut by the probability: of a classifier that is always sure this is what its decision does
+  for (const char* sure : {"congestion", "oracle"}) {
+    Scenario decides = path(0.01, sure, true), cuts = decides;
+    cuts.socket.loss->by_probability = true;
+    check(run(decides).rows == run(cuts).rows, std::string(sure) + ", cut by its probability, decides alike");
+  }
+  // and of one that is not, cwnd and ssthresh after a recovery are between half and whole
+  Scenario unsure = path(0.01, "mlp", true);
+  unsure.tcp.congestion_control = "NewReno";
+  unsure.socket.loss->by_probability = true;
+  const Result cut = run(unsure);
+  bool between = cut.rows.size() > 5;
+  for (std::size_t i = 1; i < cut.rows.size(); ++i) {
+    const double before = cut.at(i - 1, "cwnd_segments").get<double>();
+    const double left = 1 - cut.at(i - 1, "p_congestion").get<double>() / 2;
+    const double ssthresh = cut.at(i, "ssthresh_segments").get<double>();
+    const bool timed_out = cut.at(i, "cwnd_segments").get<double>() < ssthresh;
+    between = between && (timed_out || std::abs(ssthresh - before * left) <= 2 + before / 10);
+  }
+  check(between && cut["timeouts"] == 0, "and otherwise ssthresh is the rest of cwnd");
+
   // the features come from the last ACK that the socket processed
   bool sane = noisy.rows.size() > 5;
   for (std::size_t i = 0; i < noisy.rows.size(); ++i) {
