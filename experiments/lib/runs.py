@@ -141,7 +141,7 @@ def append(file: Path, runs: Sequence[Run]) -> None:
         table,
         sink,
         compression="zstd",
-        compression_level=15,
+        compression_level=19,
         data_page_size=2**30,  # a column in one page, as runs are read whole: 2 % smaller
         use_dictionary=[name for name in table.column_names if name not in ("value", "values")],
         use_byte_stream_split=["values.list.element"],

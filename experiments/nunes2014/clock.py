@@ -35,15 +35,27 @@ CLOCK = "one-per-rtt/bsd-500ms"
 #: What nunes2014's predictor (the "experts") is given as an RTT sample, by the name of the timing.
 GIVEN = {CLOCK: "the count", f"{CLOCK}/less-one": "the count less one", f"{CLOCK}/time": "the RTT"}
 
+#: The profile whose runs have the paper's duration.
+WHOLE = "whole"
+
 
 def batches(folder: Path, profile: str) -> list[Batch]:
     if profile == "smoke":
         return [SimulatedRuns(folder / "scenario-5.toml", "clock-smoke", keep)]
-    return [SimulatedRuns(folder / f"scenario-{i}.toml", profile or "clock", keep) for i in range(1, 6)]
+    profiles = [profile] if profile else ["clock", WHOLE]
+    return [
+        SimulatedRuns(folder / f"scenario-{i}.toml", name, keep) for name in profiles for i in range(1, 6)
+    ]
+
+
+def shorter(runs: Sequence[Run]) -> list[Run]:
+    """Returns the runs that are shorter than the paper's."""
+    return [run for run in runs if run.profile != WHOLE]
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    runs = [run for run in runs if run.labels["timing"] in GIVEN]
+    every = [run for run in runs if run.labels["timing"] in GIVEN]
+    runs = shorter(every)
     read = list(beside(runs, BASE, CLOCK))
     if not read:
         return {}
@@ -57,6 +69,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
             _nearer(given, [r for r in read if r.timing == timing]) for timing, given in GIVEN.items()
         ],
         "sizes": list(_sizes(runs)),
+        "durations": list(_durations(select(every, timing=CLOCK))),
         "every_estimator": list(_every_estimator(select(runs, timing=CLOCK))),
         "read": read,
         "variances": {(p["scenario"], p["load"]): p["value"] for p in printed if "variance" in p["metric"]},
@@ -117,6 +130,22 @@ def _sizes(runs: Sequence[Run]) -> Iterator[list[str]]:
                 nearer = f"{sum(d > 0 for d in more)} of {len(more)}"
                 cells.append(f"{pairs.both()}: {mean_and_half(more, '+.2f')}; {nearer}" if more else "–")
             yield [size, given, *cells]
+
+
+def _durations(runs: Sequence[Run]) -> Iterator[list[str]]:
+    """Yields two rows for each network of profile `whole`: a shorter run with the same seed, and itself."""
+    for whole in beside(select(runs, profile=WHOLE), BASE, CLOCK):
+        same = [run for run in shorter(runs) if run.seed == whole.base[0].seed]
+        for one in (*(of for of in beside(same, BASE, CLOCK) if of.network == whole.network), whole):
+            yield [
+                *one.network,
+                f"{one.base[0].parameters['duration_s'] / 60:.1f}",
+                one.rtt_ticks,
+                one.mean("rtt_variance_ticks2"),
+                *(one.pairs(SCORED[scored]).both() for scored in ("the count", "the RTT")),
+                one.pairs("retransmitted_share").both(".1%"),
+                one.pairs("timeouts").both(),
+            ]
 
 
 def _every_estimator(runs: Sequence[Run]) -> Iterator[list[str]]:

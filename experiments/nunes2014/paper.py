@@ -9,7 +9,7 @@ from typing import Any
 
 from experiments.lib.runs import Run, select
 from experiments.nunes2014 import published
-from experiments.nunes2014.clock import BASE, CLOCK
+from experiments.nunes2014.clock import BASE, CLOCK, shorter
 from experiments.nunes2014.figures import AXES, QUEUE
 from experiments.nunes2014.published import ERROR
 from experiments.nunes2014.runs import CONFIDENCE, SCORED, Beside, beside
@@ -90,7 +90,7 @@ def _queues(read: Sequence[Beside]) -> dict[str, tuple[Mean, Mean]]:
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     """Returns the template's variables. The experts are given the count, as Jacobson's estimator is."""
-    read = list(beside(select(runs, timing=CLOCK), BASE, CLOCK))
+    read = list(beside(select(shorter(runs), timing=CLOCK), BASE, CLOCK))
     if not read:
         return {}
     return {"rows": list(_rows(read, folder)), "live": published.live(folder), **queues(_queues(read))}

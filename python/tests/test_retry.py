@@ -217,6 +217,7 @@ def test_the_lines_in_python_run() -> None:
         "wait_for_answers_until": lambda us: None,
         "answers": lambda: [(6, 0), (5, 0)],  # second answers, of requests of some earlier time
         "send_again": lambda id, copy: again.append((id, copy)),
+        "done": None,
     }
     exec(shown("python"), has)
     assert again == [(7, 1)] and has["timer"].out == 1

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Lists the runs of senders that cut their window by the probability of congestion, and computes cut.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from experiments.hwang2018 import criteria
+from experiments.hwang2018.online import keep
+from experiments.hwang2018.sample import CONFIDENCE, Sample, name_of
+from experiments.lib.batches import Batch, SimulatedRuns
+from experiments.lib.runs import Run
+
+#: The sender that keeps or halves its window, and that which cuts by the probability of the same classifier.
+PAIRS = {"ml-history": "history-cut", "ml-wide": "wide-cut", "ml-online": "online-cut"}
+METRICS = ("goodput_mbps", criteria.DROPS, "mean_rtt_ms", "beside_goodput_mbps")
+WORDS = {0: "alone", 1: "shared"}
+#: The labels that pair two runs with the same seed in the same condition.
+BY = ("where",)
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [SimulatedRuns(folder / "cut.toml", profile or "quick", keep)]
+
+
+def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
+    found = Sample.of(runs)
+    if not found:
+        return {}
+    lossy = [rate for rate in {run.labels["loss_rate"] for run in found} if rate]
+    return {
+        "profile": found[0].profile,
+        "confidence": f"{100 * CONFIDENCE:.0f} %",
+        "drops_added": criteria.DROPS_ADDED,
+        "seeds": len({run.run for run in found}),
+        "together": [
+            row
+            for rate in (*lossy, 0.0)
+            for beside, words in WORDS.items()
+            for row in together(found.at(loss_rate=rate, beside=beside), f"{words}, loss {rate:g}")
+        ],
+        "each": [
+            row
+            for beside, words in WORDS.items()
+            for where, here in found.at(beside=beside).conditions().items()
+            for row in compared(here, f"{words}, {where}")
+        ],
+    }
+
+
+def compared(here: Sample, where: str) -> list[list[str]]:
+    """Returns a table row for each classifier in one condition: what the cut changes, and the goodput over
+    NewReno's and over the oracle's."""
+    rows = []
+    for decided, cut in PAIRS.items():
+        own, base = here.at(cut), here.at(decided)
+        if own and base:
+            rows.append([where, name_of(decided), *ratios(own, base), *outer(own, here)])
+    return rows
+
+
+def ratios(own: Sample, base: Sample, by: tuple[str, ...] = ()) -> list[str]:
+    """Returns the ratio of each of METRICS, "" for one that the runs do not have."""
+    cells = []
+    for metric in METRICS:
+        plus = criteria.DROPS_ADDED if metric == criteria.DROPS else 0.0
+        known = metric in own[0].metrics
+        cells.append(str(own.over(base, metric, by=by, plus=plus)) if known else "")
+    return cells
+
+
+def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
+    return [str(own.over(here.at(of), "goodput_mbps", by=by)) for of in ("newreno", "oracle") if here.at(of)]
+
+
+def together(found: Sample, where: str) -> list[list[str]]:
+    """Returns the rows of `compared` for all conditions at once; a pair of runs has the same condition."""
+    named = Sample(
+        replace(run, labels={**run.labels, "where": condition})
+        for condition, here in found.conditions().items()
+        for run in here
+    )
+    rows = []
+    for decided, cut in PAIRS.items():
+        own, base = named.at(cut), named.at(decided)
+        if own and base:
+            rows.append([where, name_of(decided), *ratios(own, base, BY), *outer(own, named, BY)])
+    return rows
