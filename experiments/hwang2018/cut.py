@@ -62,18 +62,23 @@ def compared(here: Sample, where: str) -> list[list[str]]:
     return rows
 
 
-def ratios(own: Sample, base: Sample, by: tuple[str, ...] = ()) -> list[str]:
-    """Returns the ratio of each of METRICS, "" for one that the runs do not have."""
-    cells = []
-    for metric in METRICS:
-        plus = criteria.DROPS_ADDED if metric == criteria.DROPS else 0.0
-        known = metric in own[0].metrics
-        cells.append(str(own.over(base, metric, by=by, plus=plus)) if known else "")
-    return cells
+def ratios(
+    own: Sample, base: Sample, metrics: Sequence[str] = METRICS, by: tuple[str, ...] = ()
+) -> list[str]:
+    """Returns the ratio of each metric, "" for one that the runs do not have."""
+    plus = {criteria.DROPS: criteria.DROPS_ADDED}
+    return [
+        str(own.over(base, name, by=by, plus=plus.get(name, 0.0))) if base and name in own[0].metrics else ""
+        for name in metrics
+    ]
 
 
 def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
-    return [str(own.over(here.at(of), "goodput_mbps", by=by)) for of in ("newreno", "oracle") if here.at(of)]
+    """Returns the ratios to NewReno's goodput and drops, and to those of the oracle and of its neighbour."""
+    return [
+        *ratios(own, here.at("newreno"), ("goodput_mbps", criteria.DROPS), by),
+        *ratios(own, here.at("oracle"), ("goodput_mbps", "beside_goodput_mbps"), by),
+    ]
 
 
 def together(found: Sample, where: str) -> list[list[str]]:
@@ -87,5 +92,5 @@ def together(found: Sample, where: str) -> list[list[str]]:
     for decided, cut in PAIRS.items():
         own, base = named.at(cut), named.at(decided)
         if own and base:
-            rows.append([where, name_of(decided), *ratios(own, base, BY), *outer(own, named, BY)])
+            rows.append([where, name_of(decided), *ratios(own, base, by=BY), *outer(own, named, BY)])
     return rows

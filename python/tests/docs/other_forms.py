@@ -109,6 +109,11 @@ BUILDS = (
         (r"make -n \1",),
     ),
     Form(
+        r"make (rust-(?:fuzz(?: MINUTES=\d+)?|bench))",
+        "minutes, and rust-bench needs a Rust that Debian does not have: what it would do",
+        (r"make -n \1",),
+    ),
+    Form(
         r"make (docs/images/answer\.svg)",
         "its recipe, with a folder of its own",
         (r"make -n \1 >/dev/null",),

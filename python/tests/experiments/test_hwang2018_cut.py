@@ -37,8 +37,8 @@ def test_a_cut_is_compared_with_the_decisions_of_its_classifier() -> None:
     assert [row[0] for row in each] == ["codel, loss 0.01", "fq-codel, loss 0.01"]
     assert [row[1] for row in each] == ["ML-TCP, wide"] * 2
     assert [[cell.split(" ")[0] for cell in row[2:]] for row in each] == [
-        ["1.50", "1.00", "1.00", "", "3.00"],
-        ["6.00", "1.00", "1.00", "", "12.00"],
+        ["1.50", "1.00", "1.00", "", "3.00", "1.00", "", ""],
+        ["6.00", "1.00", "1.00", "", "12.00", "1.00", "", ""],
     ]
     (both,) = cut.together(found, "alone")
     assert both[2].startswith("3.00 (")  # √(1.5 · 6)
