@@ -3,7 +3,8 @@
  * resends that a rate keeps, the longest wait, and what a timer inherits. */
 #include "retry_model.h"
 
-/* With a price, one request at a time waits as a connection under `priced` with one segment at a time. */
+/* With a price, the first wait of one request at a time is that of a connection under `priced` with one segment
+ * at a time, and each later one at least twice the one before. */
 static void as_priced(void)
 {
 	const struct tl_resend_policy *p = tl_resend_find("priced", TL_FIX);
@@ -32,10 +33,12 @@ static void as_priced(void)
 		      (unsigned)id, (long long)(tl_retry_deadline(&m.timer) - now_us),
 		      (long long)wait.wait_us);
 		while (lost || tl_retry_deadline(&m.timer) < sent_us + took_us) {
+			const int64_t waited_us = tl_retry_deadline(&m.timer) - now_us;
+
 			event.time_us = now_us = tl_retry_deadline(&m.timer);
 			p->timer(state, &event, &wait);
 			modelled_fired(&m, now_us);
-			CHECK(tl_retry_deadline(&m.timer) == now_us + wait.wait_us, "resend of %u",
+			CHECK(tl_retry_deadline(&m.timer) - now_us >= 2 * waited_us, "resend of %u",
 			      (unsigned)id);
 			if (lost) {
 				sent_us = now_us;

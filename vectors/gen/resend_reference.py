@@ -180,10 +180,11 @@ class Stock(Policy):
         "probe_min_us": 8000,
         "linear": 0,
         "rto_max_us": 120_000_000,
+        "lone": 0,  # on
     }
 
     def first(self, out):
-        return self.stock_first(out, max(self.rto(), self.hold))
+        return self.stock_first(out if self.p["lone"] == 0 else 2, max(self.rto(), self.hold))
 
     def next(self, waited, out):
         rto, resends = max(self.rto(), self.hold), self.flight.resends
@@ -209,6 +210,7 @@ class Priced(Policy):
         "probe_min_us": 8000,
         "rto_min_us": 200_000,
         "rto_max_us": 120_000_000,
+        "backoff_percent": 200,
     }
 
     def start(self):
@@ -283,25 +285,24 @@ class Priced(Policy):
         return max(self.q, self.hold)
 
     def next(self, waited, out):
-        double = 2 * self.flight.wait
-        if out > 3:
-            rto, first = max(self.rto(), self.hold), self.flight.resends == 1 and self.probes
-            if first and (waited < rto or self.flight.wait >= rto):
+        wait, probed = self.flight.wait, self.flight.resends == 1 and self.probes
+        if out > 3 or self.careful():
+            rto = max(self.rto(), self.hold)
+            if probed and (waited < rto or wait >= rto):
                 return rto
-            return min(max(double, 2 * rto), self.p["rto_max_us"])
-        if self.careful():
-            return min(max(double, self.rto()), self.p["rto_max_us"])
+            return min(2 * max(wait, rto), self.p["rto_max_us"])
         self.tokens -= self.n.number(1)
-        spaced = double if self.p["spacing"] == 0 else self.spaced(waited, double)
+        longer = wait if probed else wait * self.p["backoff_percent"] // 100
+        spaced = longer if self.p["spacing"] == 0 else self.spaced(waited, longer)
         return min(spaced, self.p["rto_max_us"])
 
-    def spaced(self, waited, double):
+    def spaced(self, waited, longer):
         hazard = self.p["spacing"] == 1
         whole = max(waited, self.q)
         least = max(waited // (8 if hazard else 4), self.q)
         wait = within(self.hazard(waited), least, whole) if hazard else least
         lost = self.n.part(self.share(*self.longer(waited + wait)), self.loss)
-        return wait if lost > self.share(*self.later(waited + wait)) else max(double, whole)
+        return wait if lost > self.share(*self.later(waited + wait)) else max(longer, whole)
 
     def share(self, part, whole):
         return self.n.scaled(self.n.number(part), whole)
@@ -368,6 +369,7 @@ POLICIES = {
     "floor": (Stock, {"rto_min_us": 5000}, ()),
     "linear": (Stock, {"linear": 6}, ({"linear": 2, "probe": 1},)),
     "stock/no-probe": (Stock, {"probe": 1}, ()),
+    "s-rto": (Stock, {"lone": 1, "probe_min_us": 1}, ({"rto_min_us": 30_000},)),
     "priced": (
         Priced,
         {},
@@ -377,6 +379,11 @@ POLICIES = {
             {"most_loss": 0, "most_loss_queued": 0},
             {"most_loss": 0.5, "most_loss_queued": 0.02},
         ),
+    ),
+    "priced/backoff-1.5": (
+        Priced,
+        {"backoff_percent": 150},
+        ({"probe": 1, "most_loss": 1, "most_loss_queued": 1}, {"rto_max_us": 700_000}),
     ),
     "priced/spaced": (
         Priced,

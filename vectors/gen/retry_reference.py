@@ -115,12 +115,17 @@ class Retry:
             return OK, 0, 0
         r.resends += 1
         r.last = now
-        p = self.policy
-        p.flight, p.q = SimpleNamespace(resends=r.resends, wait=r.wait), r.first_wait
-        r.wait = self.bound(p.next(since(r.first, now), 1))
+        r.wait = self.bound(min(self.doubled(r.wait), self.policy.p["rto_max_us"]))
         r.due = now + r.wait
         self.sums["resends"] += 1
         return DUE, r.id, r.resends
+
+    def doubled(self, wait):
+        p = self.policy
+        if p.careful():
+            return max(2 * wait, p.rto())
+        p.tokens -= p.n.number(1)
+        return 2 * wait
 
     def answered(self, id, copy, now):
         if self.late(now):

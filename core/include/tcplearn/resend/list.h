@@ -36,6 +36,8 @@
 	X(resend_stock, floor, "floor", "stock with rto_min 5 ms, set by one line of configuration") \
 	X(resend_stock, linear, "linear", "stock with thin linear timeouts: six before the first doubling") \
 	X(resend_stock, no_probe, "stock/no-probe", "stock without tail loss probes") \
+	X(resend_stock, s_rto, "s-rto", "S-RTO (CoNEXT 2015): a probe after 2 SRTT, then the RTO, doubled") \
+	X(resend_priced, slower, "priced/backoff-1.5", "later waits grow by half instead of doubling") \
 	X(resend_priced, spaced, "priced/spaced", "learned spacing instead of doubling, within a budget") \
 	X(resend_priced, quarter, "priced/quarter", \
 	  "a quarter of the time waited instead of doubling, likewise")

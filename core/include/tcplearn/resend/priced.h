@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The resend policy `priced`. It has seven candidates for a flight's first wait and uses the cheapest.
  * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
- * retransmissions. The first wait is never longer than that of `stock`, the Linux rule. Later waits
- * double (RFC 6298, 5.5) unless learned spacing is requested. Equations:
+ * retransmissions. No wait is longer than that of `stock`, the Linux rule. The wait after the tail loss
+ * probe equals the first; later ones double (RFC 6298, 5.5) unless another growth or learned spacing is
+ * requested. Equations:
  * docs/algorithms/resend/priced.md. Included twice: for double precision and for fixed point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
@@ -23,7 +24,9 @@
 	  "queue), and in the first 64 flights") \
 	X(us, probe_min, 8000, 1, 4294967296, "parameter of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "parameter of stock's RTO, likewise") \
-	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait")
+	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait") \
+	X(count, backoff_percent, 200, 100, 200, \
+	  "a later wait in per cent of the one before: 200 doubles it")
 
 #ifndef TCPLEARN_RESEND_SPACING
 #define TCPLEARN_RESEND_SPACING
@@ -58,6 +61,13 @@ struct TL(resend_priced) {
 
 TL_FN void TL(resend_priced_defaults)(struct TL(resend_priced_params) *p) {
 	TL_RESEND_PRICED_PARAMS(TL_DEFAULT)
+}
+
+/* The preset `priced/backoff-1.5`: later waits grow exponentially, but by half only. It does not meet RFC
+ * 6298, 5.5, which doubles them, so users must choose it by name. */
+TL_FN void TL(resend_priced_slower)(struct TL(resend_priced_params) *p)
+{
+	p->backoff_percent = 150;
 }
 
 /* The presets `priced/spaced` and `priced/quarter` do not double later waits. They do not meet RFC 8961,
@@ -160,9 +170,9 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 
 /* Returns the next wait by learned spacing, in microseconds. Learned spacing applies while "the segment
  * is lost and the loss episode still lasts" is more likely than "the answer is late". Otherwise the wait
- * is `doubled_us`, and at least the whole time waited. */
+ * is `longer_us`, and at least the whole time waited. */
 TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64_t waited_us,
-					int64_t doubled_us)
+					int64_t longer_us)
 {
 	const int64_t all_us = waited_us > s->first_us ? waited_us : s->first_us;
 	int64_t us, least_us = s->params.spacing == TL_RESEND_HAZARD ? waited_us >> 3 : waited_us >> 2;
@@ -177,14 +187,13 @@ TL_FN int64_t TL(resend_priced_spacing)(const struct TL(resend_priced) *s, int64
 	if (num_mul(num_div_count(ratio_from_whole(lost.beyond), (int64_t)lost.all), s->scores.loss) >
 	    num_div_count(ratio_from_whole(late.beyond), (int64_t)late.all))
 		return us;
-	return doubled_us > all_us ? doubled_us : all_us;
+	return longer_us > all_us ? longer_us : all_us;
 }
 
 /* Returns the next wait as the kernel chooses it: after a tail loss probe the RTO, after that a doubled
  * wait. If the first retransmission came no sooner than the RTO although a probe was due before, it was
  * not a probe, because the kernel sends none while it repairs losses. */
-TL_FN int64_t TL(resend_priced_bulk_next)(const struct TL(resend_priced) *s, int64_t waited_us,
-					  int64_t rto_us)
+TL_FN int64_t TL(resend_priced_stock_next)(struct TL(resend_priced) *s, int64_t waited_us, int64_t rto_us)
 {
 	const int64_t wait_us = s->flight.wait_us;
 
@@ -193,21 +202,29 @@ TL_FN int64_t TL(resend_priced_bulk_next)(const struct TL(resend_priced) *s, int
 	return tl_resend_doubled(wait_us > rto_us ? wait_us : rto_us, 1, s->params.rto_max_us);
 }
 
+/* Returns the wait after the running one: the same after a tail loss probe, which is no timeout (RFC 8985,
+ * 7.3), and otherwise a longer one. */
+TL_FN int64_t TL(resend_priced_longer)(const struct TL(resend_priced) *s)
+{
+	const int64_t wait_us = s->flight.wait_us;
+
+	if (s->flight.resends == 1 && s->params.probe == TL_ON)
+		return wait_us;
+	return (int64_t)((uint64_t)wait_us * s->params.backoff_percent / 100);
+}
+
 TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited_us, uint32_t out_segments)
 {
 	const int64_t plain_us = TL(resend_rto_us)(&s->rtt);
 	const int64_t rto_us = plain_us > s->hold_us ? plain_us : s->hold_us;
-	int64_t us = tl_resend_doubled(s->flight.wait_us, 1, s->params.rto_max_us);
+	int64_t us;
 
-	if (out_segments > TL_RESEND_THIN)
-		return TL(resend_priced_bulk_next)(s, waited_us, rto_us);
-	if (TL(resend_priced_careful)(s)) {
-		us = us > rto_us ? us : rto_us;
-	} else {
-		s->tokens -= ratio_from_whole(1);
-		if (s->params.spacing != TL_RESEND_DOUBLING)
-			us = TL(resend_priced_spacing)(s, waited_us, us);
-	}
+	if (out_segments > TL_RESEND_THIN || TL(resend_priced_careful)(s))
+		return TL(resend_priced_stock_next)(s, waited_us, rto_us);
+	s->tokens -= ratio_from_whole(1);
+	us = TL(resend_priced_longer)(s);
+	if (s->params.spacing != TL_RESEND_DOUBLING)
+		us = TL(resend_priced_spacing)(s, waited_us, us);
 	return us < s->params.rto_max_us ? us : s->params.rto_max_us;
 }
 

@@ -10,7 +10,9 @@
 	X(us, probe_min, 8000, 1, 4294967296, \
 	  "addition to 2 SRTT of a probe with more segments out (two jiffies)") \
 	X(count, linear, 0, 0, 1000, "timeouts before the wait begins to double (thin linear timeouts: 6)") \
-	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait (TCP_RTO_MAX)")
+	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait (TCP_RTO_MAX)") \
+	X(choice, lone, TL_ON, "on|off", 1, \
+	  "the probe of a lone segment waits for its delayed ACK: 2 SRTT + rto_min, not + probe_min")
 
 struct TL(resend_stock_params) {
 	TL_RESEND_STOCK_PARAMS(TL_FIELD)
@@ -41,6 +43,14 @@ TL_FN void TL(resend_stock_linear)(struct TL(resend_stock_params) *p)
 TL_FN void TL(resend_stock_no_probe)(struct TL(resend_stock_params) *p)
 {
 	p->probe = TL_OFF;
+}
+
+/* The preset `s-rto` (Zhou et al., CoNEXT 2015): the probe is sent after 2 SRTT, or after the RTO
+ * if that is shorter. The reduction of the window that comes with it is the host's. */
+TL_FN void TL(resend_stock_s_rto)(struct TL(resend_stock_params) *p)
+{
+	p->lone = TL_OFF;
+	p->probe_min_us = 1;
 }
 
 /* Initializes the kernel's RTT estimator with these bounds. The policy `priced` uses it too, because its
@@ -109,6 +119,8 @@ TL_FN int64_t TL(resend_stock_first)(const struct TL(resend_stock) *s, uint32_t 
 {
 	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
 
+	if (s->params.lone != TL_ON)
+		out_segments = 2; /* the same probe as with more segments out */
 	return TL(resend_stock_wait_us)(&s->rtt, s->params.probe, s->params.probe_min_us, out_segments,
 					rto_us > s->hold_us ? rto_us : s->hold_us);
 }

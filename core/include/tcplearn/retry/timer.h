@@ -195,6 +195,19 @@ TL_FN int64_t tl_retry_deadline_of_fix(const struct tl_retry *t, uint64_t id)
 	return place == TL_RETRY_NO_PLACE ? TL_RETRY_NEVER : t->out.at[place].due_us;
 }
 
+/* Returns the wait after the running one: twice that, and at least the plain RTO where the budget is spent or
+ * many requests are lost. Unlike in `priced`, the first resend counts: no protocol but TCP calls it a probe. */
+TL_FN int64_t tl_retry_doubled_us(struct tl_resend_priced_fix *p)
+{
+	const int64_t rto_us = tl_resend_rto_us_fix(&p->rtt);
+	const int64_t us = tl_resend_doubled(p->flight.wait_us, 1, p->params.rto_max_us);
+
+	if (tl_resend_priced_careful_fix(p))
+		return us > rto_us ? us : rto_us;
+	p->tokens -= ratio_from_whole(1);
+	return us;
+}
+
 TL_FN int tl_retry_fired_fix(struct tl_retry *t, int64_t now_us, struct tl_retry_again *again)
 {
 	struct tl_resend_priced_fix *p = &t->policy;
@@ -208,12 +221,8 @@ TL_FN int tl_retry_fired_fix(struct tl_retry *t, int64_t now_us, struct tl_retry
 	q = &t->out.at[t->out.heap[0]];
 	q->resends = tl_resend_more(q->resends);
 	q->last_us = now_us;
-	p->flight.resends = q->resends;
 	p->flight.wait_us = q->wait_us;
-	p->first_us = q->first_wait_us;
-	tl_retry_arm(
-		&t->out, q, now_us,
-		tl_retry_bound(t, tl_resend_priced_next_fix(p, tl_resend_since(q->first_us, now_us), 1)));
+	tl_retry_arm(&t->out, q, now_us, tl_retry_bound(t, tl_retry_doubled_us(p)));
 	t->counts.resends = tl_retry_sum(t->counts.resends, 1);
 	again->id = q->id;
 	again->copy = q->resends;
