@@ -22,8 +22,9 @@ struct path {
 };
 
 struct run {
-	int64_t flights, resends, early; /* early: waits that grew less than by the backoff, but for that after a probe */
-	int64_t known;                   /* flights whose first resend was known to be needed */
+	int64_t flights, resends,
+		early; /* early: waits that grew less than by the backoff, but for that after a probe */
+	int64_t known; /* flights whose first resend was known to be needed */
 	int64_t needless;
 };
 

@@ -8,7 +8,9 @@ namespace tcplearn {
 void DropLog::add(const ns3::Ptr<const ns3::Packet>& packet, DroppedBy who) {
   ++(who == DroppedBy::kQueue ? queue_ : channel_);
   SerialTag tag;
-  if (packet->PeekPacketTag(tag)) by_serial_[{tag.flow, tag.serial}] = who;
+  if (!packet->PeekPacketTag(tag)) return;
+  by_serial_[{tag.flow, tag.serial}] = who;
+  if (const auto found = watched_.find(tag.flow); found != watched_.end()) found->second(tag.serial);
 }
 
 DroppedBy DropLog::fate(std::uint32_t flow, std::uint64_t serial) const {

@@ -211,7 +211,10 @@ SocketSettings read_socket(const json& j, const Tcp& tcp) {
   s.backoff_max = ns3::Seconds(tcp.backoff_max_s);
   if (!s.stock) make_estimator(s.estimator);
   if (const auto& of_tcp = j.at("tcp"); of_tcp.contains("resend")) {
-    s.resend = read_spec(of_tcp.at("resend").get<std::string>(), TL_FIX);
+    const auto text = of_tcp.at("resend").get<std::string>();
+    if (text == "clairvoyant") s.clairvoyant = Clairvoyant::kAlways;
+    if (text == "clairvoyant/doubling") s.clairvoyant = Clairvoyant::kThenDoubles;
+    s.resend = read_spec(s.clairvoyant == Clairvoyant::kNo ? text : "stock", TL_FIX);
     make_ready(TL_KIND_RESEND, *s.resend);
   }
   return s;

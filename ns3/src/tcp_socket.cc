@@ -76,6 +76,7 @@ void TcpSocket::record_as(std::uint32_t flow) {
   } else {
     if (m_settings->loss) judge_losses();
     if (m_settings->resend) resend_by_policy();
+    if (foresees()) foresee();
   }
 }
 
@@ -117,6 +118,9 @@ void TcpSocket::tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& he
   tag.serial = ++flow()->serial;
   tag.original = header.GetSequenceNumber() >= m_tcb->m_highTxMark.Get();
   packet->AddPacketTag(tag);
+  if (foresees())
+    m_transmissions[tag.serial] = {header.GetSequenceNumber(), header.GetSequenceNumber() + packet->GetSize(),
+                                   Simulator::Now()};
   if (m_judge)
     m_judge->sent(header.GetSequenceNumber(), header.GetSequenceNumber() + packet->GetSize(), tag.serial);
 }
@@ -347,6 +351,7 @@ void TcpSocket::rearm(Time wait) {
 void TcpSocket::ReTxTimeout() {
   const bool of_data =
       m_state != CLOSED && m_state != TIME_WAIT && m_state != SYN_SENT && m_txBuffer->Size() > 0;
+  if (of_data && foresees()) return rearm(ns3::Hours(1));  // the base class has armed it
   if (of_data && m_resend && !m_sent.empty()) return resend();
   if (of_data) timed_out();
   ns3::TcpSocketBase::ReTxTimeout();

@@ -11,11 +11,13 @@
 // - A lost SYN or SYN-ACK changes the windows as a startup policy says; in ns-3 it never does.
 // - A timestamp is echoed also if data carries the ACK (RFC 7323, 4.3); ns-3 counts only pure ACKs as sent.
 // - With a resend policy, the policy sets the timer's waits and sends probes (tcp_socket_resends.cc).
+// - A clairvoyant sender is told of drops and has no timer (tcp_socket_clairvoyant.cc).
 // - SYNs are retransmitted at most backoff_max apart, for as long as the flow lives.
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
 #define TCPLEARN_NS3_TCP_SOCKET_H
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +37,9 @@
 
 namespace tcplearn {
 
+// How a sender that is told of each dropped data packet retransmits (tcp_socket_clairvoyant.cc).
+enum class Clairvoyant { kNo, kAlways, kThenDoubles };
+
 struct SocketSettings {
   EstimatorSpec estimator;
   bool stock = false;  // use ns-3's own RttMeanDeviation, with the G and floor of RFC 6298 below
@@ -50,7 +55,8 @@ struct SocketSettings {
   std::optional<LossSettings> loss;  // for measured flows
   std::optional<Spec> resend;  // for measured flows; without it the timer is ns-3's with the estimator's RTO
   std::vector<ResendEvent>* resend_events = nullptr;
-  std::string beside_congestion_control;  // spec for competing flows; "": the same as for measured flows
+  Clairvoyant clairvoyant = Clairvoyant::kNo;  // with a resend policy, whose waits then have no effect
+  std::string beside_congestion_control;       // spec for competing flows; "": the same as for measured flows
 };
 
 class TcpSocket : public ns3::TcpSocketBase {
@@ -110,6 +116,11 @@ class TcpSocket : public ns3::TcpSocketBase {
   bool in_order() const;  // nothing is SACKed, and no recovery is in progress
   void probe();
   void run_timer(std::int64_t wait_us);
+  void foresee();
+  void dropped(std::uint64_t serial);
+  void overdue(std::uint64_t serial);
+  void forget_transmissions(ns3::SequenceNumber32 acked);
+  bool foresees() const { return m_is_sender && m_resend && m_settings->clairvoyant != Clairvoyant::kNo; }
   void judge_losses();
   void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
   SenderState sender_state() const;
@@ -139,6 +150,13 @@ class TcpSocket : public ns3::TcpSocketBase {
   std::optional<std::uint32_t> m_echo_ms;  // echo in the ACK being processed, if it has a timestamp
   // timestamp of the timer's first retransmission since the last ACK
   std::optional<std::uint32_t> m_resent_ms;
+
+  struct Transmission {
+    ns3::SequenceNumber32 seq, end;
+    ns3::Time at;
+  };
+  std::map<std::uint64_t, Transmission> m_transmissions;  // by serial, while not acknowledged; if foresees()
+  std::uint32_t m_foreseen = 0;                           // retransmissions since the last ACK of new data
 
   std::shared_ptr<Startup> m_startup;
   std::shared_ptr<FirstRto> m_first_rto;

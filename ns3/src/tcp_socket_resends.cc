@@ -63,6 +63,9 @@ void TcpSocket::ProcessAck(const ns3::SequenceNumber32& ack, bool scoreboard_upd
     westwood->acknowledged(*m_tcb, delivered_bytes, Simulator::Now());
   ns3::TcpSocketBase::ProcessAck(ack, scoreboard_updated, delivered_bytes, old_head TCPLEARN_WITH_DATA);
   if (!m_resend || (ack <= old_head && !scoreboard_updated)) return;
+  if (ack > old_head) {
+    forget_transmissions(ack);
+  }
   tl_resend_ack in = answer();
   if (in.rtt_us == 0 && ack > old_head && m_echo_ms)
     in.rtt_us =

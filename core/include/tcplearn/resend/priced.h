@@ -25,8 +25,7 @@
 	X(us, probe_min, 8000, 1, 4294967296, "parameter of stock's probe, which no first wait exceeds") \
 	X(us, rto_min, 200000, 1, 4294967296, "parameter of stock's RTO, likewise") \
 	X(us, rto_max, 120000000, 1, 4294967296, "cap of every wait") \
-	X(count, backoff_percent, 200, 100, 200, \
-	  "a later wait in per cent of the one before: 200 doubles it")
+	X(count, backoff_percent, 200, 100, 200, "a later wait in per cent of the one before: 200 doubles it")
 
 #ifndef TCPLEARN_RESEND_SPACING
 #define TCPLEARN_RESEND_SPACING

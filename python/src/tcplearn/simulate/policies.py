@@ -10,7 +10,15 @@ from tcplearn import algorithms
 from tcplearn.scenario.check import TABLE, TEXT, Table
 
 Startup = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.STARTUP))]
-Resend = Annotated[str, AfterValidator(lambda text: text and algorithms.checked(algorithms.RESEND, text))]
+#: Senders that know which packets are dropped: the limit of a retransmission timer, in the simulator only.
+CLAIRVOYANT = ("clairvoyant", "clairvoyant/doubling")
+
+
+def _resend(text: str) -> str:
+    return text if text in ("", *CLAIRVOYANT) else algorithms.checked(algorithms.RESEND, text)
+
+
+Resend = Annotated[str, AfterValidator(_resend)]
 FirstRtoSpec = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.FIRST_RTO))]
 Weight = Annotated[float, Strict(), Field(ge=0, le=64)]
 Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]

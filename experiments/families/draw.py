@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Draws network paths by families from a seed, and writes them as scenario files of ns-3.
+
+`python -m experiments.families.draw` writes tuning.toml and kept.toml again. Every range below was fixed
+before any path was drawn; a path is drawn by its set's seed, its family and its number alone."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+#: The sets of paths and their seeds. Policies may be changed after a look at `tuning`, never at `kept`.
+SETS = {"tuning": 340, "kept": 341}
+EACH = 5  # paths of a family in each set
+#: What a drawn path needs in addition to its table: keys of ns-3's scenario.
+BASE = {"load.request_bytes": 1000, "load.think_s": 0.1}
+
+
+class Draw(random.Random):
+    """Random values of a path, rounded as a person would write them."""
+
+    def between(self, low: float, high: float) -> float:
+        """Returns a value with a uniform logarithm, with three significant digits."""
+        return float(f"{math.exp(self.uniform(math.log(low), math.log(high))):.3g}")
+
+    def percent(self, low: float, high: float) -> float:
+        return self.between(low, high)
+
+    def some(self, low: float, high: float) -> float:
+        return float(f"{self.uniform(low, high):.3g}")
+
+
+def _common(draw: Draw) -> tuple[Json, Json]:
+    """Returns a path's hop, without losses, and changed keys of the scenario."""
+    rtt_ms = draw.between(4, 250)
+    forward = draw.some(0.3, 0.7)
+    hop: Json = {
+        "rate_mbps": draw.between(2, 100),
+        "queue_packets": draw.randint(20, 200),
+        "forward": {"delay_ms": float(f"{rtt_ms * forward:.3g}")},
+        "reverse": {"delay_ms": float(f"{rtt_ms * (1 - forward):.3g}")},
+    }
+    more: Json = {
+        "load.request_bytes": draw.choice([200, 1000, 1000, 1000, 4000, 14_000]),
+        "load.think_s": draw.between(0.03, 0.3),
+        "tcp.timestamps": draw.random() < 0.75,
+    }
+    return hop, more
+
+
+def _rtt_ms(hop: Json) -> float:
+    return float(hop["forward"]["delay_ms"] + hop["reverse"]["delay_ms"])
+
+
+def _some_jitter(draw: Draw, hop: Json, most: float = 0.15) -> None:
+    jitter_ms = float(f"{_rtt_ms(hop) * draw.uniform(0, most) / 2:.3g}")
+    for side in ("forward", "reverse"):
+        hop[side] |= {"jitter_ms": min(jitter_ms, hop[side]["delay_ms"]), "distribution": "uniform-above"}
+
+
+def _random(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["loss_percent"] = draw.percent(0.3, 4)
+    return {}
+
+
+def _bursts_of_packets(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["bursts"] = {
+        "kind": "packets",
+        "to_bad_percent": draw.percent(0.2, 2),
+        "to_good_percent": draw.percent(20, 70),
+    }
+    return {}
+
+
+def _bursts_in_time(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["bursts"] = {
+        "kind": "time",
+        "good_ms": draw.between(2000, 20_000),
+        "bad_ms": draw.between(20, 400),
+    }
+    return {}
+
+
+def _fades(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["loss_percent"] = draw.percent(0.05, 0.5)
+    fades = {"hop": "line", "lasts_s": [0.2, draw.between(1, 8)], "apart_s": draw.between(12, 40)}
+    return {"drawn_fades": {**fades, "pauses": "even", "sides": "forward"}}
+
+
+def _handovers(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["loss_percent"] = draw.percent(0.1, 1)
+    every_s = draw.between(6, 20)
+    lost = {"at_s": draw.some(2, 6), "lasts_s": draw.between(0.05, 0.5), "every_s": every_s}
+    return {"fade": [{"hop": "line", **lost, "sides": draw.choice(["forward", "both"])}]}
+
+
+def _jitter(draw: Draw, hop: Json, more: Json) -> Json:
+    spread = draw.uniform(0.05, 0.25)
+    for side in ("forward", "reverse"):
+        delay_ms = hop[side]["delay_ms"]
+        jitter_ms = float(f"{delay_ms * spread * 2:.3g}")
+        hop[side] |= {"jitter_ms": jitter_ms, "distribution": draw.choice(["normal", "pareto"])}
+        hop[side]["correlation_percent"] = draw.choice([0, 25, 50])
+    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    return {}
+
+
+def _swings(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    longer_ms = float(f"{hop['forward']['delay_ms'] + _rtt_ms(hop) * draw.uniform(0.3, 3):.3g}")
+    return {
+        "change": [
+            {"hop": "line", "at_s": 2, "lasts_s": 2, "every_s": 4, "forward": {"delay_ms": longer_ms}}
+        ]
+    }
+
+
+def _busy(draw: Draw, more: Json, low: float, high: float, on_s: float) -> None:
+    more |= {
+        "load.udp": "onoff",
+        "load.udp_share": draw.some(low, high),
+        "load.udp_on_s": draw.between(on_s / 3, on_s),
+        "load.udp_off_s": draw.between(on_s / 3, on_s),
+    }
+
+
+def _queues(draw: Draw, hop: Json, more: Json) -> Json:
+    rate_mbps = hop["rate_mbps"] = draw.between(2, 15)
+    hop["queue_packets"] = math.ceil(draw.between(40, 400) * rate_mbps * 1e3 / 12_000)
+    hop["forward"]["queue"] = draw.choice(["droptail", "codel", "fq-codel", "pie"])
+    _busy(draw, more, 0.4, 0.7, 4)
+    return {}
+
+
+def _shallow(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["rate_mbps"] = draw.between(1, 8)
+    hop["queue_packets"] = draw.randint(4, 15)
+    _busy(draw, more, 0.3, 0.6, 0.6)
+    return {}
+
+
+def _slots(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    least = draw.between(2, 20)
+    hop["reverse"]["slot_ms"] = [least, float(f"{least * draw.uniform(1.5, 6):.3g}")]
+    return {}
+
+
+def _reordering(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"] |= {
+        "loss_percent": draw.percent(0.3, 2),
+        "reorder_percent": draw.percent(0.5, 5),
+        "reorder_ms": float(f"{_rtt_ms(hop) * draw.uniform(0.1, 1):.3g}"),
+        "rate_mbps": float(f"{hop['rate_mbps'] / draw.uniform(2, 10):.3g}"),
+    }
+    return {}
+
+
+def _delayed_acks(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    more |= {"tcp.delayed_ack_s": draw.choice([0.04, 0.1, 0.2]), "load.answer_after_s": draw.between(0.02, 0.3)}
+    return {}
+
+
+#: Family: (what a reader is told, its rule, whether a small jitter is added).
+Rule = Callable[[Draw, Json, Json], Json]
+FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
+    "random": ("random losses of 0.3 to 4 %", _random, True),
+    "bursts-packets": ("bursts of losses, counted in packets (Gilbert)", _bursts_of_packets, True),
+    "bursts-time": ("bursts of losses, in time (Gilbert)", _bursts_in_time, True),
+    "fades": ("fades of 0.2 to 8 s, and a few random losses", _fades, True),
+    "handovers": ("nothing arrives for 0.05 to 0.5 s, each 6 to 20 s", _handovers, True),
+    "jitter": ("jitter of a tenth to a half of the delay, and random losses", _jitter, False),
+    "swings": ("the RTT changes each 2 s by 0.3 to 3 times its base, and random losses", _swings, True),
+    "queues": ("a queue that others fill: drop tail, CoDel, FQ-CoDel, PIE", _queues, False),
+    "shallow": ("a queue of 4 to 15 packets that others' bursts overflow", _shallow, False),
+    "slots": ("ACKs arrive together, in slots; random losses", _slots, True),
+    "reordering": ("packets overtake each other; a slower uplink; random losses", _reordering, True),
+    "delayed-acks": ("the server answers late, ACKs are delayed; random losses", _delayed_acks, True),
+}
+
+
+def paths(name: str) -> Iterator[tuple[str, str, Json, Json]]:
+    """Yields (family, name, table of the path, changed keys of the scenario) of each path of a set."""
+    for family, (_, rule, jitters) in FAMILIES.items():
+        for number in range(1, EACH + 1):
+            draw = Draw(f"{SETS[name]} {family} {number}")
+            hop, more = _common(draw)
+            if jitters:
+                _some_jitter(draw, hop)
+            changed = rule(draw, hop, more)
+            yield family, f"{family}-{number}", {"hop": {"line": hop}, **changed}, {**BASE, **more}
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value)
+
+
+def scenario(name: str) -> str:
+    """Returns the text of the scenario file with the paths of the set `name`; it extends common.toml."""
+    drawn = list(paths(name))
+    names = ",\n".join(f'  "{path}"' for _, path, _, _ in drawn)
+    lines = [
+        "# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only",
+        f"# Written by `python -m experiments.families.draw`: the paths of the set {name!r}; do not edit.",
+        'extends = "common.toml"',
+        f'name = "families-{name}"',
+        f"\n[grid]\nvariants = [\n{names},\n]",
+    ]
+    family = ""
+    for of, path, table, more in drawn:
+        lines.append(f"\n# {FAMILIES[of][0]}" if of != family else "")
+        family = of
+        lines += [f"[variants.{path}]", f"path = {_toml(table)}"]
+        lines += [f"{json.dumps(key)} = {_toml(value)}" for key, value in more.items()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    for name in SETS:
+        (Path(__file__).parent / f"{name}.toml").write_text(scenario(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The part of the socket in which a clairvoyant sender retransmits: the limit of what a retransmission timer
+// can give. The simulated links tell it of each data packet that they drop. It sends the packet's data again
+// when its ACK is overdue, which is one SRTT after the packet was sent, and never in vain. A retransmission
+// changes no window, as if it were a tail loss probe (RFC 8985, 7.3).
+//
+// Clairvoyant::kThenDoubles knows the same, but waits SRTT, 2 SRTT, 4 SRTT, ... for successive losses of the
+// same data: the limit of a timer that doubles its waits.
+#include <algorithm>
+
+#include "ns3/simulator.h"
+#include "ns3/tcp-option-ts.h"
+#include "ns3/tcp-tx-buffer.h"
+#include "tcp_socket.h"
+
+namespace tcplearn {
+
+using ns3::Simulator;
+
+namespace {
+
+constexpr std::uint32_t kMostDoublings = 16;
+
+}  // namespace
+
+void TcpSocket::foresee() {
+  m_recorder->drops->watch(m_flow, [this](std::uint64_t serial) { dropped(serial); });
+}
+
+void TcpSocket::dropped(std::uint64_t serial) {
+  const auto found = m_transmissions.find(serial);
+  if (found == m_transmissions.end()) return;
+  const bool doubles = m_settings->clairvoyant == Clairvoyant::kThenDoubles;
+  const std::int64_t times = doubles ? std::int64_t{1} << std::min(m_foreseen, kMostDoublings) : 1;
+  const ns3::Time due = found->second.at + m_rtt->GetEstimate() * times;
+  Simulator::Schedule(std::max(due - Simulator::Now(), ns3::Time(0)), &TcpSocket::overdue, this, serial);
+}
+
+void TcpSocket::overdue(std::uint64_t serial) {
+  const auto found = m_transmissions.find(serial);
+  if (found == m_transmissions.end()) return;  // the data arrived by another packet
+  const Transmission lost = found->second;
+  const auto is_later = [&](const auto& of) {
+    return of.first > serial && of.second.end > lost.seq && of.second.seq < lost.end;
+  };
+  if (std::any_of(m_transmissions.begin(), m_transmissions.end(), is_later)) return;  // sent again meanwhile
+  if (FlowRecord* f = flow()) {
+    f->probes++;
+    f->oracle.timed_out(lost.seq, f->serial);
+    f->resent_after_fade(m_recorder->faded_until, lost.at, Simulator::Now());
+  }
+  if (!m_resent_ms) m_resent_ms = ns3::TcpOptionTS::NowToTsValue();
+  m_resend->fired_us(whole_us(Simulator::Now()), m_sent.size());
+  ++m_foreseen;
+  SendDataPacket(lost.seq, static_cast<std::uint32_t>(lost.end - lost.seq), true);
+}
+
+// Called when an ACK acknowledges new data up to `acked`.
+void TcpSocket::forget_transmissions(ns3::SequenceNumber32 acked) {
+  m_foreseen = 0;
+  for (auto of = m_transmissions.begin(); of != m_transmissions.end();)
+    of = of->second.end <= acked ? m_transmissions.erase(of) : std::next(of);
+}
+
+}  // namespace tcplearn
