@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Draws network paths by families from a seed, and writes them as scenario files of ns-3.
 
-`python -m experiments.families.draw` writes tuning.toml and kept.toml again. Every range below was fixed
+`python -m experiments.families` writes tuning.toml and kept.toml again. Every range below was fixed
 before any path was drawn; a path is drawn by its set's seed, its family and its number alone."""
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ Json = dict[str, Any]
 #: The sets of paths and their seeds. Policies may be changed after a look at `tuning`, never at `kept`.
 SETS = {"tuning": 340, "kept": 341}
 EACH = 5  # paths of a family in each set
+#: The families that the lab can emulate without other traffic, and how many of their kept paths run there.
+IN_LAB = {"random": 3, "bursts-packets": 3, "fades": 3, "handovers": 3, "jitter": 3, "swings": 3, "slots": 2}
+LAB_REQUESTS = 1500  # of a run
 #: What a drawn path needs in addition to its table: keys of ns-3's scenario.
 BASE = {"load.request_bytes": 1000, "load.think_s": 0.1}
 
@@ -114,9 +117,7 @@ def _swings(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
     longer_ms = float(f"{hop['forward']['delay_ms'] + _rtt_ms(hop) * draw.uniform(0.3, 3):.3g}")
     return {
-        "change": [
-            {"hop": "line", "at_s": 2, "lasts_s": 2, "every_s": 4, "forward": {"delay_ms": longer_ms}}
-        ]
+        "change": [{"hop": "line", "at_s": 2, "lasts_s": 2, "every_s": 4, "forward": {"delay_ms": longer_ms}}]
     }
 
 
@@ -163,7 +164,10 @@ def _reordering(draw: Draw, hop: Json, more: Json) -> Json:
 
 def _delayed_acks(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
-    more |= {"tcp.delayed_ack_s": draw.choice([0.04, 0.1, 0.2]), "load.answer_after_s": draw.between(0.02, 0.3)}
+    more |= {
+        "tcp.delayed_ack_s": draw.choice([0.04, 0.1, 0.2]),
+        "load.answer_after_s": draw.between(0.02, 0.3),
+    }
     return {}
 
 
@@ -211,7 +215,7 @@ def scenario(name: str) -> str:
     names = ",\n".join(f'  "{path}"' for _, path, _, _ in drawn)
     lines = [
         "# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only",
-        f"# Written by `python -m experiments.families.draw`: the paths of the set {name!r}; do not edit.",
+        f"# Written by `python -m experiments.families`: the paths of the set {name!r}; do not edit.",
         'extends = "common.toml"',
         f'name = "families-{name}"',
         f"\n[grid]\nvariants = [\n{names},\n]",
@@ -225,10 +229,31 @@ def scenario(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def lab_scenario(family: str, path: str, table: Json, more: Json) -> str:
+    """Returns the text of the lab's scenario of a path of the set `kept`."""
+    count, think_s = LAB_REQUESTS, more["load.think_s"]
+    requests = {"count": count, "think_ms": round(1000 * think_s)}
+    if not more["tcp.timestamps"]:
+        requests["timestamps"] = False
+    lines = [
+        "# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only",
+        "# Written by `python -m experiments.families`: a path of kept.toml; do not edit.",
+        'extends = "common.toml"',
+        f'name = "families-{path}"',
+        f'title = "{FAMILIES[family][0]}"',
+        f"path = {_toml(table)}",
+        f"transfer = {_toml({'bytes': more['load.request_bytes'], 'requests': requests})}",
+    ]
+    if fades := table.get("drawn_fades"):
+        lasts_s = count * (think_s + _rtt_ms(table["hop"]["line"]) / 1000)
+        lines.append(f"fades = {_toml({'count': math.ceil(lasts_s / fades['apart_s'])})}")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
+    folder = Path(__file__).parent
     for name in SETS:
-        (Path(__file__).parent / f"{name}.toml").write_text(scenario(name))
-
-
-if __name__ == "__main__":
-    main()
+        (folder / f"{name}.toml").write_text(scenario(name))
+    for family, path, table, more in paths("kept"):
+        if family in IN_LAB and int(path.rpartition("-")[2]) <= IN_LAB[family]:
+            (folder / "lab" / f"{path}.toml").write_text(lab_scenario(family, path, table, more))

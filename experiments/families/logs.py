@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Compares timers over drawn paths by the logarithms of their response times relative to stock's.
+
+Runs of a path under two timers are paired by their seed. A figure of a path is the mean over its seeds of
+ln(figure / figure under stock); a figure of several paths is the mean over the paths. The bootstrap draws
+paths within each family, and then seeds within each path."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from experiments.lib.runs import Floats, Run
+from experiments.lib.statistics import Drawn, interval
+from tcplearn.simulate.interval import mean_interval
+
+STOCK, LIMIT_DOUBLING, LIMIT = "stock", "clairvoyant/doubling", "clairvoyant"
+FLOORS = (*(f"stock:rto_min_us={ms}000" for ms in (1, 5, 20, 50, 100)), STOCK)
+P99, P999, SLOW = "p99", "p99.9", "slowest 2 %"
+#: What a page calls a figure, and the metric of a run.
+FIGURES = {P99: "p99_response_ms", P999: "p999_response_ms", SLOW: "slowest_response_ms"}
+SPURIOUS = "needless_resends_permille"
+#: The families with fades, after which a timer can overrun.
+FADES = ("fades", "handovers")
+DRAWS, SEED = 1000, 34
+
+
+def of_ns3(run: Run) -> tuple[str, str]:
+    """Returns the run's path and timer."""
+    return str(run.labels["variant"]), str(run.labels["tcp.resend"])
+
+
+def of_lab(run: Run) -> tuple[str, str]:
+    """Returns the same of a run in the lab, whose algorithm is CUBIC with a timer."""
+    _, first, *more = run.algorithm.split("+")
+    floors = [word.removeprefix("rto_min-").removesuffix("ms") for word in more if word.startswith("rto_min-")]
+    return run.scenario.removeprefix("families-"), f"stock:rto_min_us={floors[0]}000" if floors else first
+
+
+def family_of(path: str) -> str:
+    return path.rpartition("-")[0]
+
+
+class Paths:
+    """The runs of a set of paths, as one array per timer and metric with a row for each path and a column for
+    each seed; a path or a seed that a timer lacks is left out for all timers."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        by: dict[str, dict[str, dict[int, Run]]] = {}
+        for run in runs:
+            path, timer = of_lab(run) if run.host == "lab" else of_ns3(run)
+            by.setdefault(path, {}).setdefault(timer, {})[run.seed] = run
+        whole = max((len(timers) for timers in by.values()), default=0)
+        by = {path: timers for path, timers in by.items() if len(timers) == whole}
+        shared = [set.intersection(*(set(of) for of in timers.values())) for timers in by.values()]
+        numbers = sorted(set.intersection(*shared)) if shared else []
+        self.names = list(by) if numbers else []
+        self.seeds = len(numbers)
+        self._runs = {
+            timer: [[by[path][timer][n] for n in numbers] for path in self.names]
+            for timer in (next(iter(by.values())) if by else ())
+        }
+
+    def families(self) -> list[str]:
+        return list(dict.fromkeys(map(family_of, self.names)))
+
+    def places(self, family: str = "") -> list[int]:
+        return [k for k, path in enumerate(self.names) if family in ("", family_of(path))]
+
+    @functools.cache  # noqa: B019 (the object lives as long as the process)
+    def values(self, timer: str, metric: str) -> Floats:
+        """Returns an array of paths × seeds; a metric that a run lacks is 0."""
+        return np.array([[run.metrics.get(metric, 0.0) for run in of] for of in self._runs[timer]])
+
+    @property
+    def requests(self) -> float:
+        return float(self.values(STOCK, "requests").sum(axis=1).mean())
+
+    def logs(self, timer: str, figure: str) -> Floats:
+        """Returns ln(figure under `timer` / figure under stock), paths × seeds."""
+        return np.asarray(np.log(self.values(timer, FIGURES[figure]) / self.values(STOCK, FIGURES[figure])))
+
+    def mean(self, path: str, timer: str, figure: str) -> float:
+        return float(self.logs(timer, figure)[self.names.index(path)].mean())
+
+    def bounds(self, path: str, timer: str, figure: str) -> tuple[float, float, float]:
+        """Returns a path's ratio to stock with Student's 95 % interval over its seeds."""
+        middle, half = mean_interval(self.logs(timer, figure)[self.names.index(path)].tolist(), 0.95)
+        half = half or 0.0
+        return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+
+    def wholly_above(self, timer: str, figure: str, limit: float) -> list[str]:
+        return [path for path in self.names if self.bounds(path, timer, figure)[1] > limit]
+
+    def gains_and_harms(self, timer: str, figure: str, family: str = "") -> tuple[int, int, int]:
+        """Returns the number of paths whose whole interval is below 1, contains 1, and is above 1."""
+        of = [self.bounds(self.names[k], timer, figure) for k in self.places(family)]
+        gains, harms = sum(high < 1 for _, _, high in of), sum(low > 1 for _, low, _ in of)
+        return gains, len(of) - gains - harms, harms
+
+
+class Drawing:
+    """Bootstrap samples of a set of paths. Each statistic is returned with its samples (`Drawn`)."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        rng = np.random.default_rng(SEED)
+        rows = []
+        for family in paths.families():
+            places = np.array(paths.places(family))
+            rows.append(places[rng.integers(0, len(places), (DRAWS, len(places)))])
+        self._paths = np.concatenate(rows, axis=1)
+        self._seeds = rng.integers(0, paths.seeds, (*self._paths.shape, paths.seeds))
+
+    def _means(self, values: Floats, family: str) -> tuple[Floats, Floats, Floats]:
+        """Returns the mean over seeds of each path of the family, each bootstrap sample's means (samples ×
+        drawn paths), and which path each of these is."""
+        order = [family_of(self.paths.names[k]) for k in self._paths[0]]
+        chosen = [k for k, of in enumerate(order) if family in ("", of)]
+        paths = self._paths[:, chosen]
+        drawn = values[paths[:, :, None], self._seeds[:, chosen]].mean(axis=2)
+        return values[self.paths.places(family)].mean(axis=1), drawn, paths
+
+    def over_stock(self, timer: str, figure: str, family: str) -> Drawn:
+        """Returns the geometric mean over paths of `figure` relative to stock's."""
+        each, drawn, _ = self._means(self.paths.logs(timer, figure), family)
+        return float(np.exp(each.mean())), np.exp(drawn.mean(axis=1))
+
+    def share(self, timer: str, figure: str, limit: str, least_gain: float) -> Drawn:
+        """Returns ln(timer / stock) / ln(limit / stock), each a mean over the paths where the limit's figure
+        is at most `least_gain` of stock's."""
+        of_limit = self.paths.logs(limit, figure)
+        counts = of_limit.mean(axis=1) <= math.log(least_gain)
+        each, drawn, paths = self._means(self.paths.logs(timer, figure), "")
+        each_limit, drawn_limit, _ = self._means(of_limit, "")
+        weights = counts[paths]
+        return (
+            float(each[counts].sum() / each_limit[counts].sum()),
+            (drawn * weights).sum(axis=1) / (drawn_limit * weights).sum(axis=1),
+        )
+
+    def over_floor(self, timer: str, figure: str) -> Drawn:
+        """Returns the geometric mean over paths of `figure` relative to that of the path's best fixed rto_min
+        with no more spurious retransmissions, which is chosen on every second seed and judged on the others,
+        both ways round; stock if no other qualifies."""
+        logs = np.array([self.paths.logs(floor, figure) for floor in FLOORS])
+        spurious = np.array([self.paths.values(floor, SPURIOUS) for floor in FLOORS])
+        most, out = self.paths.values(timer, SPURIOUS), np.empty_like(logs[0])
+        for chosen, judged in itertools.permutations((slice(0, None, 2), slice(1, None, 2))):
+            allowed = spurious[:, :, chosen].mean(axis=2) <= most[:, chosen].mean(axis=1)
+            allowed[FLOORS.index(STOCK)] |= ~allowed.any(axis=0)
+            best = np.argmin(np.where(allowed, logs[:, :, chosen].mean(axis=2), np.inf), axis=0)
+            out[:, judged] = logs[best, np.arange(len(best))][:, judged]
+        each, drawn, _ = self._means(self.paths.logs(timer, figure) - out, "")
+        return float(np.exp(each.mean())), np.exp(drawn.mean(axis=1))
+
+    def more_spurious(self, timer: str, family: str) -> tuple[float, float, float]:
+        """Returns spurious retransmissions in 1,000 segments beyond stock's, with a 95 % interval."""
+        more = self.paths.values(timer, SPURIOUS) - self.paths.values(STOCK, SPURIOUS)
+        each, drawn, _ = self._means(more, family)
+        return float(each.mean()), *interval(drawn.mean(axis=1))
+
+    def harmed_families(self, timer: str, figure: str, limit: float) -> list[str]:
+        families = self.paths.families()
+        return [f for f in families if interval(self.over_stock(timer, figure, f)[1])[0] > limit]
+
+    def families_with_more_spurious(self, timer: str, limit: float) -> list[str]:
+        return [f for f in self.paths.families() if self.more_spurious(timer, f)[1] > limit]
+
+    def overrun(self, timer: str) -> Drawn:
+        """Returns the mean time from a fade's end to the next retransmission, over stock's mean."""
+        found = []
+        for name in (timer, STOCK):
+            number = self.paths.values(name, "overruns")
+            total = number * self.paths.values(name, "mean_overrun_ms")
+            sums = [[self._means(of, family)[:2] for family in FADES] for of in (total, number)]
+            above, below = (sum(each.sum() for each, _ in of) for of in sums)
+            drawn_above, drawn_below = (sum(drawn.sum(axis=1) for _, drawn in of) for of in sums)
+            found.append((above / below, drawn_above / drawn_below))
+        return float(found[0][0] / found[1][0]), np.asarray(found[0][1] / found[1][1])

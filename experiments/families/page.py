@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Makes families.md: response times under each timer over paths that were drawn by families."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.families import chart
+from experiments.families.draw import FAMILIES, paths
+from experiments.families.logs import (
+    FIGURES,
+    FLOORS,
+    LIMIT,
+    LIMIT_DOUBLING,
+    P99,
+    P999,
+    SLOW,
+    STOCK,
+    Drawing,
+    Paths,
+)
+from experiments.lib.batches import Batch, Figures, SimulatedRuns
+from experiments.lib.pages import Figure
+from experiments.lib.runs import Run
+from experiments.lib.statistics import spread, verdict
+from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import ratio
+
+OURS = ("priced", "priced/backoff-1.5", "priced/spaced")
+PEERS = ("stock:rto_min_us=5000", "stock:rto_min_us=20000", "s-rto")
+TITLES = {
+    **{floor: f"rto_min {int(floor.partition('=')[2]) // 1000} ms" for floor in FLOORS if floor != STOCK},
+    LIMIT_DOUBLING: "clairvoyant, then doubling",
+    LIMIT: "clairvoyant",
+}
+METRICS = (*FIGURES.values(), "needless_resends_permille", "overruns", "mean_overrun_ms", "requests")
+#: The least gain of the limit over stock for a path to count in the share of the way.
+LEAST_GAIN = 0.9
+Row = list[str]
+SHOWN = (*PEERS, *OURS, LIMIT_DOUBLING, LIMIT)
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [SimulatedRuns(folder / f"{name}.toml", profile or "full", keep) for name in ("kept", "tuning")]
+
+
+def keep(run: Any, result: Mapping[str, Any]) -> Figures:
+    metrics = result["run"]["metrics"]
+    return {name: metrics[name] for name in METRICS if name in metrics}, {}
+
+
+def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
+    sets = {
+        name: Paths([run for run in runs if run.scenario == f"families-{name}"])
+        for name in ("kept", "tuning")
+    }
+    kept = sets["kept"]
+    if not kept.names:
+        return {}
+    drawing = Drawing(kept)
+    return {
+        "paths": len(kept.names),
+        "families": len(FAMILIES),
+        "seeds": kept.seeds,
+        "requests": f"{kept.requests:,.0f}",
+        "criteria": table_of(["figure", "criterion", *(f"`{t}`" for t in OURS)], _criteria(kept, drawing)),
+        "by_family": table_of(
+            [
+                "family",
+                "timer",
+                *(f"{f}, × stock" for f in FIGURES),
+                "spurious in 1,000: more than stock",
+                "paths where it gains / no difference / harms",
+            ],
+            _by_family(kept, drawing),
+        ),
+        "shares": table_of(
+            [
+                "timer",
+                f"{P99}, of {TITLES[LIMIT_DOUBLING]}",
+                f"{SLOW}, of {TITLES[LIMIT_DOUBLING]}",
+                f"{SLOW}, of {TITLES[LIMIT]}",
+                f"{P999}, of {TITLES[LIMIT]}",
+            ],
+            _shares(kept, drawing),
+        ),
+        "worst": table_of(
+            ["path", "its draw", "timer", *(f"{f}, × stock" for f in (P99, SLOW))], _worst(kept)
+        ),
+        "tuning": _beside(sets["tuning"], kept),
+        "figures": [Figure("families.svg", "", chart.by_family(kept, drawing, SHOWN, TITLES))],
+    }
+
+
+def _title(timer: str) -> str:
+    return TITLES.get(timer, f"`{timer}`")
+
+
+def _criteria(kept: Paths, drawing: Drawing) -> Iterator[Row]:
+    for figure, limit, who, least in (
+        (P99, LIMIT_DOUBLING, OURS[:1], 0.72),
+        (SLOW, LIMIT_DOUBLING, OURS[:1], 0.72),
+        (SLOW, LIMIT, OURS[2:], 0.72),
+    ):
+        texts = (
+            verdict(drawing.share(t, figure, limit, LEAST_GAIN), least, least=True) if t in who else ""
+            for t in OURS
+        )
+        yield [f"share of the way to “{TITLES[limit]}”, {figure}", f"≥ {least:.2f}", *texts]
+    for figure, limits in ((P99, (1.0, None, None)), (SLOW, (1.0, None, None)), (P999, (None, 0.97, 0.97))):
+        texts = (
+            verdict(drawing.over_floor(t, figure), limit) if limit else ""
+            for t, limit in zip(OURS, limits, strict=True)
+        )
+        allowed = next(limit for limit in limits if limit)
+        yield [f"{figure}, × the best `rto_min` in hindsight", f"≤ {allowed:.2f}", *texts]
+    for figure in (P99, SLOW):
+        harmed = (drawing.harmed_families(t, figure, 1.02) for t in OURS)
+        yield [f"families wholly above 1.02 × stock, {figure}", "none", *map(_listed, harmed)]
+        paths_harmed = (kept.wholly_above(t, figure, 1.10) for t in OURS)
+        yield [f"paths wholly above 1.10 × stock, {figure}", "none", *map(_listed, paths_harmed)]
+    more = (drawing.families_with_more_spurious(t, 1.0) for t in OURS)
+    yield [
+        "families whose spurious retransmissions exceed stock's by 1 in 1,000",
+        "none",
+        *map(_listed, more),
+    ]
+    overruns = (verdict(drawing.overrun(t), limit) for t, limit in zip(OURS, (1.0, 0.7, 0.3), strict=True))
+    yield ["mean overrun past fades, × stock", "≤ 1.0, 0.7 and 0.3", *overruns]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{len(names)} ({', '.join(names)}): missed" if names else "none: met"
+
+
+def _by_family(kept: Paths, drawing: Drawing) -> Iterator[Row]:
+    for family in (*FAMILIES, ""):
+        for timer in SHOWN:
+            more, low, high = drawing.more_spurious(timer, family)
+            counts = kept.gains_and_harms(timer, SLOW, family)
+            yield [
+                FAMILIES[family][0] if family else "**all**",
+                _title(timer),
+                *(spread(drawing.over_stock(timer, figure, family)) for figure in FIGURES),
+                f"{more:+.1f} ({low:+.1f} to {high:+.1f})",
+                " / ".join(map(str, counts)),
+            ]
+
+
+def _shares(kept: Paths, drawing: Drawing) -> Iterator[Row]:
+    for timer in (*FLOORS, "s-rto", *OURS):
+        if timer == STOCK:
+            continue
+        found = (
+            drawing.share(timer, figure, limit, LEAST_GAIN)
+            for figure, limit in ((P99, LIMIT_DOUBLING), (SLOW, LIMIT_DOUBLING), (SLOW, LIMIT), (P999, LIMIT))
+        )
+        yield [_title(timer), *map(spread, found)]
+
+
+@functools.cache
+def _drawn(name: str) -> dict[str, str]:
+    return {path: _described(table, more) for _, path, table, more in paths(name)}
+
+
+def _described(table: Mapping[str, Any], more: Mapping[str, Any]) -> str:
+    hop = table["hop"]["line"]
+    rtt_ms = hop["forward"]["delay_ms"] + hop["reverse"]["delay_ms"]
+    rate = hop["forward"].get("rate_mbps", hop["rate_mbps"])
+    stamps = "" if more["tcp.timestamps"] else ", no timestamps"
+    return f"{rate:g} Mbit/s, {rtt_ms:.3g} ms, requests of {more['load.request_bytes']:,} bytes{stamps}"
+
+
+def _worst(kept: Paths) -> Iterator[Row]:
+    """Yields the three paths on which each of our timers does worst, by the slowest 2 %."""
+    for timer in OURS:
+        for path in sorted(kept.names, key=lambda path: -kept.mean(path, timer, SLOW))[:3]:
+            texts = ("{} ({}-{})".format(*map(ratio, kept.bounds(path, timer, of))) for of in (P99, SLOW))
+            yield [path, _drawn("kept")[path], f"`{timer}`", *texts]
+
+
+def _beside(tuning: Paths, kept: Paths) -> str:
+    """Returns a table with each timer's figures on the paths for tuning and on those kept, or nothing."""
+    if not tuning.names:
+        return ""
+    each = {"tuning": Drawing(tuning), "kept": Drawing(kept)}
+    rows = []
+    for timer in SHOWN:
+        texts = [spread(each[name].over_stock(timer, figure, "")) for figure in FIGURES for name in each]
+        rows.append([_title(timer), *texts])
+    return table_of(["timer", *(f"{f}: {name}" for f in FIGURES for name in each)], rows)
