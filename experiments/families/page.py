@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.families import chart
-from experiments.families.draw import FAMILIES, paths
+from experiments.families import chart, lab
+from experiments.families.draw import FAMILIES, SETS, paths
 from experiments.families.logs import (
     FIGURES,
     FLOORS,
@@ -44,7 +44,8 @@ SHOWN = (*PEERS, *OURS, LIMIT_DOUBLING, LIMIT)
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    return [SimulatedRuns(folder / f"{name}.toml", profile or "full", keep) for name in ("kept", "tuning")]
+    simulated = [SimulatedRuns(folder / f"{name}.toml", profile or "full", keep) for name in SETS]
+    return [*simulated, *lab.batches(folder, profile)]
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:

@@ -275,6 +275,24 @@ def test_dates_of_changes_and_fades_become_states_in_the_lab(tmp_path: Path) -> 
     assert all("while" not in line for line in dated[3:])
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("normal", "delay 10ms 2ms distribution normal"),
+        ("uniform", "delay 10ms 2ms"),  # netem has no table of this name: it is its own without one
+        ("uniform-above", "delay 12ms 2ms"),
+    ],
+)
+def test_the_lab_draws_jitter_as_netem_names_it(tmp_path: Path, kind: str, words: str) -> None:
+    jitter = f'delay_ms = 10\njitter_ms = 2\ndistribution = "{kind}"\n'
+    found = [
+        line
+        for line in script(tmp_path, f'name = "mine"\n[hop.line]\n{jitter}').splitlines()
+        if " delay " in line
+    ]
+    assert found and all(line.endswith(words) for line in found)
+
+
 def test_ns3_keeps_its_own_form_where_a_path_is_alike_both_ways(tmp_path: Path) -> None:
     alike = 'name = "mine"\n[hop.line]\nrate_mbps = 4\ndelay_ms = 10\n'
     alike += 'jitter_ms = 2\ndistribution = "uniform-above"\n'

@@ -218,7 +218,8 @@ def _delay(device: str, d: Direction, moves: bool) -> Iterator[str]:
             words.append(f"{d.jitter_ms:g}ms")
             if d.correlation_percent:
                 words.append(f"{d.correlation_percent:g}%")
-            words.append(f"distribution {'uniform' if above else d.distribution}")
+            if not d.distribution.startswith("uniform"):  # netem's own without a table
+                words.append(f"distribution {d.distribution}")
     if d.loss_percent:
         words.append(f"loss {d.loss_percent:g}%")
     if b := d.bursts:
