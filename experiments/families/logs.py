@@ -37,7 +37,9 @@ def of_ns3(run: Run) -> tuple[str, str]:
 def of_lab(run: Run) -> tuple[str, str]:
     """Returns the same of a run in the lab, whose algorithm is CUBIC with a timer."""
     _, first, *more = run.algorithm.split("+")
-    floors = [word.removeprefix("rto_min-").removesuffix("ms") for word in more if word.startswith("rto_min-")]
+    floors = [
+        word.removeprefix("rto_min-").removesuffix("ms") for word in more if word.startswith("rto_min-")
+    ]
     return run.scenario.removeprefix("families-"), f"stock:rto_min_us={floors[0]}000" if floors else first
 
 

@@ -8,7 +8,7 @@ from experiments.nunes2014 import clock, live, paper, rounded
 
 HERE = Path("experiments") / "nunes2014"
 PAGES = {
-    "paper": Page("nunes2014/paper.md.j2", HERE / "paper.md", clock.batches, paper.fill),
+    "paper": Page("nunes2014/paper.md.j2", HERE / "paper.md", paper.batches, paper.fill),
     "simulated": Page("nunes2014/simulated.md.j2", HERE / "simulated.md", clock.batches, clock.fill),
     "rounded": Page(
         "nunes2014/simulated-rounded.md.j2", HERE / "simulated-rounded.md", rounded.batches, rounded.fill

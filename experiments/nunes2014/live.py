@@ -129,7 +129,8 @@ def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[s
 def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, float] | None = None) -> str:
     values = [run.metrics[metric] for run in runs if metric in run.metrics]
     beside = f"; paper {paper[0]:.{digits}f} ± {paper[1]:.{digits}f}" if paper else ""
-    return (mean_and_half(values, f".{digits}f") if values else "") + beside
+    shown = mean_and_half(values, f".{digits}f") if any(values) else "0" if values else ""
+    return shown + beside
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:

@@ -7,16 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.lib.batches import Batch
 from experiments.lib.runs import Run, select
-from experiments.nunes2014 import published
+from experiments.nunes2014 import clock, live, published
 from experiments.nunes2014.clock import BASE, CLOCK, shorter
 from experiments.nunes2014.figures import AXES, QUEUE
 from experiments.nunes2014.published import ERROR
-from experiments.nunes2014.runs import CONFIDENCE, SCORED, Beside, beside
+from experiments.nunes2014.runs import CONFIDENCE, SCORED, Beside, beside, mean_and_half, pairs
 from tcplearn.simulate.interval import mean_interval
 
 #: The predictions are scored twice: against the count of clock ticks, and against the RTT.
 SCORINGS = {" against the count": SCORED["the count"], " against the RTT": SCORED["the RTT"]}
+#: The metrics of the paper's live tables with their names on the page and digits, and the algorithms.
+LIVE_METRICS = {
+    ERROR: ("error, ticks", 2),
+    "mean_cwnd_segments": ("cwnd, packets", 1),
+    published.RESENT: ("retransmissions", 1),
+}
+LIVE_ALGORITHMS = {"eifel": "eifel", "stock": "stock", "experts": "experts/nunes2014-4ms-q16"}
 Mean = tuple[float, float]  # a mean, and half the width of its interval
 
 
@@ -88,9 +96,54 @@ def _queues(read: Sequence[Beside]) -> dict[str, tuple[Mean, Mean]]:
     return {" ".join(at[1:]): (found[mobile], found[at]) for at, mobile in static.items() if mobile in found}
 
 
+def live_verdict(experts: float, ours: tuple[float, float, float] | None) -> str:
+    """Returns whether our ratio of the experts to Linux's estimator, with its interval, is on the same side
+    of 1 as the paper's ratio `experts`."""
+    if not ours or ours[1] <= 1 <= ours[2]:
+        return "cannot be told"
+    return "reproduced" if (ours[0] < 1) == (experts < 1) else "not reproduced"
+
+
+def _live(runs: Sequence[Run], folder: Path) -> Iterator[dict[str, Any]]:
+    """Yields the paper's numbers of its three live experiments beside those of the lab's runs with Reno,
+    without tail loss probes."""
+    printed = published.live(folder)
+    for scenario, metric in ((f"live-{n}", metric) for n in (1, 2, 3) for metric in LIVE_METRICS):
+        of = {
+            name: [
+                run
+                for run in select(runs, scenario=scenario, algorithm=f"{live.PLAIN}+{algorithm}")
+                if not run.labels["tlp"]
+            ]
+            for name, algorithm in LIVE_ALGORITHMS.items()
+        }
+        theirs = {name: printed[(scenario, "jacobson" if name == "stock" else name)][metric] for name in of}
+        name, digits = LIVE_METRICS[metric]
+        yield {
+            "scenario": scenario,
+            "name": name,
+            "printed": {key: f"{mean:g} ({sigma:g})" for key, (mean, sigma) in theirs.items()},
+            "ours": {
+                key: mean_and_half([run.metrics[metric] for run in runs], f".{digits}f")
+                if runs
+                else "not run"
+                for key, runs in of.items()
+            },
+            "verdict": live_verdict(
+                theirs["experts"][0] / theirs["stock"][0], pairs(of["experts"], of["stock"], metric).ratio
+            ),
+        }
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return [*clock.batches(folder, profile), *live.batches(folder, profile)]
+
+
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     """Returns the template's variables. The experts are given the count, as Jacobson's estimator is."""
-    read = list(beside(select(shorter(runs), timing=CLOCK), BASE, CLOCK))
+    simulated = [run for run in runs if run.host != "lab"]
+    read = list(beside(select(shorter(simulated), timing=CLOCK), BASE, CLOCK))
     if not read:
         return {}
-    return {"rows": list(_rows(read, folder)), "live": published.live(folder), **queues(_queues(read))}
+    measured = [run for run in runs if run.host == "lab"]
+    return {"rows": list(_rows(read, folder)), "live": list(_live(measured, folder)), **queues(_queues(read))}
