@@ -74,7 +74,7 @@ impl core::error::Error for OtherPolicy {}
 /// assert!(probe.probe && probe.wait_us < 1_000_000 && !rto.probe);
 ///
 /// let error = ResendPolicy::new("price", Arithmetic::Fixed).unwrap_err();
-/// assert_eq!(error.to_string(), "no resend policy 'price'; did you mean priced, priced/spaced or priced/quarter?");
+/// assert_eq!(error.to_string(), "no resend policy 'price'; did you mean priced, priced/backoff-1.5 or priced/spaced?");
 /// # Ok::<(), tcplearn::SpecError>(())
 /// ```
 #[derive(Clone)]
