@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Draws the paths again and writes their scenario files."""
 
-from experiments.families.draw import main
+from pathlib import Path
 
-main()
+from experiments.families import draw
+
+draw.write(Path(__file__).parent)

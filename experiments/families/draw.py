@@ -250,10 +250,10 @@ def lab_scenario(family: str, path: str, table: Json, more: Json) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    folder = Path(__file__).parent
+def write(folder: Path) -> None:
+    """Writes the scenario files of all drawn paths below `folder`."""
     for name in SETS:
         (folder / f"{name}.toml").write_text(scenario(name))
     for family, path, table, more in paths("kept"):
-        if family in IN_LAB and int(path.rpartition("-")[2]) <= IN_LAB[family]:
+        if int(path.rpartition("-")[2]) <= IN_LAB.get(family, 0):
             (folder / "lab" / f"{path}.toml").write_text(lab_scenario(family, path, table, more))

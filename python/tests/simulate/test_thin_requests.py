@@ -50,6 +50,23 @@ def test_every_policy_of_the_core_runs_the_timer(name: str) -> None:
 
 
 @pytest.mark.usefixtures("ns3")
+@pytest.mark.parametrize("fades", [False, True])
+def test_a_clairvoyant_sender_is_fastest_and_never_in_vain(fades: bool) -> None:
+    setup: dict[str, Any] = {"load__count": 600, "topology__loss_rate": 0.05}
+    if not fades:
+        setup["topology__moving"] = None
+    of = {
+        name: _run(name, **setup)["run"]["metrics"]
+        for name in ("stock", "clairvoyant", "clairvoyant/doubling")
+    }
+    for name in ("clairvoyant", "clairvoyant/doubling"):
+        assert of[name]["needless_resends_permille"] == 0 and of[name]["timeouts"] == 0
+        assert of[name]["probes"] >= 20  # about 5 % of 600 are lost
+        assert of[name]["p99_response_ms"] < 0.7 * of["stock"]["p99_response_ms"]
+    assert of["clairvoyant"]["slowest_response_ms"] <= of["clairvoyant/doubling"]["slowest_response_ms"]
+
+
+@pytest.mark.usefixtures("ns3")
 def test_the_floor_of_stock_is_what_a_lost_request_waits() -> None:
     """A lone segment's probe: 2 SRTT and the floor, or the RTO, SRTT and the floor; then an RTT."""
     longest = {
