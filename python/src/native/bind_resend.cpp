@@ -4,12 +4,77 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "bind.h"
+#include "resend/limits.h"
 #include "resend/thin_requests.h"
 
 namespace tcplearn {
 
 namespace {
+
+// The path over which requests are simulated, as Python passes it.
+struct Paths {
+  RttRecord record;
+  LossProcess losses;
+};
+
+Paths paths_of(const Array<std::int64_t>& time_us, const Array<std::int64_t>& rtt_us,
+               const Array<std::int64_t>& fade_begin_us, const Array<std::int64_t>& fade_end_us,
+               double in_fade, double anywhere, double in_queue, std::int64_t queue_us) {
+  if (time_us.size() == 0 || time_us.size() != rtt_us.size() || fade_begin_us.size() != fade_end_us.size())
+    throw std::invalid_argument("columns of different lengths, or none");
+  return {{time_us.data(), rtt_us.data(), time_us.size()},
+          {fade_begin_us.data(), fade_end_us.data(), fade_begin_us.size(), in_fade, anywhere, in_queue,
+           queue_us}};
+}
+
+nb::dict columns_of(ThinRequests&& found) {
+  nb::dict out;
+  out["start_us"] = to_numpy(std::move(found.start_us));
+  out["response_us"] = to_numpy(std::move(found.response_us));
+  out["resends"] = to_numpy(std::move(found.resends));
+  out["needless"] = to_numpy(std::move(found.needless));
+  out["answered"] = to_numpy(std::move(found.answered));
+  return out;
+}
+
+// Returns the share of first transmissions that are lost, and of second ones after such a loss.
+std::pair<double, double> lost_shares(const ThinRequests& clairvoyant) {
+  double first = 0, again = 0;
+  for (const std::uint32_t resends : clairvoyant.resends) {
+    first += resends > 0;
+    again += resends > 1;
+  }
+  return {first / std::max<double>(static_cast<double>(clairvoyant.resends.size()), 1),
+          again / std::max(first, 1.0)};
+}
+
+nb::dict requests_at_limit(const std::string& limit, Array<std::int64_t> time_us, Array<std::int64_t> rtt_us,
+                           Array<std::int64_t> wanted_us, Array<std::int64_t> fade_begin_us,
+                           Array<std::int64_t> fade_end_us, double in_fade, double anywhere, double in_queue,
+                           std::int64_t queue_us, std::uint64_t seed, std::int64_t price_us) {
+  const Paths of =
+      paths_of(time_us, rtt_us, fade_begin_us, fade_end_us, in_fade, anywhere, in_queue, queue_us);
+  const bool doubles = limit == "clairvoyant/doubling";
+  if (!doubles && limit != "clairvoyant" && limit != "statistical")
+    throw std::invalid_argument("no limit '" + limit + "'; clairvoyant, clairvoyant/doubling or statistical");
+  ThinRequests found;
+  {
+    nb::gil_scoped_release unlocked;
+    const auto run = [&](RequestTimer&& timer) {
+      return run_thin_requests(timer, of.record, of.losses, wanted_us.data(), wanted_us.size(), seed, true);
+    };
+    found = run(Clairvoyant(doubles));
+    if (limit == "statistical") {
+      const auto [lost, lost_again] = lost_shares(found);
+      found = run(Statistical(of.record, lost, lost_again, price_us));
+    }
+  }
+  return columns_of(std::move(found));
+}
 
 class ResendPolicy {
  public:
@@ -47,30 +112,16 @@ class ResendPolicy {
   nb::dict requests(Array<std::int64_t> time_us, Array<std::int64_t> rtt_us, Array<std::int64_t> wanted_us,
                     Array<std::int64_t> fade_begin_us, Array<std::int64_t> fade_end_us, double in_fade,
                     double anywhere, double in_queue, std::int64_t queue_us, std::uint64_t seed, bool clear) {
-    if (time_us.size() == 0 || time_us.size() != rtt_us.size() || fade_begin_us.size() != fade_end_us.size())
-      throw std::invalid_argument("columns of different lengths, or none");
-    const RttRecord record{time_us.data(), rtt_us.data(), time_us.size()};
-    const LossProcess losses{fade_begin_us.data(),
-                             fade_end_us.data(),
-                             fade_begin_us.size(),
-                             in_fade,
-                             anywhere,
-                             in_queue,
-                             queue_us};
+    const Paths of =
+        paths_of(time_us, rtt_us, fade_begin_us, fade_end_us, in_fade, anywhere, in_queue, queue_us);
     policy_.begin();
+    PolicyTimer timer(policy_.operator->(), policy_.state());
     ThinRequests found;
     {
       nb::gil_scoped_release unlocked;
-      found = run_thin_requests(policy_.operator->(), policy_.state(), record, losses, wanted_us.data(),
-                                wanted_us.size(), seed, clear);
+      found = run_thin_requests(timer, of.record, of.losses, wanted_us.data(), wanted_us.size(), seed, clear);
     }
-    nb::dict out;
-    out["start_us"] = to_numpy(std::move(found.start_us));
-    out["response_us"] = to_numpy(std::move(found.response_us));
-    out["resends"] = to_numpy(std::move(found.resends));
-    out["needless"] = to_numpy(std::move(found.needless));
-    out["answered"] = to_numpy(std::move(found.answered));
-    return out;
+    return columns_of(std::move(found));
   }
 
   std::size_t state_bytes() const { return policy_.bytes(); }
@@ -96,6 +147,9 @@ void bind_resend(nb::module_& m) {
       .def("requests", &ResendPolicy::requests, "time_us"_a, "rtt_us"_a, "wanted_us"_a, "fade_begin_us"_a,
            "fade_end_us"_a, "in_fade"_a, "anywhere"_a, "in_queue"_a, "queue_us"_a, "seed"_a, "clear"_a = true)
       .def_prop_ro("state_bytes", &ResendPolicy::state_bytes);
+  m.def("requests_at_limit", &requests_at_limit, "limit"_a, "time_us"_a, "rtt_us"_a, "wanted_us"_a,
+        "fade_begin_us"_a, "fade_end_us"_a, "in_fade"_a, "anywhere"_a, "in_queue"_a, "queue_us"_a, "seed"_a,
+        "price_us"_a = 100000);
 }
 
 }  // namespace tcplearn

@@ -133,6 +133,24 @@ class ResendPolicy:
     @property
     def state_bytes(self) -> int: ...
 
+def requests_at_limit(
+    limit: str,
+    time_us: _Ints,
+    rtt_us: _Ints,
+    wanted_us: _Ints,
+    fade_begin_us: _Ints,
+    fade_end_us: _Ints,
+    in_fade: float,
+    anywhere: float,
+    in_queue: float,
+    queue_us: int,
+    seed: int,
+    price_us: int = 100_000,
+) -> dict[str, _Ints]:
+    """The same as ResendPolicy.requests, under a timer that knows more than a sender: "clairvoyant" knows
+    which transmissions are lost, "clairvoyant/doubling" too, but doubles later waits, and "statistical" knows
+    how RTTs and losses are distributed. Raises ValueError for another name."""
+
 class RetryTimer:
     """When a request without an answer is sent again: tcplearn.RetryTimer, whose docstring has the units, the
     bounds and the source of each setting. All times are integers in microseconds. Raises ValueError, and

@@ -21,8 +21,9 @@ def test_every_policy_under_each_process(tmp_path: Path, capsys: pytest.CaptureF
     rows = json.loads(capsys.readouterr().out)
     cells = {(row["flow"], row["losses"]) for row in rows}
     assert {losses for _, losses in cells} == {"none", "iid1"}
-    assert len(rows) == len(cells) * len(resends.POLICIES)
-    assert {row["policy"] for row in rows} == set(resends.POLICIES)
+    names = [*resends.POLICIES, *resends.LIMITS]
+    assert len(rows) == len(cells) * len(names)
+    assert {row["policy"] for row in rows} == set(names)
     assert all(row["lost_permille"] == 0 for row in rows if row["losses"] == "none")
     assert (tmp_path / "resends.svg").stat().st_size > 1000
 
@@ -30,7 +31,8 @@ def test_every_policy_under_each_process(tmp_path: Path, capsys: pytest.CaptureF
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*FEW, "-q"]) == 0
     shown = capsys.readouterr().out
-    assert all(policy in shown for policy in resends.POLICIES)
+    assert all(policy in shown for policy in [*resends.POLICIES, *resends.LIMITS])
+    assert "Share of the way" in shown
 
 
 def test_options_change_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:

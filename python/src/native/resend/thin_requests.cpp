@@ -54,39 +54,53 @@ bool is_lost(const LossProcess& losses, std::int64_t at_us, std::int64_t rtt_us,
 
 }  // namespace
 
-ThinRequests run_thin_requests(const tl_resend_policy* policy, void* state, const RttRecord& record,
-                               const LossProcess& losses, const std::int64_t* wanted_us, std::size_t count,
-                               std::uint64_t seed, bool clear) {
+std::int64_t PolicyTimer::sent_us(std::int64_t at_us, const Fate&) {
+  const tl_resend_event event{at_us, 1};
+  policy_->send(state_, &event, &wait_);
+  return wait_.wait_us;
+}
+
+std::int64_t PolicyTimer::fired_us(std::int64_t at_us, const Fate&) {
+  const tl_resend_event event{at_us, 1};
+  policy_->timer(state_, &event, &wait_);
+  return wait_.wait_us;
+}
+
+void PolicyTimer::acknowledged(const tl_resend_ack& ack) { policy_->ack(state_, &ack, &wait_); }
+
+ThinRequests run_thin_requests(RequestTimer& timer, const RttRecord& record, const LossProcess& losses,
+                               const std::int64_t* wanted_us, std::size_t count, std::uint64_t seed,
+                               bool clear) {
   ThinRequests out;
   std::int64_t now_us = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t start_us = std::max(wanted_us[i], now_us + 1000);
     std::int64_t sent_us = start_us, through_us = start_us, done_us = kNever;
     std::uint32_t sending = 0, answered = 0, needless = 0;
-    tl_resend_wait wait{};
     for (;; ++sending) {
       const std::int64_t rtt_us = rtt_at(record, sent_us, drawn(seed, i, sending, Draw::kRtt));
+      const bool lost = is_lost(losses, sent_us, rtt_us, drawn(seed, i, sending, Draw::kLoss));
       if (done_us != kNever) {
         ++needless;  // a copy is on its way already, and this one does not overtake it
-      } else if (!is_lost(losses, sent_us, rtt_us, drawn(seed, i, sending, Draw::kLoss))) {
+      } else if (!lost) {
         through_us = sent_us;
         answered = sending;
         done_us = sent_us + rtt_us;
       }
-      const tl_resend_event event{sent_us, 1};
-      (sending == 0 ? policy->send : policy->timer)(state, &event, &wait);
-      if (done_us != kNever && done_us - sent_us <= wait.wait_us) break;
+      const Fate fate{rtt_us, lost};
+      const std::int64_t wait_us =
+          sending == 0 ? timer.sent_us(sent_us, fate) : timer.fired_us(sent_us, fate);
+      if (done_us != kNever && done_us - sent_us <= wait_us) break;
       if (sending + 2 >= kMostSendings) {
         if (done_us == kNever) done_us = sent_us;
         break;
       }
-      sent_us += wait.wait_us;
+      sent_us += wait_us;
     }
     const std::uint32_t answers = !clear          ? std::uint32_t{TL_RESEND_UNCLEAR}
                                   : answered == 0 ? std::uint32_t{TL_RESEND_FIRST}
                                                   : std::uint32_t{TL_RESEND_LATER};
-    const tl_resend_ack ack{done_us, done_us - through_us, 0, answers};
-    policy->ack(state, &ack, &wait);
+    timer.acknowledged({done_us, done_us - through_us, 0, answers});
     now_us = done_us;
     out.start_us.push_back(start_us);
     out.response_us.push_back(done_us - start_us);

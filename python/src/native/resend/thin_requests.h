@@ -36,11 +36,39 @@ struct ThinRequests {
   std::vector<std::uint32_t> answered;  // the transmission of each request that arrived first
 };
 
+// What becomes of a transmission: its RTT, and whether it or its ACK is lost. Policies do not know it.
+struct Fate {
+  std::int64_t rtt_us;
+  bool lost;
+};
+
+// Says how long to wait for the answer to a transmission of a request before the next one.
+class RequestTimer {
+ public:
+  virtual ~RequestTimer() = default;
+  virtual std::int64_t sent_us(std::int64_t at_us, const Fate& fate) = 0;   // the first transmission
+  virtual std::int64_t fired_us(std::int64_t at_us, const Fate& fate) = 0;  // a later one
+  virtual void acknowledged(const tl_resend_ack& ack) = 0;
+};
+
+class PolicyTimer : public RequestTimer {
+ public:
+  PolicyTimer(const tl_resend_policy* policy, void* state) : policy_(policy), state_(state) {}
+  std::int64_t sent_us(std::int64_t at_us, const Fate& fate) override;
+  std::int64_t fired_us(std::int64_t at_us, const Fate& fate) override;
+  void acknowledged(const tl_resend_ack& ack) override;
+
+ private:
+  const tl_resend_policy* policy_;
+  void* state_;  // initialized
+  tl_resend_wait wait_{};
+};
+
 // `wanted_us` has the intended start of each request; a request waits for the one before. With `clear`,
-// timestamps show which transmission is answered. `state` must be initialized.
-ThinRequests run_thin_requests(const tl_resend_policy* policy, void* state, const RttRecord& record,
-                               const LossProcess& losses, const std::int64_t* wanted_us, std::size_t count,
-                               std::uint64_t seed, bool clear);
+// timestamps show which transmission is answered.
+ThinRequests run_thin_requests(RequestTimer& timer, const RttRecord& record, const LossProcess& losses,
+                               const std::int64_t* wanted_us, std::size_t count, std::uint64_t seed,
+                               bool clear);
 
 }  // namespace tcplearn
 

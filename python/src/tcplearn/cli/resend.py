@@ -61,6 +61,8 @@ def resend(
         common.check_readable(files)
         out.check(files)
 
+        from rich.console import Group
+
         from tcplearn.output import terminal
         from tcplearn.replay import resend_paths, resends
         from tcplearn.traces import TraceOptions
@@ -78,7 +80,8 @@ def resend(
             resend_chart.write(resends.summaries(result), pictures)
 
         def document(console: Console) -> Any:
-            return terminal.titled(resends.table(result), console)
+            tables = resends.table(result), resends.shares(result)
+            return Group(*(terminal.titled(of, console) for of in tables))
 
         out.write(document, lambda: (), result.made_by, wide=[run.record() for run in result.runs])
 

@@ -7,7 +7,7 @@ segments against the price of a spurious retransmission; `priced/spaced` learns 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,15 @@ POLICIES: dict[str, Policy] = {
     "priced/spaced": ("priced/spaced", {}),
     "priced/spaced, 300 ms": ("priced/spaced", {"price_us": 300_000.0}),
 }
+#: Timers that know what no sender knows, as limits of any policy: their names in the native simulator.
+CLAIRVOYANT, STATISTICAL = "clairvoyant", "statistical oracle"
+LIMITS = {
+    "clairvoyant, doubling": "clairvoyant/doubling",
+    STATISTICAL: "statistical",
+    CLAIRVOYANT: "clairvoyant",
+}
+#: The greatest ratio of a limit to `stock` with which a cell counts in the share of the way.
+LEAST_GAIN = 0.9
 WARM_UP = 100  # first requests, which are not counted
 SLACK = 0.5  # spurious retransmissions in 1,000 requests by which a compared `rto_min` may exceed a policy
 TIMES = ("p99_response_ms", "p999_response_ms", "slowest_response_ms")
@@ -112,22 +121,32 @@ def played(
     """Simulate the requests over the path `record` under `policy` with the loss process `process`. Return
     arrays over the requests: `response_us`, `resends` (retransmissions), `needless` (spurious ones) and
     `answered` (which transmission was answered, from 0). `repeat` is added to the seed."""
-    seed = setup.seed + repeat
+    native = _native.ResendPolicy(policy[0], setup.arithmetic, policy[1])
+    return native.requests(**_path(record, process, setup, setup.seed + repeat), clear=setup.clear)
+
+
+def played_at_limit(record: paths.Record, process: str, limit: str, setup: Setup) -> dict[str, Any]:
+    """Simulate the same requests under a limit, one of the values of `LIMITS`, and return the same arrays.
+    The statistical oracle has the default price of the resend policy `priced`."""
+    return _native.requests_at_limit(limit, **_path(record, process, setup, setup.seed))
+
+
+def _path(record: paths.Record, process: str, setup: Setup, seed: int) -> dict[str, Any]:
+    """Return the native simulator's arguments for the path `record` with the loss process `process`."""
     wanted_us = paths.wanted(setup.requests, seed)
-    process_us = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
-    return _native.ResendPolicy(policy[0], setup.arithmetic, policy[1]).requests(
-        record.time_us,
-        record.rtt_us,
-        wanted_us,
-        process_us.fade_begin_us,
-        process_us.fade_end_us,
-        process_us.in_fade,
-        process_us.anywhere,
-        process_us.in_queue,
-        process_us.queue_us,
-        seed,
-        setup.clear,
-    )
+    of = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
+    return {
+        "time_us": record.time_us,
+        "rtt_us": record.rtt_us,
+        "wanted_us": wanted_us,
+        "fade_begin_us": of.fade_begin_us,
+        "fade_end_us": of.fade_end_us,
+        "in_fade": of.in_fade,
+        "anywhere": of.anywhere,
+        "in_queue": of.in_queue,
+        "queue_us": of.queue_us,
+        "seed": seed,
+    }
 
 
 def run_cell(
@@ -156,13 +175,16 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """Run all policies over one path and loss process; compare stock Linux and the best `rto_min`."""
+    """Run all policies and limits over one path and loss process; compare each with stock Linux and with
+    the best `rto_min`."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
 
     judged = {label: cell(policy, _REPEATS[0]) for label, policy in POLICIES.items()}
     chosen_on = {label: cell(policy, _REPEATS[1]) for label, policy in _STATIC.items()}
+    for label, limit in LIMITS.items():
+        judged[label] = figures(played_at_limit(record, process, limit, setup))
     out = []
     for label, own in judged.items():
         beside: dict[str, float] = {}
@@ -194,9 +216,9 @@ class Summary:
     figures: Mapping[str, float]
 
 
-def summaries(result: Resends) -> list[Summary]:
+def summaries(result: Resends, policies: Iterable[str] = POLICIES) -> list[Summary]:
     out = []
-    for policy in POLICIES:
+    for policy in policies:
         rows = [run.figures for run in result.runs if run.policy == policy]
         ratios = [key for key in rows[0] if key.endswith("_ratio")]
         means = {key: mean([row[key] for row in rows]) for key in (*TIMES, *ratios)}
@@ -205,7 +227,7 @@ def summaries(result: Resends) -> list[Summary]:
 
 
 def table(result: Resends) -> Table:
-    cells = counted(len(result.runs) // len(POLICIES), "cell")
+    cells = counted(len(result.runs) // len([*POLICIES, *LIMITS]), "cell")
     heads = ["policy", "p99,\nms", "\np99.9", "slowest\n2 %, ms", "spurious\nin 1,000"]
     heads += ["× stock\np99", "\np99.9", "\nslowest", "× floor\np99", "\np99.9", "\nslowest"]
     out = Table(
@@ -213,13 +235,42 @@ def table(result: Resends) -> Table:
         title=f"Thin requests: {counted(result.paths, 'path')}, {cells} of {result.requests:,} requests",
         legend="Geometric means over cells (a path and a process of losses); spurious retransmissions: mean. "
         "× floor: beside the best rto_min in hindsight, chosen on another seed among settings with no more "
-        "of them.",
+        "of them. The last three know what no sender knows: a clairvoyant timer which transmissions are "
+        "lost, the statistical oracle how RTTs and losses are distributed.",
     )
-    for row in summaries(result):
+    for row in summaries(result, [*POLICIES, *LIMITS]):
         f = row.figures
         line = [text(row.policy), *(milliseconds(f[key]) for key in TIMES)]
         line.append(Cell(f"{f[NEEDLESS]:.1f}", f[NEEDLESS]))
         for beside in ("stock", "floor"):
             line += [ratio(f[f"{key.removesuffix('_ms')}_{beside}_ratio"]) for key in TIMES]
         out.rows.append(line)
+    return out
+
+
+def share(result: Resends, policy: str, limit: str, key: str) -> float:
+    """Return ln(policy / stock) / ln(limit / stock) of the figure `key`, over the cells where the limit is at
+    most `LEAST_GAIN` of stock; nan if there is none."""
+    stem = f"{key.removesuffix('_ms')}_stock_ratio"
+    ours, limits = (
+        [math.log(run.figures[stem]) for run in result.runs if run.policy == name] for name in (policy, limit)
+    )
+    pairs = [(a, b) for a, b in zip(ours, limits, strict=True) if b <= math.log(LEAST_GAIN)]
+    return sum(a for a, _ in pairs) / sum(b for _, b in pairs) if pairs else math.nan
+
+
+def shares(result: Resends) -> Table:
+    out = Table(
+        headed(
+            "policy", "clairvoyant\np99", "\np99.9", "\nslowest", "statistical\np99", "\np99.9", "\nslowest"
+        ),
+        title="Share of the way from stock to each limit",
+        legend="ln(policy / stock) / ln(limit / stock), over the cells where the limit gains 10 % or more.",
+    )
+    for policy in POLICIES:
+        if policy != STOCK:
+            found = [
+                share(result, policy, limit, key) for limit in (CLAIRVOYANT, STATISTICAL) for key in TIMES
+            ]
+            out.rows.append([text(policy), *(Cell("-" if math.isnan(f) else f"{f:.2f}", f) for f in found)])
     return out
