@@ -134,18 +134,7 @@ class ResendPolicy:
     def state_bytes(self) -> int: ...
 
 def requests_at_limit(
-    limit: str,
-    time_us: _Ints,
-    rtt_us: _Ints,
-    wanted_us: _Ints,
-    fade_begin_us: _Ints,
-    fade_end_us: _Ints,
-    in_fade: float,
-    anywhere: float,
-    in_queue: float,
-    queue_us: int,
-    seed: int,
-    price_us: int = 100_000,
+    limit: str, *, seed: int, price_us: int = 100_000, **path: _Ints | float
 ) -> dict[str, _Ints]:
     """The same as ResendPolicy.requests, under a timer that knows more than a sender: "clairvoyant" knows
     which transmissions are lost, "clairvoyant/doubling" too, but doubles later waits, and "statistical" knows
