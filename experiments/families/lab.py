@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from experiments.families.draw import FAMILIES
-from experiments.families.logs import FIGURES, P99, SLOW, SPURIOUS, Paths
+from experiments.families.logs import FIGURES, P99, SLOW, SPURIOUS, Paths, family_of
 from experiments.lib.batches import Figures, LabRuns
-from experiments.lib.runs import Run
 from tcplearn.lab.requests import SLOWEST
 from tcplearn.output.numbers import ratio
 
@@ -36,20 +35,32 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     return {**metrics, SPURIOUS: 1000 * spurious, "requests": float(len(times_ms))}, {}
 
 
+Bounds = tuple[float, float, float]  # a ratio with its interval
+
+
+def overlap(one: Bounds, other: Bounds) -> bool:
+    return one[1] <= other[2] and other[1] <= one[2]
+
+
 def rows(simulated: Paths, measured: Paths, timers: Sequence[str]) -> Iterator[list[str]]:
-    """Yields a table row for each path and timer that ran in both: ratios to stock in ns-3 and in the lab,
-    with Student's intervals over the runs, and whether the intervals overlap."""
+    """Yields a table row for each path and timer: ratios to stock in ns-3 and in the lab, with Student's
+    intervals over the runs, and whether the intervals overlap."""
     for path in measured.names:
         for timer in timers:
-            if path not in simulated.names:
-                continue
-            row = [path, FAMILIES[path.rpartition("-")[0]][0], f"`{timer}`"]
+            row = [path, FAMILIES[family_of(path)][0], f"`{timer}`"]
             for figure in (P99, SLOW):
-                ns3, lab = (of.bounds(path, timer, figure) for of in (simulated, measured))
-                row += ["{} ({}-{})".format(*map(ratio, of)) for of in (ns3, lab)]
-                row.append("yes" if ns3[1] <= lab[2] and lab[1] <= ns3[2] else "no")
+                both = [of.bounds(path, timer, figure) for of in (simulated, measured)]
+                row += ["{} ({}-{})".format(*map(ratio, of)) for of in both]
+                row.append("yes" if overlap(*both) else "no")
             yield row
 
 
-def of(runs: Sequence[Run]) -> list[Run]:
-    return [run for run in runs if run.host == "lab"]
+def agreement(simulated: Paths, measured: Paths, timers: Sequence[str]) -> str:
+    """Returns, as text, in how many comparisons of a path, timer and figure the intervals overlap."""
+    found = [
+        overlap(simulated.bounds(path, timer, figure), measured.bounds(path, timer, figure))
+        for path in measured.names
+        for timer in timers
+        for figure in (P99, SLOW)
+    ]
+    return f"{sum(found)} of {len(found)}"

@@ -39,6 +39,7 @@ TITLES = {
 METRICS = (*FIGURES.values(), "needless_resends_permille", "overruns", "mean_overrun_ms", "requests")
 #: The least gain of the limit over stock for a path to count in the share of the way.
 LEAST_GAIN = 0.9
+GAINS = "paths where it gains / no difference / harms"
 Row = list[str]
 SHOWN = (*PEERS, *OURS, LIMIT_DOUBLING, LIMIT)
 
@@ -74,7 +75,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
                 "timer",
                 *(f"{f}, × stock" for f in FIGURES),
                 "spurious in 1,000: more than stock",
-                "paths where it gains / no difference / harms",
+                GAINS,
             ],
             _by_family(kept, drawing),
         ),
@@ -92,6 +93,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
             ["path", "its draw", "timer", *(f"{f}, × stock" for f in (P99, SLOW))], _worst(kept)
         ),
         "tuning": _beside(sets["tuning"], kept),
+        "lab": _in_the_lab(kept, Paths([run for run in runs if run.host == "lab"])),
         "figures": [Figure("families.svg", "", chart.by_family(kept, drawing, SHOWN, TITLES))],
     }
 
@@ -193,3 +195,30 @@ def _beside(tuning: Paths, kept: Paths) -> str:
         texts = [spread(each[name].over_stock(timer, figure, "")) for figure in FIGURES for name in each]
         rows.append([_title(timer), *texts])
     return table_of(["timer", *(f"{f}: {name}" for f in FIGURES for name in each)], rows)
+
+
+def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
+    """Returns the variables of the page's section on the lab, or nothing without runs there."""
+    timers = ("stock:rto_min_us=5000", *OURS)
+    if not measured.names:
+        return {}
+    drawing = Drawing(measured)
+    means = []
+    for timer in timers:
+        more, low, high = drawing.more_spurious(timer, "")
+        counts = measured.gains_and_harms(timer, SLOW)
+        texts = (spread(drawing.over_stock(timer, figure, "")) for figure in FIGURES)
+        means.append(
+            [_title(timer), *texts, f"{more:+.1f} ({low:+.1f} to {high:+.1f})", " / ".join(map(str, counts))]
+        )
+    head = ["timer", *(f"{f}, × stock" for f in FIGURES), "spurious in 1,000: more than stock", GAINS]
+    by_path = ["path", "family", "timer"]
+    by_path += [head for f in (P99, SLOW) for head in (f"{f}: ns-3", f"{f}: lab", "overlap")]
+    return {
+        "paths": str(len(measured.names)),
+        "runs": str(measured.seeds),
+        "requests": f"{measured.requests:,.0f}",
+        "by_timer": table_of(head, means),
+        "agreement": lab.agreement(simulated, measured, timers),
+        "by_path": table_of(by_path, lab.rows(simulated, measured, timers)),
+    }
