@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures what the link of `tcplearn emulate` carries and how late it is, beside the kernel's own tbf
-between two veth devices in the same run:
+"""Measures the throughput and the lateness of the link of `tcplearn emulate` and, for comparison, of the
+kernel's tbf between two veth devices in the same run:
 
 python bench/emulate_link.py                # root; a quarter of a minute, and nothing else should run
 python bench/emulate_link.py --seconds 1    # tries it
 
-Two loads: a TCP connection that sends as much as it can, where the link has no rate, and datagrams of 1,500
-bytes at 96 Mbit/s over a rate of 100 Mbit/s. How late a datagram is, is counted from when a link without
-faults would have delivered it, 0.12 ms after it was sent and after the one before. This contains the delay
-until the receiving program runs. The veth devices do not segment TCP, as TUN devices do not: packets have
-at most 1,500 bytes. tbf has a bucket of ten packets, which it may send at once: its timer is late too."""
+There are two loads: a TCP connection that sends as much as it can over a link without a rate limit, and
+datagrams of 1,500 bytes at 96 Mbit/s over a link of 100 Mbit/s. The lateness of a datagram is counted from
+the time at which a link without faults would have delivered it, 0.12 ms after it was sent and after the
+one before. It contains the delay until the receiving program runs. The veth devices do not segment TCP, as
+TUN devices do not: packets have at most 1,500 bytes. tbf has a bucket of ten packets, which it may send at
+once: its timer is late too."""
 
 from __future__ import annotations
 
@@ -64,14 +65,15 @@ NEAR, FAR = (f"tl-bench-{os.getpid()}-{side}" for side in ("near", "far"))
 
 
 class Emulated:
-    """Two TUN devices and this program's emulator."""
+    """Connects two TUN devices by the emulator of `tcplearn emulate`."""
 
     name = "tcplearn emulate"
 
     def run(
         self, folder: Path, rate_mbps: float | None, server: list[str], client: list[str], port: int
     ) -> int:
-        """Run both commands; return the number of packets that crossed."""
+        """Run the commands `server` and `client` over the link and return the number of packets that crossed
+        it."""
         path, result = folder / "path.toml", folder / "result.json"
         path.write_text(
             f"[hop.link]\nqueue_packets = 1000\n{f'rate_mbps = {rate_mbps}' if rate_mbps else ''}\n"
@@ -84,7 +86,7 @@ class Emulated:
 
 
 class Tbf:
-    """Two veth devices, and tbf where the link has a rate."""
+    """Connects two veth devices, with the queueing discipline tbf if the link has a rate limit."""
 
     name = "veth and tbf"
 
@@ -135,7 +137,8 @@ def _packets() -> int:
 
 
 def bulk(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, float]:
-    """Return thousands of packets a second in both directions, and Mbit/s of the application."""
+    """Return the packets per second in both directions, in thousands, and the throughput of the application
+    in Mbit/s."""
     got = folder / "got.json"
     server = [sys.executable, "-c", SINK, str(got)]
     packets = link.run(folder, None, server, [sys.executable, "-c", SOURCE, str(seconds)], PORT)
@@ -143,8 +146,8 @@ def bulk(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, flo
 
 
 def paced(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, list[float]]:
-    """Return the share of the datagrams that arrived, and the 50th and 99th percentile and the maximum of how
-    late they were, in ms."""
+    """Return the share of the datagrams that arrived, and the median, the 99th percentile and the maximum of
+    their lateness in ms."""
     seen, count = folder / "seen.json", round(seconds * 1e6 / EVERY_US)
     server = [sys.executable, datagrams.__file__, "receive", str(seen)]
     send = ["send", str(count), str(BYTES), str(EVERY_US), "0.2"]

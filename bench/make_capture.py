@@ -91,7 +91,8 @@ def stamps(value: int, echo: int) -> bytes:
 
 
 def sack_option(flow: Flow, newest: int) -> bytes:
-    """Return a SACK option of up to three ranges, first that with segment `newest` (RFC 2018, section 4)."""
+    """Return a SACK option of up to three ranges. The first range contains segment `newest` (RFC 2018,
+    section 4)."""
     ranges: list[tuple[int, int]] = []
     for segment in sorted(flow.above):
         if ranges and ranges[-1][1] == segment:

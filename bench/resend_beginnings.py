@@ -30,7 +30,8 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Beginning:
-    """A connection that starts in the middle of a recorded RTT series; `record` has the RTTs from then on."""
+    """Represents a connection that starts in the middle of a recorded RTT series. `record` has the RTTs from
+    there on."""
 
     record: paths.Record
     seed: int

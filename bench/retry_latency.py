@@ -33,7 +33,8 @@ QUANTILES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 
 
 def hindsight(trace: Trace, needless: float) -> Played:
-    """Return the fixed wait with as many needless resends: the shortest with at most `needless`, to 0.3 %."""
+    """Return the results of the shortest fixed wait whose share of needless resends is at most `needless`.
+    The wait is found with a precision of 0.3 %."""
     low, high = 1e2, 1e8
     found = play(trace, Fixed(high))
     while high / low > 1.003:
@@ -47,9 +48,9 @@ def hindsight(trace: Trace, needless: float) -> Played:
 
 
 def at(curve: list[Played], needless: float, key: str) -> float:
-    """Return the time of a package at a share of needless resends: between its two settings beside it, linear
-    in logarithms. Below all of its settings it is that of the one with the fewest, which favours the package,
-    and above them of the one with the most."""
+    """Return the time `key` of a package at the share `needless` of needless resends, interpolated in
+    logarithms between its settings in `curve`. Outside of their range, return the time of the nearest
+    setting; below the range this favours the package."""
     least = 1e-5
     points = sorted((max(p.needless, least), p.time_us(key)) for p in curve)
     x, y = (np.log([p[k] for p in points]) for k in (0, 1))
@@ -71,7 +72,8 @@ def peers(trace: Trace) -> dict[str, list[Callable[[], Policy]]]:
 
 
 def compared(trace: Trace) -> list[dict[str, object]]:
-    """Return a row for each setting of the timer."""
+    """Return a row for each setting of the retry timer, with its response times on `trace` and those of the
+    other policies at the same share of needless resends."""
     curves = {name: [play(trace, make()) for make in makes] for name, makes in peers(trace).items()}
     rows = []
     settings = [
@@ -102,7 +104,8 @@ def mean(ratios: list[float]) -> float:
 
 
 def table(rows: list[dict[str, object]], names: list[str]) -> None:
-    """Print for each setting the geometric means over traces of the times over those of each other policy."""
+    """Print, for each setting of the retry timer, the ratios of its response times to those of each other
+    policy, as geometric means over traces."""
     head = [f"{name} {key}" for name in [*names, "fixed"] for key in KEYS]
     print(
         f"{'setting':28}{'needless':>10}{'kept':>7}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Plays a trace of requests under a policy, for bench/retry_latency.py, event by event."""
+"""Simulates a trace of requests under a policy, event by event, for bench/retry_latency.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from retry_traces import Trace
 
 @dataclass(frozen=True)
 class Played:
-    """Needless resends over requests, and the 99th and 99.9th percentile of the response times."""
+    """Holds the needless resends per request, and the 99th and 99.9th percentile of the response times."""
 
     needless: float
     resends: float
@@ -29,8 +29,8 @@ WARM_UP = 200
 
 
 def play(trace: Trace, policy: Policy) -> Played:
-    """Return what the requests of `trace` meet. All policies meet the same draws. A resend is needless if the
-    answer of an earlier transmission comes first."""
+    """Return the results of sending the requests of `trace` under `policy`. All policies get the same random
+    latencies and losses. A resend is needless if the answer to an earlier transmission comes first."""
     n = len(trace.start_us)
     events: list[
         tuple[int, int, int, int, int]

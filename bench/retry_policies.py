@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What decides when a request is sent again, for bench/retry_latency.py: tcplearn's retry timer, a fixed
-wait, and the algorithms of three packages that hedge requests or set timeouts by a quantile of recent
-latencies. Two of these are the packages themselves, with their clock replaced by the simulated one."""
+"""Implements policies that decide when a request is sent again, for bench/retry_latency.py: tcplearn's retry
+timer, a fixed wait, and the algorithms of three packages that hedge requests or set timeouts by a quantile of
+recent latencies. Two of these are the packages themselves, with their clock replaced by the simulated one."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ import tcplearn
 
 
 class Policy(Protocol):
-    """Decides for each request. Times are in microseconds."""
+    """Decides for each request when it is sent again. Times are in microseconds."""
 
     def sent(self, request: int, now_us: int) -> int:
-        """Return when the request is sent again unless it is answered before."""
+        """Return the time at which `request`, sent at `now_us`, is sent again unless it is answered
+        before."""
 
     def fired(self, request: int, now_us: int) -> tuple[bool, int]:
-        """Return whether the request is now sent again, and when this function is next called for it."""
+        """Return whether `request` is sent again now, and the time of the next call of this function for
+        it."""
 
     def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
-        """Take an answer: of which transmission, and its latency since that transmission."""
+        """Take the answer to transmission `copy` of `request`, which came `latency_us` after that
+        transmission."""
 
 
 class Ours:
-    """tcplearn.RetryTimer. With `clear` false it is not told which transmission was answered."""
+    """Uses tcplearn.RetryTimer. If `clear` is false, the timer is not told which transmission was
+    answered."""
 
     def __init__(self, clear: bool = True, **settings: Any) -> None:
         self.timer, self.clear = tcplearn.RetryTimer(**settings), clear
@@ -54,7 +58,8 @@ class Ours:
 
 
 class Doubling:
-    """A first wait that a subclass chooses; later ones double, with a budget if it has one."""
+    """Waits for a first time that a subclass chooses, and doubles each later wait. A subclass may limit the
+    number of resends by a budget."""
 
     def __init__(self) -> None:
         self.waits: dict[int, int] = {}
@@ -81,7 +86,7 @@ class Doubling:
 
 
 class Fixed(Doubling):
-    """One wait for all requests."""
+    """Uses the same first wait for all requests."""
 
     def __init__(self, wait_us: float) -> None:
         super().__init__()
@@ -92,8 +97,9 @@ class Fixed(Doubling):
 
 
 class Window(Doubling):
-    """adaptive-timeout 0.0.1-alpha.4: a quantile of the latencies of the last 60 s, in ten parts that are
-    dropped one by one, times a factor; before three samples the least timeout. Latencies have bins of 1 %."""
+    """Implements adaptive-timeout 0.0.1-alpha.4. The timeout is a factor times a quantile of the latencies of
+    the last 60 s, or the shortest allowed one before three samples. The 60 s are ten parts that are dropped
+    one by one. Latencies have bins of 1 %."""
 
     PARTS, PART_US = 10, 6_000_000
 
@@ -139,7 +145,7 @@ class Window(Doubling):
 
 
 class Clock:
-    """Stands for the module `time` in a package."""
+    """Replaces the module `time` in a package by the simulated clock."""
 
     def __init__(self) -> None:
         self.now_s = 0.0
@@ -156,8 +162,9 @@ def _clocked(*modules: types.ModuleType) -> Clock:
 
 
 class HedgePython(Doubling):
-    """hedge-python 0.3.0: its sketch and its token bucket. It sends one backup; here later ones follow, each
-    after twice the wait, if its bucket has a token. The bucket is given the trace's real rate of requests."""
+    """Uses the sketch and the token bucket of hedge-python 0.3.0, which sends one backup. This policy sends
+    more, each after twice the wait, if the bucket has a token. The bucket is given the trace's real rate of
+    requests."""
 
     def __init__(self, quantile: float, rate: float) -> None:
         super().__init__()
@@ -198,7 +205,8 @@ class HedgePython(Doubling):
 
 
 class HttpxHedged(HedgePython):
-    """httpx-hedged 0.5.0: its sketch, token bucket and estimate of the rate of requests; otherwise alike."""
+    """Uses the sketch, the token bucket and the estimated rate of requests of httpx-hedged 0.5.0. Later
+    backups are as in HedgePython."""
 
     def __init__(self, quantile: float, rate: float) -> None:
         Doubling.__init__(self)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces of requests for bench/retry_latency.py: when each is sent, and for each of its transmissions how
-long the answer takes or that it is lost. Some have recorded RTTs; the others are made from seeds."""
+"""Makes traces of requests for bench/retry_latency.py. A trace has the time of each request and, for each of
+its transmissions, the latency of the answer or that it is lost. Some traces use recorded RTTs; the others are
+generated from seeds."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ STEPS = 20_000
 
 @dataclass
 class Trace:
-    """The requests of a trace in order. Times and latencies are in microseconds, tables have a row each
-    `step_us`. A transmission at `t` is lost with the probability `loss` of its row; otherwise its answer
+    """Holds the requests of a trace in order. Times and latencies are in microseconds, and tables have a row
+    each `step_us`. A transmission at `t` is lost with the probability `loss` of its row; otherwise its answer
     takes the row's `level_us` times `noise[copy][request]`, from the end of a pause if there is one."""
 
     name: str
@@ -35,7 +36,8 @@ class Trace:
     half: str = field(default="")
 
     def latency_us(self, request: int, copy: int, at_us: int) -> int:
-        """Return how long the answer of a transmission takes; 0 if the transmission or its answer is lost."""
+        """Return the latency of the answer to transmission `copy` of `request`, sent at `at_us`, or 0 if the
+        transmission or its answer is lost."""
         row = min(int(at_us / self.step_us), len(self.level_us) - 1)
         if self.luck[copy % COPIES][request] < self.loss[row]:
             return 0
@@ -100,8 +102,9 @@ def _losses(dice: np.random.Generator, share: float, bursts: int) -> Table:
 
 @dataclass(frozen=True)
 class Made:
-    """A made trace: median latency, requests a second, noise, course of the level; shares of lost
-    transmissions and of stragglers (ten times slower), pauses of the server, bursts of loss."""
+    """Describes a generated trace: median latency, requests per second, noise, course of the median latency,
+    shares of lost transmissions and of stragglers (ten times slower), pauses of the server, and bursts of
+    loss."""
 
     name: str
     level_ms: float

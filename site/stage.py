@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Puts the pages of the site together: python site/stage.py FOLDER. It copies every tracked page, and
-what pages link to. A folder that is linked to and has no README.md gets a list of its pages."""
+"""Puts the pages of the site together: python site/stage.py FOLDER. It copies every tracked page, and the
+files that pages link to. A linked folder without a README.md gets a list of its pages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stage:
         self._done: set[Path] = set()
 
     def add(self, file: Path) -> None:
-        """Copy a file, and, for a page, all that it links to."""
+        """Copy `file` and, if it is a page, all files that it links to."""
         if file in self._done:
             return
         self._done.add(file)
@@ -55,7 +55,7 @@ class Stage:
         self.write(file, (ROOT / file).read_text())
 
     def write(self, page: Path, text: str) -> None:
-        """Write a page, with links to folders as links to their first page."""
+        """Write a page. Links to a folder are changed to links to its first page."""
         kept = _CODE.sub(lambda found: "\0" * len(found[0]), text)
         out, at = [], 0
         for found in _LINK.finditer(kept):

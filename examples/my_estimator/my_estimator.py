@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""An estimator of one's own: the median of the last few RTTs."""
+"""Implements an estimator that predicts the median of the last few RTTs, as an example of a user's
+estimator."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -7,7 +8,7 @@ from statistics import median
 
 
 class RunningMedian:
-    """Median of the last `window` samples."""
+    """Predicts that the next RTT is the median of the last `window` RTTs."""
 
     def __init__(self, window: float = 5) -> None:
         self.recent: deque[float] = deque(maxlen=int(window))

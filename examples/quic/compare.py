@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests of 1 kB, and downloads, over QUIC with aioquic's own probe timeout and with a learned one
-(learned_pto.py), over links that lose packets, emulated by `tcplearn emulate`.
+"""Measures the response times of requests of 1 kB and of downloads over QUIC, with aioquic's own probe
+timeout and with a learned one (learned_pto.py). The links lose packets and are emulated by `tcplearn
+emulate`.
 
     python compare.py                        # all links, both recoveries: a table
     python compare.py client --recovery own  # one end, over the link that TCPLEARN_SERVER is the end of"""
@@ -49,7 +50,8 @@ reverse = {{ rate_mbps = 20, queue_ms = 100, loss_percent = {loss} }}
 
 
 class Recoveries:
-    """Gives each new connection its recovery; a learned one inherits from the connection before it."""
+    """Gives each new connection a loss recovery of the chosen kind. A learned recovery inherits the timer of
+    the connection before it."""
 
     def __init__(self, kind: str) -> None:
         self._learned = kind == "learned"
@@ -74,7 +76,7 @@ class Recoveries:
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """Write a self-signed certificate and its key."""
+    """Write a self-signed certificate and its key to `folder` and return their paths."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "server")])
     now = datetime.datetime.now(datetime.UTC)
@@ -89,7 +91,8 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 
 async def serve_requests(kind: str, address: str) -> None:
-    """Answer a number with as many bytes, after a kilobyte or less of anything; COUNTS with the counts."""
+    """Serve streams. A stream that contains a number, padded with dots, is answered with as many bytes; one
+    that contains COUNTS is answered with the server's counts of packets and probes as JSON."""
     recoveries = Recoveries(kind)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -123,7 +126,8 @@ async def ask(connection: QuicConnectionProtocol, words: bytes) -> bytes:
 
 
 async def request(kind: str, address: str, asked: argparse.Namespace) -> dict[str, Any]:
-    """Return the times of one request after another, and what both ends counted."""
+    """Send the requests one after another; return their response times in us and the counts of packets and
+    probes of both ends."""
     recoveries = Recoveries(kind)
     configuration = QuicConfiguration(is_client=True, verify_mode=ssl.CERT_NONE)
     took_us: list[int] = []
@@ -144,8 +148,8 @@ async def request(kind: str, address: str, asked: argparse.Namespace) -> dict[st
 
 
 def over_link(kind: str, delay_ms: float, loss: float, seed: int, words: list[str]) -> dict[str, Any]:
-    """Run a client and its server over an emulated link, again where the emulator was late; return what the
-    client printed. Raise SystemExit."""
+    """Run a client with arguments `words` and its server over an emulated link, and return the results that
+    the client printed. Repeat the run if the emulator was late, and raise SystemExit if no run was usable."""
     me = str(Path(__file__).resolve())
     server = shlex.join([sys.executable, me, "server", "--recovery", kind])
     client = [sys.executable, me, "client", "--recovery", kind, *words]
@@ -165,7 +169,7 @@ def over_link(kind: str, delay_ms: float, loss: float, seed: int, words: list[st
 
 
 def over_links(kind: str, delay_ms: float, loss: float, asked: argparse.Namespace) -> dict[str, Any]:
-    """Return what the runs of some seeds have together."""
+    """Return the response times and the summed counts of the runs with all seeds over one link."""
     words = [f"--requests={asked.requests}", f"--each={asked.each}"]
     words += [f"--pause-ms={asked.pause_ms}", f"--bytes={asked.bytes}"]
     seeds = range(asked.seed, asked.seed + asked.runs)
@@ -179,7 +183,7 @@ def quantile_ms(took_us: list[int], share: float) -> float:
 
 
 def slowest_ms(took_us: list[int]) -> float:
-    """The mean of the slowest 2 %."""
+    """Return the mean of the slowest 2 % of the response times `took_us`, in ms."""
     slow = sorted(took_us)[-max(len(took_us) // 50, 1) :]
     return sum(slow) / len(slow) / 1000
 

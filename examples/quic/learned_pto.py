@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Loss recovery for aioquic whose probe timeout (RFC 9002, 6.2) is learned: while at most three packets have
-no acknowledgement, a probe is sent when tcplearn.RetryTimer says so, and never later than aioquic's own.
+"""Implements loss recovery for aioquic with a learned probe timeout (RFC 9002, 6.2). While at most three
+packets have no acknowledgement, a probe is sent when tcplearn.RetryTimer demands it, and never later than
+aioquic's own.
 
     recovery = LearnedRecovery.of(connection)       # a new QuicConnection, before its first packet"""
 
@@ -22,9 +23,9 @@ RATE = 0.001
 
 
 class CountedRecovery(QuicPacketRecovery):
-    """aioquic's own loss recovery, which also follows one packet at a time until it is acknowledged, to count
-    spurious probes: those of a packet that had arrived, whose acknowledgement was late or lost. Packets
-    before the handshake is confirmed are not followed."""
+    """Adds a count of spurious probes to aioquic's own loss recovery. A probe is spurious if the packet had
+    arrived and its acknowledgement was late or lost. The count follows one packet at a time until it is
+    acknowledged, and no packets before the handshake is confirmed."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -35,7 +36,8 @@ class CountedRecovery(QuicPacketRecovery):
 
     @classmethod
     def of(cls, connection: QuicConnection, **more: Any) -> Self:
-        """Return a new recovery, which replaces that of a connection that has sent nothing."""
+        """Return a new recovery that has replaced the recovery of `connection`, which must have sent nothing
+        yet."""
         own = connection._loss
         settings = connection.configuration
         connection._loss = recovery = cls(
@@ -90,20 +92,22 @@ class CountedRecovery(QuicPacketRecovery):
         self._probe_is_next = False
 
     def _follow(self, packet: QuicSentPacket) -> None:
-        """A packet is followed from now on."""
+        """Start to follow `packet`."""
 
     def _probed(self, now: float) -> None:
-        """The timeout has fired: a probe follows."""
+        """Note that the timeout fired at `now` and that a probe follows."""
 
     def _acknowledged(self, copy: int, now: float) -> None:
-        """The packet that is followed (0) or a probe of it (1, 2, ...) is acknowledged."""
+        """Note that the followed packet (`copy` 0) or its `copy`-th probe was acknowledged at `now`."""
 
     def _unknown(self) -> None:
-        """The packet was lost, or its own acknowledgement was: a later packet's shows it (RFC 9002, 5.1)."""
+        """Note that the followed packet or its acknowledgement was lost, which a later packet's
+        acknowledgement shows (RFC 9002, 5.1)."""
 
 
 class LearnedRecovery(CountedRecovery):
-    """`earlier`: the timer of an earlier connection to the same place, which the new one inherits from."""
+    """Sends probes when a retry timer demands it. The timer inherits from `earlier`, the timer of an earlier
+    connection to the same server."""
 
     def __init__(
         self, *, rate: float = RATE, earlier: tcplearn.RetryTimer | None = None, **settings: Any
@@ -145,6 +149,7 @@ class LearnedRecovery(CountedRecovery):
         self.timer.cancelled(self.packets)
 
     def _us(self, time_s: float) -> int:
-        """asyncio's timers end up to a clock's resolution early, with the time for which they were set."""
+        """Return `time_s` in us, but never less than before: asyncio's timers may fire early by the
+        resolution of their clock and still report the time for which they were set."""
         self._now_us = max(self._now_us, round(time_s * 1e6))
         return self._now_us

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A transport for httpx that sends an idempotent request a second time where its answer is late, and takes
-the answer that comes first ("hedging"). tcplearn.RetryTimer says when: one timer for each host, with a chosen
-share of needless resends.
+"""Implements a transport for httpx that sends an idempotent request a second time if its answer is late, and
+takes the answer that comes first ("hedging"). A tcplearn.RetryTimer for each host decides when, with a
+chosen share of needless resends.
 
     client = httpx.AsyncClient(transport=HedgedTransport(rate=0.01))
 
@@ -32,14 +32,14 @@ def now_us() -> int:
 
 
 class _Host:
-    """The timer of a host, and the requests that wait for what it says."""
+    """Holds the retry timer of a host, and the requests that wait until the timer lets them be sent again."""
 
     def __init__(self, rate: float) -> None:
         self.timer = tcplearn.RetryTimer(rate=rate)
         self.due: dict[int, asyncio.Event] = {}
 
     def look(self) -> None:
-        """Wake each request of which another copy is due."""
+        """Wake each request that is now due to be sent again."""
         for id, _ in self.timer.fired(now_us()):
             self.due[id].set()
 
@@ -56,7 +56,8 @@ class _Host:
 
 
 class HedgedTransport(httpx.AsyncBaseTransport):
-    """`rate`: which share of the requests may have a needless copy. Errors are those of `inner`."""
+    """Sends a needless copy of at most about the share `rate` of the requests. Its errors are those of the
+    transport `inner`."""
 
     def __init__(self, rate: float = 0.01, inner: httpx.AsyncBaseTransport | None = None) -> None:
         self._inner = inner or httpx.AsyncHTTPTransport()
@@ -65,7 +66,7 @@ class HedgedTransport(httpx.AsyncBaseTransport):
         self._numbers = itertools.count()
 
     def counts(self) -> dict[str, int]:
-        """What the timers have counted, over all hosts."""
+        """Return the sums of the counts of the timers of all hosts."""
         every = [host.timer.counts for host in self._hosts.values()]
         return {name: sum(one[name] for one in every) for name in every[0]} if every else {}
 
@@ -81,7 +82,8 @@ class HedgedTransport(httpx.AsyncBaseTransport):
     async def _first(
         self, request: httpx.Request, host: _Host, id: int, due: asyncio.Event
     ) -> httpx.Response:
-        """Return the answer that comes first; if no copy has one, raise what the last one did."""
+        """Return the answer that comes first. If no copy of the request has one, raise the error of the last
+        copy."""
         copies = [self._sent(request)]
         try:
             while True:
@@ -103,7 +105,7 @@ class HedgedTransport(httpx.AsyncBaseTransport):
         return asyncio.ensure_future(self._inner.handle_async_request(request))
 
     async def _waited(self, copies: list[Answer], host: _Host, id: int, due: asyncio.Event) -> set[Answer]:
-        """Wait for an answer, at most until another copy is due."""
+        """Wait until one of `copies` has an answer, or until another copy is due."""
         left_s = ((host.timer.deadline_us(id) or now_us()) - now_us()) / 1e6
         out = [task for task in copies if not task.done()]
         done, _ = await asyncio.wait(out, timeout=max(left_s, 0), return_when=asyncio.FIRST_COMPLETED)
@@ -116,7 +118,7 @@ class HedgedTransport(httpx.AsyncBaseTransport):
 
 
 async def _dropped(copies: list[Answer]) -> None:
-    """End the copies whose answers nobody wants."""
+    """Cancel the copies of a request whose answers are not needed."""
     for task in copies:
         task.cancel()
     for answer in await asyncio.gather(*copies, return_exceptions=True):
@@ -140,7 +142,7 @@ async def serve(late: float, seed: int) -> asyncio.Server:
 
 
 async def times_ms(client: httpx.AsyncClient, url: str, requests: int) -> list[float]:
-    """Ask one request after another; return how long each took, in order of length."""
+    """Send requests to `url` one after another and return their response times in ms, in ascending order."""
     took = []
     for _ in range(requests):
         begun = time.monotonic()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A client of a protocol like DNS: queries and answers are single datagrams, and what is lost must be sent
-again. tcplearn.RetryTimer says when. For comparison the same queries are sent again after a fixed second, as
-many clients do. The server, a thread on the loopback interface, drops a tenth of the queries.
+"""Implements a client of a protocol like DNS: queries and answers are single datagrams, and a lost query must
+be sent again. A tcplearn.RetryTimer decides when. For comparison the same queries are sent again after a
+fixed second, as many clients do. The server, a thread on the loopback interface, drops a tenth of the
+queries.
 
 python lookup.py --queries 300 --seed 1"""
 
@@ -21,7 +22,8 @@ AT_ONCE = 4
 
 
 def serve(server: socket.socket, seed: int) -> None:
-    """Answer queries until the socket is closed. The same seed drops the same queries."""
+    """Answer queries until the socket is closed, and drop a tenth of them. The same seed drops the same
+    queries."""
     dice = random.Random(seed)
     while True:
         try:
@@ -42,7 +44,7 @@ def now_us() -> int:
 
 
 def run(client: socket.socket, queries: int, name: str, timer: tcplearn.RetryTimer) -> None:
-    """Send the queries, AT_ONCE of them at a time, and print how long their answers take."""
+    """Send the queries, at most AT_ONCE of them at a time, and print the response times under `name`."""
     sent, took = {}, []
     while len(took) < queries:
         while len(sent) < queries and timer.out < AT_ONCE:

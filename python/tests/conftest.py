@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fixtures that several folders of tests use."""
+"""Provides fixtures that several folders of tests use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from tcplearn import estimators
 
 
 def pytest_configure() -> None:
-    """Lets threads of scikit-learn sleep while they wait. Beside other tests they would spin, for minutes."""
+    """Let idle threads of scikit-learn sleep. By default they spin, for minutes if other tests run beside
+    them."""
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
@@ -32,7 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Names a long value by its beginning and its length: pytest-xdist sends every name to each process."""
+    """Shorten the name of a long value to its beginning and its length, because pytest-xdist sends every name
+    to each process."""
     if isinstance(val, str | bytes) and len(val) > 120:
         return f"{ascii(val[:40])[:120]}... ({len(val)} long)"
     return None
@@ -40,7 +42,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.fixture
 def installed_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """examples/my_estimator as pip would leave it: its module and its entry point on sys.path."""
+    """Put examples/my_estimator on sys.path as pip would install it: its module and its entry point."""
     info = tmp_path / "estimator_of_a_test-0.1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: estimator-of-a-test\nVersion: 0.1.0\n")
@@ -59,7 +61,7 @@ def installed_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's cache, empty."""
+    """Set the user's cache to an empty folder and return the path of tcplearn's cache in it."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder / "tcplearn"
@@ -67,7 +69,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 @pytest.fixture(scope="session")
 def drawing_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The script that draws reports, as this version makes it and not as the user's cache has it."""
+    """Return the script that draws reports, made by this version and not taken from the user's cache."""
     from tcplearn.report import page
 
     folder = tmp_path_factory.mktemp("script")
@@ -80,7 +82,7 @@ def drawing_script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cache_with_script(drawing_script: Path, own_cache: Path) -> None:
-    """The user's cache, with nothing in it but the script that draws reports."""
+    """Put only the script that draws reports into the user's empty cache."""
     own_cache.mkdir(parents=True, exist_ok=True)
     (own_cache / drawing_script.name).symlink_to(drawing_script)
 
@@ -94,7 +96,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KB."""
+    """Yield a mounted file system of 64 KB; skip the test if mounting is not possible."""
     folder = tmp_path / "small"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]
@@ -111,8 +113,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 class FromBothEnds(LoadGroupScheduling):
-    """Gives the longest tests first. One process more than there are processors begins with the last ones,
-    which wait more than they compute, beside the guests of the lab."""
+    """Schedules the longest tests first. If there are more processes than processors, the last process begins
+    with the last tests, which wait (for the lab's guests, for example) more than they compute."""
 
     def _assign_work_unit(self, node: Any) -> None:
         if len(self.nodes) > len(os.sched_getaffinity(0)) and node is self.nodes[-1]:
@@ -126,8 +128,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FromBothEnds
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Puts the folders that take longest first, so that no process is left with them at the end, and keeps
-    tests that share a fixture of their file on one process (pytest-xdist, `--dist loadgroup`)."""
+    """Sort the folders by the time they take, longest first, so that no process is left with them at the end,
+    and keep tests that share a fixture of their file on one process (pytest-xdist, `--dist loadgroup`)."""
     budgets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["tcplearn"]["test_budgets_s"]
     items.sort(key=lambda item: -budgets.get(item.path.parent.name, budgets["other"]))
     for item in items:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A Dask cluster of a test's own."""
+"""Provides a Dask cluster for one test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class Cluster:
-    """A scheduler and two workers, each a process of its own that nobody starts again."""
+    """Runs a scheduler and two workers, each in a process of its own that is not restarted if it ends."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.file = folder / "scheduler.json"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Seeded families of RTT series, built to be hard, for statistical tests and bench/ablation.py.
+"""Generates seeded families of RTT series that are difficult for estimators, for statistical tests and
+bench/ablation.py.
 
-Microseconds, whole, at least 1. What a family's parameters are is drawn from the seed too.
-"""
+RTTs are whole microseconds and at least 1. The parameters of a series are drawn from its seed too."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def _sawtooth(r: np.random.Generator, n: int, base: float) -> Floats:
 
 
 def _stalls(r: np.random.Generator, n: int, base: float) -> Floats:
-    """A mobile link: whole milliseconds, stalls that drain, peaks that build up, peaks alone."""
+    """Return RTTs of a mobile link in whole milliseconds, with stalls that drain, peaks that build up, and
+    single peaks."""
     y, i, rate = base + np.round(r.gamma(1.5, 1.2, n)) * 1000, 0, r.choice([0.008, 0.03])
     while i < n:
         if r.random() >= rate:
@@ -71,7 +72,7 @@ def _stalls(r: np.random.Generator, n: int, base: float) -> Floats:
 
 
 def _spikes(r: np.random.Generator, n: int, base: float) -> Floats:
-    """Isolated spikes over noise of whole milliseconds."""
+    """Return RTTs with isolated spikes over noise of whole milliseconds."""
     y = base + np.round(r.gamma(1.5, r.choice([0.7, 1.5, 4.0]), n)) * 1000
     spike = r.random(n) < r.choice([0.01, 0.04, 0.12])
     return y + spike * r.choice([20, 60, 200]) * 1000 * r.exponential(1, n)
@@ -102,7 +103,7 @@ def _ticks(r: np.random.Generator, n: int, base: float) -> Floats:
 
 
 def _ramps(r: np.random.Generator, n: int, base: float) -> Floats:
-    """Flights that queue behind one another."""
+    """Return RTTs of segments that are sent together in windows and queue behind one another."""
     y, i, window = np.empty(n), 0, 4
     while i < n:
         rows = min(window, n - i)
@@ -137,7 +138,7 @@ def _on_off(r: np.random.Generator, n: int, base: float) -> Floats:
 
 
 def _first_off(r: np.random.Generator, n: int, base: float) -> Floats:
-    """The first sample misleads, as a handshake's may."""
+    """Return RTTs whose first sample is far too low or too high, as a handshake's may be."""
     y = (_noise, _lognormal, _ticks, _stalls)[int(r.integers(0, 4))](r, n, base)
     y[0] *= r.choice([0.2, 3, 10, 50])
     return y
@@ -167,7 +168,7 @@ def family(name: str, seed: int, rows: int = 2000) -> Rtts:
 
 
 def long_series(seed: int, rows: int = 200_000) -> dict[str, Rtts]:
-    """Stationary, drifting, bursty and stepping."""
+    """Return long series of RTTs by name: stationary, drifting, bursty and stepping ones."""
     r, t = np.random.default_rng(seed), np.arange(rows)
     on = np.cumsum(r.random(rows) < 0.005) % 2
     level = np.exp(r.uniform(-1, 1.5, rows))
@@ -186,7 +187,7 @@ def long_series(seed: int, rows: int = 200_000) -> dict[str, Rtts]:
 
 
 def stepped(seed: int, factor: float, noise: str, before: int = 1000, after: int = 151) -> Rtts:
-    """`before` samples, then as many times the RTT as `factor` says."""
+    """Return `before` RTTs, and `after` RTTs that are `factor` times as long."""
     r = np.random.default_rng([seed, int(1000 * factor), *noise.encode()])
     n, base = before + after, float(np.exp(r.uniform(9, 11)))
     if noise == "gaussian":
@@ -201,9 +202,9 @@ def stepped(seed: int, factor: float, noise: str, before: int = 1000, after: int
 
 
 def flow_of(rtts: Rtts, window: int) -> Batch:
-    """One flow with `window` packets a round trip, evenly spaced and clocked by its ACKs, over a path that
-    delays packet k by rtts[k] and keeps the order. It always has data to send: each ACK restarts the timer
-    (RFC 6298, 5.3)."""
+    """Return the samples of one flow with `window` packets per round trip, evenly spaced and clocked by ACKs,
+    over a path that delays packet k by rtts[k] and keeps the order. The flow always has data to send, so that
+    each ACK restarts the timer (RFC 6298, 5.3)."""
     n = len(rtts)
     sent, time, last = np.zeros(n, np.int64), np.zeros(n, np.int64), 0
     gap = max(int(rtts[0]) // window, 1)

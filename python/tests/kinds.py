@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A small trace of every kind that can be read, for tests of what must not depend on the kind."""
+"""Provides a small trace of every kind that tcplearn reads, for tests of behaviour that must not depend on
+the kind."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 
 
 def _probes(seed: int) -> list[tuple[float, float]]:
-    """Arrival in s and RTT in ms of probes that overlap."""
+    """Return the arrival time in s and the RTT in ms of probes that overlap."""
     rtt = series(seed, ROWS)
     time = np.maximum.accumulate(np.arange(ROWS) * 17_000 + rtt)
     rtt = time - np.arange(ROWS) * 17_000
@@ -55,7 +56,8 @@ def kernel_log() -> bytes:
 
 
 def qlog() -> bytes:
-    """A QUIC connection whose peer holds every other ACK back for 20 ms, and says so."""
+    """Return a qlog of a QUIC connection whose peer delays every other ACK by 20 ms and reports this
+    delay."""
     rng = np.random.default_rng(4)
     events: list[tuple[float, dict[str, Any]]] = []
     header = {"packet_type": "1RTT"}
@@ -87,7 +89,8 @@ def numbers() -> bytes:
 
 
 def socket_statistics() -> bytes:
-    """`ss -ti` again and again: the kernel's smoothed RTT while data is acknowledged."""
+    """Return the output of repeated `ss -ti`, which has the kernel's smoothed RTT while data is
+    acknowledged."""
     blocks = [
         f"{1e9 + t:.3f}\nESTAB 0 0 10.0.0.1:22 10.0.0.2:50000\n"
         f"\t cubic rto:204 rtt:{rtt:.3f}/1.5 mss:1448 cwnd:10 bytes_acked:{(k + 1) * 1000} segs_out:{k + 2}\n"
@@ -119,7 +122,7 @@ KINDS: dict[str, Callable[[], bytes]] = {
 
 
 def write(name: str, folder: Path) -> Path:
-    """One of KINDS, alone in a folder of its own."""
+    """Write the trace `name` of KINDS into the new folder `folder` and return its path."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     path = folder / name

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Labelled losses without a network: scenarios with shares of their own, features that tell a little."""
+"""Generates labelled losses without a network. Each scenario has its own share of losses by congestion, and
+the features carry a little information on the cause."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A cgroup of a test's own, for a program that it loads into this machine's kernel."""
+"""Makes a cgroup for one test, in which the test loads a program into this machine's kernel."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _NUMBERS = itertools.count()
 
 
 def refusal(cgroup: Path, kind: str = "sock_ops") -> str:
-    """Which ancestor has a program of that kind attached, in a line; "" if none has. The kernel would refuse
-    the test's, or run both on its sockets."""
+    """Return one line that names an ancestor of `cgroup` with an attached program of this kind, or "" if
+    there is none. With one, the kernel would refuse the test's program, or run both programs on the test's
+    sockets."""
     for ancestor in cgroup.parents:
         if not (ancestor / "cgroup.procs").exists():
             return ""
@@ -41,7 +42,7 @@ def _programs(cgroup: Path) -> list[dict[str, str]]:
 
 @contextlib.contextmanager
 def own_cgroup(under: Path | None = None, kind: str = "sock_ops") -> Iterator[Path]:
-    """A new one; taken away afterwards, and what is attached to it with it. Skips the test where an ancestor
+    """Make a new cgroup, and remove it with its attached programs afterwards. Skip the test if an ancestor
     has a program of that kind."""
     cgroup = (under or cgroups()) / f"tcplearn-test-{os.getpid()}-{next(_NUMBERS)}"
     if why := refusal(cgroup, kind):
@@ -54,7 +55,7 @@ def own_cgroup(under: Path | None = None, kind: str = "sock_ops") -> Iterator[Pa
 
 
 def _remove(cgroup: Path) -> None:
-    """A process that has ended may be counted for a moment."""
+    """Remove `cgroup`, with retries, because the kernel may count an ended process for a moment."""
     for _ in range(100):
         try:
             cgroup.rmdir()

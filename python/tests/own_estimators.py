@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Estimators of the user's own, installed for a test."""
+"""Installs a user's own estimators for a test."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LessDelay:
 
 @contextmanager
 def installed(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As pip would leave them: a module and its entry points on sys.path."""
+    """Put the estimators on sys.path as pip would install them: a module and its entry points."""
     info = place / "plain_timer-0.1.0.dist-info"
     info.mkdir(parents=True)
     (place / "plain_timer.py").write_text(MODULE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A user's own model of losses, trained by the documented command, and texts of models that are wrong."""
+"""Trains a user's own loss model by the documented command, and provides texts of wrong models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INPUTS = "rtt_min_to_srtt,queue_position,log_flight,rtt_per_packet"
 
 
 def trained(folder: Path) -> Path:
-    """Returns the model file that `tcplearn train loss` writes for made-up losses."""
+    """Return the model file that `tcplearn train loss` writes for invented losses."""
     data = folder / "losses.parquet"
     losses_made_up.table(scenarios=6, rows=40).write_parquet(data)
     words = ["train", "loss", str(data), "-o", str(folder), "--name", "own_net", "--inputs", INPUTS]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Seeded samples for tests, as columns."""
+"""Generates seeded samples for tests, as columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Batch = dict[str, NDArray[Any]]
 
 
 def series(seed: int, rows: int = 400, base_us: float = 50_000) -> NDArray[np.int64]:
-    """RTTs in microseconds: a queue that fills and drains, noise, a step, a few outliers."""
+    """Return RTTs in microseconds of a queue that fills and drains, with noise, a step and a few outliers."""
     rng = np.random.default_rng(seed)
     queue = np.abs(np.cumsum(rng.normal(0, 0.01, rows)))
     step = np.where(np.arange(rows) > rows * 0.6, 1.5, 1.0)
@@ -24,10 +24,9 @@ def series(seed: int, rows: int = 400, base_us: float = 50_000) -> NDArray[np.in
 
 
 def batch(seed: int, rows: int = 400, flight: int = 5, flow: int = 0, overtaking: bool = False) -> Batch:
-    """One flow whose samples overlap: each was sent while `flight` - 1 others were out.
-
-    With `overtaking` they arrive in another order than they were sent in, as echoed probes do.
-    """
+    """Return one flow whose samples overlap: each segment was sent while `flight` - 1 others were
+    unacknowledged. With `overtaking`, samples arrive in another order than they were sent in, as echoed
+    probes do."""
     rng = np.random.default_rng(seed)
     rtt = series(seed, rows)
     sent = np.cumsum(rng.integers(1, 2 * int(rtt.mean()) // flight, rows))

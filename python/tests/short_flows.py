@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A capture of many short flows."""
+"""Makes a capture of many short flows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Intervals of ratios: the blocks and resamples against plain twins, and how often they hold the truth."""
+"""Test confidence intervals of ratios: their blocks and resamples against simple implementations, and how
+often they contain the true ratio."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def blocks_of(b: Batch, names: list[str] = NAMES) -> Floats:
 
 
 def plain_sums(b: Batch) -> list[Floats]:
-    """What each sample adds, [estimator, sum], by docs/metrics.md."""
+    """Return for each sample an array [estimator, sum] of what the sample adds to each sum, as
+    docs/metrics.md defines it."""
     in_force = [
         _native.Estimator(n).run(
             b["rtt_us"], b["time_us"], b["sent_us"], flight_segments=b["flight_segments"], ttl=b["ttl"]
@@ -54,7 +56,8 @@ def plain_sums(b: Batch) -> list[Floats]:
 
 
 def plain_blocks(samples: list[Floats]) -> Floats:
-    """The shortest equal blocks, 1, 2, 4, ... samples long, of which there are at most 128."""
+    """Return the sums of the shortest equal blocks, of 1, 2, 4, ... samples, of which there are at most
+    128."""
     length = 1
     while -(-len(samples) // length) > 128:
         length *= 2
@@ -135,7 +138,8 @@ def autoregressive(rng: np.random.Generator, rows: int, phi: float) -> Batch:
 
 @pytest.mark.parametrize(("rows", "phi", "least"), [(30, 0.5, 0.85), (300, 0.9, 0.90), (2000, 0.9, 0.90)])
 def test_coverage_on_autoregressive_series(rows: int, phi: float, least: float) -> None:
-    """docs/metrics.md says what comes out with more series; here 200 of each."""
+    """Test how often intervals contain the true ratio, with 200 series. docs/metrics.md has results of more
+    series."""
     rng = np.random.default_rng(7)
     names = ["jacobson", "last"]
     truth = sum(blocks_of(autoregressive(rng, rows, phi), names).sum(axis=0) for _ in range(300_000 // rows))

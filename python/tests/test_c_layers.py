@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The layers of the kernel module and of the guest's traffic program: who includes and calls whom."""
+"""Test the layers of the kernel module and of the guest's traffic program: which files include and call
+which."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ Known = dict[str, set[str]]
 
 
 def known(folder: Path) -> Known:
-    """Returns, for each file without its ending, which others it includes or names a function of."""
+    """Return, for each file without its suffix, the others that it includes or of which it names a
+    function."""
     texts: dict[str, str] = {}
     for path in folder.glob("*.[ch]"):
         code = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
@@ -50,7 +52,7 @@ def known(folder: Path) -> Known:
 
 
 def upward(of: Known, layers: str) -> list[str]:
-    """Returns a line for each file that knows one which is not below it."""
+    """Return a line for each file that includes or calls one which is not in a lower layer."""
     lines = enumerate(layers.split("\n"))
     level = {stem: number for number, line in lines for stem in line.split()}
     return sorted(f"{a} knows {b}" for a, others in of.items() for b in others if level[b] <= level[a])

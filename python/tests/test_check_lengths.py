@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tools/check-lengths: code has at most 400 lines a file, a table has no limit."""
+"""Test tools/check-lengths: a file may have at most 400 lines of code, and tables of any length."""
 
 import subprocess
 from pathlib import Path

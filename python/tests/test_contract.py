@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What every estimator owes, the core's, a preset's or a user's: each is found by itself."""
+"""Test the properties that every estimator must have. Estimators of the core, presets and a user's own are
+found automatically."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Packages of Debian that a verb needs: one line names all that are missing, and all lists of them agree."""
+"""Test the Debian packages that a verb needs: one line names all missing ones, and all lists of them
+agree."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The shipped capture in, real results out, as a user runs it."""
+"""Test the command line as a user runs it, from the shipped capture to real results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Here = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def here(capsys: pytest.CaptureFixture[str]) -> Here:
-    """The same without a process of its own: the exit status, and what is written to each stream."""
+    """Return a function that runs tcplearn in this process and returns the exit status, stdout and stderr."""
 
     def run(*words: str | Path) -> tuple[int, str, str]:
         status = main([str(word) for word in words])
@@ -55,8 +55,8 @@ def test_rows_of_the_shipped_capture(tmp_path: Path) -> None:
 
 
 def test_misses_of_a_bulk_and_a_thin_flow(tmp_path: Path) -> None:
-    """Just before the sample the chosen rate is kept; in the thin flow each miss is a timeout, in the bulk
-    flow none is."""
+    """Test the miss rates of a bulk and a thin flow. The RTO just before each sample has the chosen miss
+    rate. Misses cause timeouts in the thin flow, and hardly any in the bulk flow."""
     page = tmp_path / "page.html"
     words = ("--miss", "0.02", "-e", "conformal", "-e", "jacobson", "--format", "json", "--report", page)
     rows = json.loads(tcplearn("replay", CAPTURE, *words).stdout)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One engine below replay, suite and study: the same figures of every kind of trace, and those of a twin."""
+"""Test the engine that replay, suite and study share: they give the same figures for every kind of trace, and
+those of a simple implementation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`jacobson/freebsd-2.2` at a constant RTT of 0.75 ticks, at any phase. The count less one, t - 1, is then 1
-with a probability of 0.75 and else 0, so SRTT (in 1/32 tick) walks on a few whole numbers as a Markov chain.
-Its stationary distribution gives each mean error exactly."""
+"""Test `jacobson/freebsd-2.2` at a constant RTT of 0.75 ticks, at any phase. The count less one, t - 1, is
+then 1 with a probability of 0.75 and else 0, so that SRTT (in 1/32 tick) is a Markov chain on a few whole
+numbers. Its stationary distribution gives each mean error exactly."""
 
 import random
 
@@ -19,7 +19,7 @@ def step(srtt: int, ticks: int) -> int:
 
 
 def stationary() -> np.ndarray:
-    """Of SRTT 1 to STATES."""
+    """Return the stationary probabilities of SRTT from 1 to STATES."""
     moves = np.zeros((STATES + 1, STATES + 1))
     for srtt in range(1, STATES + 1):
         for ticks, chance in ((1, RTT_TICKS), (0, 1 - RTT_TICKS)):
@@ -31,7 +31,8 @@ def stationary() -> np.ndarray:
 
 
 def exact_errors(fraction: bool) -> dict[str, float]:
-    """Mean error in ticks by what is scored; the next count does not depend on the prediction."""
+    """Return the mean error of the prediction in ticks against the count, the count less one, and the time.
+    The next count is independent of the prediction."""
     srtt = np.arange(1, STATES + 1)
     prediction = srtt / 32 if fraction else srtt // 32
     by_count = [abs(prediction - t) for t in range(3)]

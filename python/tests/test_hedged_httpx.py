@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""examples/retry/hedged_httpx.py over real connections: a second copy replaces an answer that never
-comes, and errors come through."""
+"""Test examples/retry/hedged_httpx.py over real connections: a second copy of a request replaces an answer
+that never comes, and errors are passed on."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def example() -> ModuleType:
 
 
 async def server_that_forgets() -> tuple[asyncio.Server, set[str]]:
-    """Start a server that does not answer the first request for a path that ends in 7. Return it and the
-    paths that were asked for."""
+    """Start a server that does not answer the first request for a path that ends in 7. Return the server and
+    the list of requested paths."""
     seen: set[str] = set()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -47,7 +47,8 @@ async def server_that_forgets() -> tuple[asyncio.Server, set[str]]:
 
 
 def test_answers_that_never_come_are_overtaken(example: ModuleType) -> None:
-    """Fifty requests, then eight times fifty at once. Of every tenth only the second copy is answered."""
+    """Test fifty requests, then eight times fifty at once. Every tenth request is answered only at its second
+    copy."""
 
     async def run() -> dict[str, int]:
         server, seen = await server_that_forgets()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The best in hindsight: streaming figures against plain ones that have the whole flow."""
+"""Test the best estimators in hindsight: values computed while streaming against those computed from a whole
+flow."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def streamed(b: Batch, names: list[str] = NAMES) -> dict[str, float]:
 
 
 def errors_of(b: Batch, names: list[str] = NAMES) -> Floats:
-    """|error| of each scored sample under each estimator, [sample, estimator]."""
+    """Return the absolute error of each scored sample under each estimator, in an array [sample,
+    estimator]."""
     scored = np.flatnonzero(b["rtt_us"] >= 0)[1:]
     out = []
     for name in names:
@@ -36,7 +38,8 @@ def errors_of(b: Batch, names: list[str] = NAMES) -> Floats:
 
 
 def exact_switching(errors: Floats, switches: int) -> float:
-    """The least sum over all sequences with at most so many switches, by dynamic programming."""
+    """Return the least sum of errors of all sequences of estimators with at most `switches` switches, found
+    by dynamic programming."""
     samples, estimators = errors.shape
     least = np.full((switches + 1, estimators), np.inf)
     least[0] = 0
@@ -49,7 +52,8 @@ def exact_switching(errors: Floats, switches: int) -> float:
 
 
 def penalised(errors: Floats, switches: int) -> float:
-    """The bound as docs/metrics.md words it, penalty by penalty."""
+    """Return the lower bound on this sum as docs/metrics.md defines it, from a list of penalties per
+    switch."""
     bounds = [errors.min(axis=1).sum()]
     for penalty in 2.0 ** (np.arange(48) / 2):
         cost = errors[0].copy()
@@ -60,7 +64,8 @@ def penalised(errors: Floats, switches: int) -> float:
 
 
 def mixed(seed: int, rows: int) -> Batch:
-    """A path that is now calm with noise, now a ramp: now one estimator is best, now another."""
+    """Return samples of a path that is at times calm with noise and at times a ramp, so that the best
+    estimator changes."""
     rng = np.random.default_rng(seed)
     phase = (np.arange(rows) // 90) % 3
     ramp = np.cumsum(np.where(phase == 1, 900.0, np.where(phase == 2, -900.0, 0.0)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""No module of the package imports itself by way of others."""
+"""Test that no module of the package imports itself through other modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 
 def test_no_circle_of_imports() -> None:
-    """Imports within functions and for types alone count, too, and so does what a package itself imports."""
+    """Test for import cycles. Imports within functions, imports for types alone, and those of packages count
+    too."""
     graph = grimp.build_graph("tcplearn", cache_dir=None)
 
     def sort() -> None:

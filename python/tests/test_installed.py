@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the wheel installs beside the package, and that an installed package finds it without a checkout."""
+"""Test the files that the wheel installs beside the package, and that an installed package finds them without
+a checkout."""
 
 from __future__ import annotations
 
@@ -115,7 +116,8 @@ def test_nothing_is_installed_that_was_built_or_run(site: Path) -> None:
 
 
 def test_bpf_programs_are_compiled(site: Path, tmp_path: Path) -> None:
-    """So that a host of `tcplearn live` needs no compiler: PATH has none here."""
+    """Test that the BPF programs are compiled in advance, as PATH has no compiler here, so that `tcplearn
+    live` needs none."""
     made = "from tcplearn.bpf import build; from pathlib import Path; build.need_compiler()\n" + "".join(
         f"build.compiled(build.SOURCES / '{name}.bpf.c', Path('{name}.o'))\n"
         for name in ("live", "live_connections", "first_rto")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""examples/quic: connections of aioquic with a learned probe timeout, in virtual time and over a link."""
+"""Test examples/quic: connections of aioquic with a learned probe timeout, in virtual time and over an
+emulated link."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def example() -> ModuleType:
 
 
 class Ends:
-    """A client and a server in virtual time, over a link that loses what `lost` says."""
+    """Simulates a client and a server in virtual time, over a link that loses a packet when `lost` returns
+    true."""
 
     def __init__(
         self,
@@ -84,7 +86,7 @@ class Ends:
         end.receive_datagram(data, ADDRESS, now=self.now)
 
     def step(self) -> None:
-        """Go on to the next packet that arrives, or the next timer."""
+        """Advance to the arrival of the next packet or to the next timer, whichever is first."""
         self._send()
         timers = [(end.get_timer(), end) for end in (self.client, self._server) if end is not None]
         due, end = min(((at, end) for at, end in timers if at is not None), key=lambda pair: pair[0])
@@ -96,7 +98,7 @@ class Ends:
             end.handle_timer(now=self.now)
 
     def asked(self, size: int) -> float:
-        """Ask for an answer of this size; return how long it took, in seconds."""
+        """Request an answer of `size` bytes and return its response time in seconds."""
         begun, got = self.now, 0
         stream = self.client.get_next_available_stream_id()
         self.client.send_stream_data(stream, b"?" * 1024, end_stream=True)
@@ -140,7 +142,8 @@ def run(
 def test_a_lost_packet_is_sent_again_sooner(
     one_way_s: float, most: float, loss: float, example: ModuleType, tmp_path: Path
 ) -> None:
-    """`loss`: the share of 3,000 requests' packets that are lost, in each direction."""
+    """Test that the learned timeout shortens the slowest of 3,000 requests. The link loses the share `loss`
+    of packets in each direction."""
     own, counted = run(example, "own", tmp_path, loss, 3000, one_way_s)
     learned, counts = run(example, "learned", tmp_path, loss, 3000, one_way_s)
     slowest = [sum(sorted(took)[-60:]) for took in (own, learned)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Detection of losses: the engine against a plain twin that follows docs/metrics.md loss by loss."""
+"""Test the detection of losses: the engine against a simple implementation that follows docs/metrics.md."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def columns(losses: Losses, withdrawn: list[int] | None = None) -> dict[str, Any
 
 
 def invented(b: Batch, seed: int) -> Losses:
-    """Losses of every kind that keep the reader's promises: each reported with a row after the repair."""
+    """Return losses of every kind that meet the reader's guarantees, each reported with a row after its
+    repair."""
     rng = np.random.default_rng(seed)
     out: Losses = []
     for row in sorted(rng.choice(np.arange(5, len(b["time_us"])), 60, replace=False).tolist()):
@@ -142,7 +143,7 @@ def test_losses_out_of_order_are_refused() -> None:
 
 
 def test_by_hand() -> None:
-    """RTTs of 100 ms: jacobson's RTO is 100 ms + 4 RTTVAR."""
+    """Test by hand-computed values: with RTTs of 100 ms, jacobson's RTO is 100 ms + 4 RTTVAR."""
     n = 60
     time = (np.arange(n, dtype=np.int64) + 2) * 100 * MS
     b = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""CSV files of many flows, all of which end with the file: what a flow takes, the plain twin of what is
-derived of it, and how soon an interrupt ends the work."""
+"""Test CSV files of many flows that all end with the file: the memory per flow, the derived columns against a
+simple implementation, and the time until an interrupt ends the work."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_TO_END = 0.3
 
 @dataclass
 class PlainFlow:
-    """The plain twin of `ManyFlows.columns`, for one flow."""
+    """Implements `ManyFlows.columns` in a simple way, for one flow."""
 
     id: int
     last_us: int | None = None
@@ -89,7 +89,7 @@ class PlainFlow:
 
 
 def interleaved(path: Path, flows: int, rows: int = 3) -> Path:
-    """The first row of every flow, then the second of each, and so on."""
+    """Write the first row of every flow, then the second of each, and so on."""
     lines = (f"f{i % flows},{i / 1000:.3f},{20 + i * 7919 % 13}\n" for i in range(flows * rows))
     path.write_text("flow,t_s,rtt_ms\n" + "".join(lines))
     return path
@@ -114,7 +114,7 @@ def test_a_flow_takes_little_memory(tmp_path: Path, suite: bool, monkeypatch: py
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_ends_it_soon(tmp_path: Path) -> None:
-    """In processor time, so that other work on the machine does not count."""
+    """Test the processor time after an interrupt, which other work on the machine does not change."""
     trace = interleaved(tmp_path / "many.csv", 200_000, 1)
     run = subprocess.Popen([*REPLAY, trace], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while read_so_far(run.pid, trace) < trace.stat().st_size:
@@ -129,7 +129,7 @@ def test_an_interrupt_ends_it_soon(tmp_path: Path) -> None:
 
 
 def read_so_far(pid: int, trace: Path) -> int:
-    """Bytes of a file that a process has read."""
+    """Return how many bytes of the file `trace` process `pid` has read."""
     for open_file in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):  # closed meanwhile
             if open_file.readlink() == trace.resolve():
@@ -138,13 +138,14 @@ def read_so_far(pid: int, trace: Path) -> int:
 
 
 def processor_s(pid: int) -> float:
-    """The processor time that a process has taken."""
+    """Return the processor time that process `pid` has used, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def rows_of(seed: int, by_sending: bool) -> list[tuple[str, int, int, bool]]:
-    """Name, time, RTT and whether it was resent; half of the flows come again and again."""
+    """Return rows of name, time, RTT and whether the packet was resent. Three flows have many rows each; all
+    other flows have one row each."""
     chance, now = random.Random(seed), 0
     out = []
     for i in range(600):
@@ -188,7 +189,8 @@ def test_columns_are_those_of_each_flow_alone(
 
 
 def test_early_rows_are_replayed_as_they_came() -> None:
-    """A flow's figures do not depend on where batches end, nor on whether it was asked before its end."""
+    """Test that the figures of a flow depend neither on the ends of batches nor on a request for them before
+    its end."""
     rows = 200
     rtt_us = np.random.default_rng(1).integers(10_000, 60_000, rows)
     time_us = np.cumsum(rtt_us)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The engine against a slow, plain twin that follows the definitions row by row."""
+"""Test the engine against a slow, simple implementation that follows the definitions row by row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def replayed(b: Batch, names: list[str] = NAMES, floor_us: float = 0) -> list[di
 
 
 def twin(b: Batch, name: str, floor_us: float = 0) -> dict[str, float]:
-    """The metrics as docs/metrics.md words them."""
+    """Return the metrics of estimator `name` as docs/metrics.md defines them."""
     rtt, rto = _native.Estimator(name).run(
         b["rtt_us"], b["time_us"], b["sent_us"], flight_segments=b["flight_segments"], ttl=b["ttl"]
     )

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What docs/algorithms/tracking.md and conformal.md say of their statistics, on seeded series.
+"""Test the statistical claims of docs/algorithms/tracking.md and conformal.md on seeded random series.
 
-The proofs are checked in core/tests/test_guarantees.c. What is printed here (pytest -s) is quoted there.
-"""
+The proofs are checked in core/tests/test_guarantees.c. The docs quote what these tests print (pytest -s)."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ OVER = ("tracking", "jacobson", "last")
 
 
 def run(name: str, y: Rtts, arithmetic: str = "double", **params: float) -> tuple[Floats, Floats]:
-    """In force just before each sample."""
+    """Return the predicted RTT and the RTO of estimator `name` just before each sample of `y`."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, arithmetic, params).run(y, now, now - y)
     return rtt, rto
@@ -30,7 +29,7 @@ def run(name: str, y: Rtts, arithmetic: str = "double", **params: float) -> tupl
 def misses(
     y: Rtts, miss: float, arithmetic: str = "double", name: str = "conformal", **params: float
 ) -> np.ndarray:
-    """Row by row, without the first, before which nobody can know."""
+    """Return for each RTT but the first whether it exceeds the RTO before it."""
     return (y > run(name, y, arithmetic, miss=miss, **params)[1])[1:]
 
 
@@ -52,7 +51,8 @@ def test_long_series_have_the_chosen_rate(miss: float, arithmetic: str) -> None:
 
 
 def after_steps(factor: float, noise: str, seeds: int, over: int = 0, name: str = "conformal") -> float:
-    """Rate in samples 51 to 150 after the step, pooled, over the chosen 1 %; no floor has a say."""
+    """Return the miss rate in samples 51 to 150 after a step of the RTT, over `seeds` series, divided by the
+    chosen 1 %. The RTO has no floor here."""
     hits = [
         misses(stepped(s, factor, noise), 0.01, name=name, over=over, rto_min_us=1)[1000 + 49 :][:100]
         for s in range(seeds)
@@ -79,7 +79,7 @@ def test_after_a_tenfold_step_it_waits_no_longer_than_the_first_form(factor: flo
 
 
 def test_a_miss_is_seldom_followed_by_another() -> None:
-    """At the rate that jacobson happens to have, all families together."""
+    """Test how often a miss follows a miss at the miss rate of jacobson, over all families together."""
     again = missed = 0
     for y in (family(f, seed) for f in FAMILIES for seed in range(6)):
         rate = float((y > run("jacobson", y)[1])[1:].mean())
@@ -132,7 +132,8 @@ def after_steps_by_noise(factor: float, over: int, name: str) -> list[float]:
 @pytest.mark.full
 @pytest.mark.parametrize("factor", [2, 3, 5, 10, 30, 100])
 def test_misses_after_a_step(factor: float) -> None:
-    """Worse than as first released after a twofold step, and with Pareto tails after any: as measured."""
+    """Test the miss rate after a step of the RTT. It exceeds that of the first released form,
+    `conformal/first`, after a twofold step, and with Pareto tails after any step."""
     for f in (factor, 1 / factor):
         rates = after_steps_by_noise(f, 0, "conformal")
         assert np.mean(rates[:2]) < (MOST if f != 2 else 1.7) and np.mean(rates[2:]) < 2.5, f
@@ -169,8 +170,8 @@ def loss(name: str, y: Rtts) -> float:
 
 
 def ratios(name: str, rows: int, seeds: int) -> Floats:
-    """Error over the better of jacobson's and last's, a value for each series; in restarts of `rows`
-    samples, pooled by series."""
+    """Return for each series the error of `name` divided by that of the better of jacobson and last. The
+    estimators restart every `rows` samples."""
     out = []
     for f, seed in itertools.product(FAMILIES, range(seeds)):
         y = family(f, seed)
@@ -195,7 +196,7 @@ def test_tracking_against_the_better_baseline(rows: int, mean: float, worst: flo
 
 @pytest.mark.parametrize(("window", "low", "high"), [(1, 0.7, 1.3), (10, 0.03, 0.25)])
 def test_misses_become_timeouts_in_thin_flows_only(window: int, low: float, high: float) -> None:
-    """With 10 packets a round trip most misses are covered by the ACKs in between."""
+    """Test that with 10 packets per round trip, ACKs in between prevent the timeouts of most misses."""
     before, at_send, timeouts = [], [], []
     for name, seed in itertools.product(FAMILIES, range(2)):
         flow = flow_of(family(name, seed, 5000), window)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""docs/python-api.md: its examples run, and give what it says."""
+"""Test that the examples of docs/python-api.md run and give the output that the page shows."""
 
 from __future__ import annotations
 

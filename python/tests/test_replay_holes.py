@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What replaying a file must not do: depend on its name, keep all of a stall, fill a terminal with bytes."""
+"""Test that a replay does not depend on the file's name, does not store all of a long stall, and does not
+write Parquet to a terminal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Resend policies in Python: requests over a path, and the table of `tcplearn resend`."""
+"""Test resend policies in Python: requests over a path, and the table of `tcplearn resend`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tcplearn.replay import resend_paths, resends
 
 
 def steady(rtt_us: int = 30_000) -> resend_paths.Record:
-    """A path of 30 ms with a little jitter."""
+    """Return a recorded path with an RTT of `rtt_us` and a little jitter."""
     times = np.arange(0, 600_000_000, 20_000, dtype=np.int64)
     jitter = np.random.default_rng(5).exponential(300, len(times)).astype(np.int64)
     return resend_paths.Record("made up", "0", times, rtt_us + jitter)
@@ -34,7 +34,7 @@ def test_without_losses_nothing_is_sent_again() -> None:
 
 
 def test_a_learned_first_wait_shortens_the_tail() -> None:
-    """Where 3 % are lost the slowest requests wait for the timer alone."""
+    """Test a learned first wait at 3 % loss, where only the timer delays the slowest requests."""
     stock, ours = figures("iid3", "stock"), figures("iid3", "priced")
     assert stock["lost_permille"] == pytest.approx(30, abs=10)
     assert ours["p99_response_ms"] < 0.6 * stock["p99_response_ms"]

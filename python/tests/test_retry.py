@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tcplearn.RetryTimer: its golden vectors, its contract, copies and pickles; example and bench run."""
+"""Test tcplearn.RetryTimer: its golden vectors, its guarantees, copies and pickles, the example and the
+benchmark."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ SETTINGS = ("price_us", "budget", "first_wait_us", "min_wait_us", "max_wait_us")
 
 
 def played(timer: tcplearn.RetryTimer, earlier: tcplearn.RetryTimer | None, word: str, n: list[int]) -> Any:
-    """Return what a line's call gives, or the message of its error."""
+    """Return the results of the call `word` with the numbers `n`, or the message of its error."""
     calls: dict[str, Callable[[], Any]] = {
         "sent": lambda: timer.sent(n[0], n[1]),
         "fired": lambda: timer.fired(n[0]),
@@ -50,7 +51,7 @@ def played(timer: tcplearn.RetryTimer, earlier: tcplearn.RetryTimer | None, word
 
 
 def test_golden_vectors() -> None:
-    """In the vectors fired() gives one resend a call, here all that are due at a time."""
+    """Test the golden vectors. In them a call of fired() returns one resend; in Python, all that are due."""
     timer = earlier = None
     due: list[tuple[int, int]] = []
     for at, line in enumerate((ROOT / "vectors" / "retry.csv").read_text().splitlines()):
@@ -103,7 +104,7 @@ def test_settings_out_of_range_are_refused_in_one_line(wrong: dict[str, Any]) ->
 
 
 def requests(timer: tcplearn.RetryTimer, seed: int, count: int = 500) -> list[int]:
-    """Play requests, one in twenty lost, and return the waits."""
+    """Simulate `count` requests, one in twenty of them lost, and return the first wait of each."""
     dice, now, waits = random.Random(seed), timer.counts["requests"] * 10**6, []
     for number in range(count):
         due = timer.sent(number, now)
@@ -180,7 +181,7 @@ def test_pages_state_the_size_and_every_method_has_a_docstring() -> None:
 
 
 def shown(language: str) -> str:
-    """Return the block of docs/library.md in a language."""
+    """Return the block of code in `language` of docs/library.md."""
     (block,) = re.findall(
         rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / "library.md").read_text(), re.M | re.S
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tidy rows of every host read as one table: the same columns, and a metric is the same in each."""
+"""Test the rows of replay, ns-3 and the lab in one table: they have the same columns, and a metric means the
+same in each."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ def test_every_metric_is_of_the_vocabulary_in_its_unit(table: pl.DataFrame) -> N
 
 
 def test_what_several_hosts_measure_is_of_one_size(table: pl.DataFrame) -> None:
-    """A figure in microseconds, or a share in percent, would be a thousand or a hundred times off."""
+    """Test that values of different programs have similar sizes. A wrong unit, such as microseconds or
+    percent, would change them by a factor of a thousand or a hundred."""
     middle = (
         table.filter(pl.col("value").is_not_null()).group_by("host", "metric").agg(pl.col("value").median())
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Many flows too short to be judged: their rows go to the file as they end, and are not held."""
+"""Test many flows that are too short to be judged: their rows are written to the file as they end, and are
+not kept in memory."""
 
 import copy
 import functools
@@ -24,7 +25,7 @@ REPLAY = [*TCPLEARN, "replay", "-q"]
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
-    """A capture of so many flows, made once."""
+    """Return a function that returns a capture of the given number of flows, made once."""
     folder = tmp_path_factory.mktemp("captures")
 
     @functools.cache
@@ -50,11 +51,9 @@ def peak_mb(trace: Path, more: list[str], verb: str = "replay") -> float:
 
 
 def kept_bytes(capture: Callable[[int], Path], few: int, many: int, output: list[str], most: int) -> float:
-    """Of each flow: how much the peak memory grows from few to many, or from many to as many more again.
-
-    The second step is taken where the first shows more than `most`: the allocator was seen to take 8 MB more
-    in a single step, in each of three runs. What is kept of each flow is in both.
-    """
+    """Return the growth of peak memory in bytes per flow, from `few` to `many` flows. If it is `most` or
+    more, also measure the growth over as many flows again, and return the lesser one: the allocator may take
+    8 MB more in one step, whereas memory that is kept for each flow grows in both steps."""
     least = float("inf")
     for less, more in ((few, many), (many, 2 * many - few)):
         growth = peak_mb(capture(more), output) - peak_mb(capture(less), output)
@@ -71,7 +70,8 @@ def kept_bytes(capture: Callable[[int], Path], few: int, many: int, output: list
 def test_memory_does_not_grow_with_the_flows(
     capture: Callable[[int], Path], tmp_path: Path, few: int, many: int, most_bytes: int
 ) -> None:
-    """A report and rows are written in one run where there are few: what either keeps is seen."""
+    """Test report and rows in one run if there are few flows, so that memory of either is found, and
+    otherwise apart."""
     report = ["--report", str(tmp_path / "report.html")]
     json_rows = ["--format", "json"]
     for output in ([*json_rows, *report],) if many < 10_000 else ([], json_rows, report):
@@ -86,7 +86,7 @@ def test_memory_of_parquet_does_not_grow_either(capture: Callable[[int], Path]) 
 
 @pytest.mark.full
 def test_explain_of_many_short_connections_fits(capture: Callable[[int], Path]) -> None:
-    """It holds their rows, in columns, and not their state."""
+    """Test that `explain` of 200,000 connections keeps only their rows, in columns, and not their states."""
     assert peak_mb(capture(200_000), ["--format", "json"], "explain") < 300
 
 

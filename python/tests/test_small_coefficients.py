@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`linreg` in fixed point: coefficients as small as those of baddam2018 count. Their kernel held them in
-integers, where each was 0."""
+"""Test that `linreg` in fixed point uses coefficients as small as baddam2018's. The authors' kernel stored
+them in integers, which made each 0."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The limits of the startup policy `tsl-feedback`: at each default the windows change."""
+"""Test the limits of the startup policy `tsl-feedback`: at each documented default the windows change."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ RTT_US = 50_000
 def decided(
     *, sent: int = 1000, resent: int = 0, lost: int = 0, resends: int = 1, rtt_us: int = 0, at_us: int = 0
 ) -> tuple[int, int]:
-    """Returns IW and ssthresh at `at_us`, after `resent` of `sent` segments and `lost` of 1,000 handshakes
-    to the same destination were lost at time 0, and their mean RTT was `rtt_us` (0: not known)."""
+    """Return IW and ssthresh at `at_us`, after `resent` of `sent` segments and `lost` of 1,000 handshakes to
+    the same destination were lost at time 0, and their mean RTT was `rtt_us` (0: not known)."""
     place = _native.StartupPolicy("tsl-feedback")
     place.report(0, sent, resent, rtt_us, RTT_US if rtt_us else 0)
     for k in range(1000):

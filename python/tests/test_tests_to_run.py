@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tools/tests-to-run: a folder of tests is run until it has passed with the files that it is made of."""
+"""Test tools/tests-to-run: a folder of tests is run until it has passed with the current contents of its
+input files."""
 
 import os
 import shutil

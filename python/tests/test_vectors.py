@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The golden vectors of every algorithm of every kind through Python's classes, in both arithmetics."""
+"""Test the golden vectors of every algorithm of every kind on Python's classes, in both arithmetics."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which timer: the rule of docs/metrics.md on made-up rows, and on captures as one has them."""
+"""Test the verdict on the best timer: the rule of docs/metrics.md on invented rows and on realistic
+captures."""
 
 from __future__ import annotations
 
@@ -133,7 +134,7 @@ def test_a_timer_that_probes_too_often() -> None:
 
 def test_losses_say_how_much_sooner() -> None:
     def noticed(a_ms: float, linux_ms: float) -> str:
-        """The sentence on losses; a timer alone would take much longer."""
+        """Return the sentence on how soon losses are noticed. A timer alone would take much longer."""
         seen = {"losses": 3, "loss_detect_rto_ms": 900, "loss_detect_actual_ms": 119}
         times = ((row, "a", 100, a_ms), (row, "linux", 300, linux_ms))
         rows = [make(name, 0, wait, loss_detect_rack_ms=ms, **seen) for make, name, wait, ms in times]
@@ -200,7 +201,7 @@ def test_no_timer_suits() -> None:
 
 
 def run(*words: str | Path) -> str:
-    """What `tcplearn replay` writes into a pipe."""
+    """Return the output that `tcplearn replay` writes to a pipe."""
     raw = io.BytesIO()
     with contextlib.redirect_stdout(io.TextIOWrapper(raw, encoding="utf-8")):
         assert main(["replay", *map(str, words)]) == 0
@@ -266,7 +267,8 @@ def test_the_totals_decide_and_not_the_largest_flow() -> None:
 
 
 def test_the_verdict_is_that_of_a_sender_with_probes_and_of_its_own_packets() -> None:
-    """The kernel that sent them counted 28 probes (requests.txt)."""
+    """Test that the verdict is for a sender with tail loss probes, from its own packets. The kernel that sent
+    the capture's packets counted 28 probes (requests.txt)."""
     done = replay.run([REQUESTS])
     linux = next(r for r in done.totals if r.estimator == verdict.LINUX)
     own, modelled, alone = (linux[f"loss_detect_{key}_ms"] or 0 for key in ("actual", "rack", "rto"))
@@ -279,7 +281,8 @@ def test_the_verdict_is_that_of_a_sender_with_probes_and_of_its_own_packets() ->
 
 
 def test_the_initial_rto_is_in_no_mean() -> None:
-    """Each connection begins with a SYN-ACK, whose RTO of a second no sample has changed yet."""
+    """Test that the initial RTO does not count in mean RTOs: each connection begins with a SYN-ACK, whose RTO
+    is one second because there was no sample before."""
     done = replay.run([REQUESTS], replay.Options(estimators=("linux",)))
     total = done.totals[0]
     assert total["handshakes"] == 24 == done.verdict.flows

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A metric is named in tcplearn.metrics alone: rows, pages and tables take it from there."""
+"""Test that metrics are named only in tcplearn.metrics, from which rows, pages and tables take the names."""
 
 import pkgutil
 from importlib import import_module
@@ -90,7 +90,7 @@ def test_what_learns_is_the_registry_s_to_say(monkeypatch: pytest.MonkeyPatch) -
     assert estimators.learned("of an older version")
 
     class Mine:
-        """The last sample, mine."""
+        """Predicts the last sample."""
 
     monkeypatch.setattr(estimators, "_users", lambda: {"mine": None})
     monkeypatch.setattr(estimators, "_load", lambda _: Mine)

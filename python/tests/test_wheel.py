@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The wheel that `make wheel` builds, installed by pip in a new environment, works from an empty folder."""
+"""Test the wheel that `make wheel` builds, installed by pip in a new environment and run from an empty
+folder."""
 
 from __future__ import annotations
 
@@ -85,7 +86,8 @@ def test_what_an_extra_is_for_names_it(place: Path, words: str, extra: str) -> N
 
 @pytest.mark.parametrize("command", MOST_MS, ids=" ".join)
 def test_it_starts_at_once(place: Path, command: tuple[str, ...]) -> None:
-    """By processor time of the fastest of ten starts, so that other load on the machine does not count."""
+    """Test the processor time of the fastest of ten starts, so that other load on the machine does not
+    count."""
     program, *words = command
 
     def seconds() -> float:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The engine's sums over one flow, the slow way: row by row, as docs/metrics.md words them."""
+"""Computes the engine's sums over one flow in a simple, slow way: row by row, as docs/metrics.md defines
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from tcplearn.traces import Columns
 def answers(
     rows: Columns, spec: estimators.Spec, arithmetic: str = "double"
 ) -> tuple[list[float], list[float]]:
-    """Prediction and RTO in force just before each row."""
+    """Return the predictions and RTOs that are in force just before each row."""
     if spec.core:
         known = {key: rows[key] for key in ("ack_delay_us", "flight_segments", "ttl") if key in rows}
         run = _native.Estimator(spec.name, arithmetic, spec.params).run
@@ -64,7 +65,7 @@ def figures(
 
 
 def timer(held: list[tuple[int, float]]) -> Timer:
-    """Of samples, each with the RTO that it is held against."""
+    """Return a timer's sums over pairs of an RTT and the RTO that was in force for it."""
     return Timer(
         timed=len(held),
         misses=sum(y > rto for y, rto in held),

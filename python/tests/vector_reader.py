@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The golden vectors of every kind, as Python plays them: what vectors/README.md describes, line by line."""
+"""Reads the golden vectors of every kind as vectors/README.md describes them, and runs them on Python's
+classes."""
 
 from __future__ import annotations
 
@@ -97,14 +98,15 @@ PLAYERS: dict[tuple[str, str], tuple[Callable[[str, str, dict[str, float]], Play
 
 @cache
 def _series(path: Path) -> tuple[list[int], list[tuple[str, tuple[int, ...]]]]:
-    """What the first line says of repetitions, and each further line: its word and its numbers."""
+    """Return the repetitions in the first line, and the word and the numbers of each further line."""
     lines = [line.split(",") for line in path.read_text().splitlines()]
     repeat = [int(n) for n in lines.pop(0)[1:]] if lines[0][0] == "repeat" else [1, 0, 1]
     return repeat, [(word, tuple(map(int, numbers))) for word, *numbers in lines]
 
 
 def events(path: Path) -> Iterator[tuple[str, tuple[int, ...], bool]]:
-    """Word, numbers, and whether an answer is asked for; first a word that is empty: before any event."""
+    """Yield the word and the numbers of each event, and whether an answer is expected after it. The first
+    item has an empty word and stands for the state before any event."""
     yield "", (), True
     (rounds, period_us, every), lines = _series(path)
     count = 0
@@ -117,7 +119,7 @@ def events(path: Path) -> Iterator[tuple[str, tuple[int, ...], bool]]:
 
 
 def replay(kind: str, folder: str, name: str, arithmetic: str) -> Iterator[tuple[str, Numbers, Numbers]]:
-    """Of every answer of an algorithm: its case, what was found, what is expected, as fixed point has it."""
+    """Yield for each answer of an algorithm its case, the numbers found, and the numbers expected."""
     make, units = PLAYERS[kind, folder]
     text = (VECTORS / kind / folder / f"{name.replace('/', '--')}.csv").read_text()
     for part in text.split("case,")[1:]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What somebody, or a disk, may have made of a result that was kept: mostly good JSON."""
+"""Makes wrong versions of a stored result, as a person or a disk may have changed it. Most are valid JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXTS: dict[str, str] = {
 
 
 def _numbers(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where there are numbers, other than truths."""
+    """Yield the path to each number in `value`, without booleans."""
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _numbers(inner, (*way, key))
@@ -47,7 +47,7 @@ def _with(found: dict[str, Any], way: tuple[Any, ...], value: Any) -> dict[str, 
 
 
 def changes(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Of a good result, by what is wrong with each."""
+    """Return changed versions of the good result `found`, by a description of the change."""
     own = [key for key in found if key not in _STAMP]
     out = {f"{key} is not there": {k: v for k, v in found.items() if k != key} for key in (*own, "key")}
     out |= {f"{key} is a word": {**found, key: "x"} for key in (*own, "key", "format")}
@@ -63,13 +63,14 @@ def changes(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def ways(good: bytes) -> dict[str, bytes]:
-    """Of a good result's file, by what is wrong with each."""
+    """Return changed contents of the file of a good result, by a description of the change."""
     out = {name: text.encode(errors="surrogateescape") for name, text in TEXTS.items()}
     return out | {name: json.dumps(found).encode() for name, found in changes(json.loads(good)).items()}
 
 
 def check(kept: Kept, job: Job, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each is as if it were absent, with one line that names the file; what was kept is good still."""
+    """Check that each wrong version of `file` is treated as absent, with one line that names the file, and
+    that the original is accepted again."""
     good = file.read_bytes()
     expected = kept.get(job)
     assert expected is not None and not capsys.readouterr().err

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""List the test cases: every estimator and preset on every series, and variants with other parameters.
-Here are the cases of double_reference.py and fixed_reference.py; other ..._reference.py files have CASES.
-Default parameters are those of the papers and RFCs, as docs/algorithms lists them."""
+"""List the test cases: every estimator and preset on every series, and variants with other parameters. This
+file has the cases of double_reference.py and fixed_reference.py; each other ..._reference.py file has its own
+CASES. Default parameters are those of the papers and RFCs, as docs/algorithms lists them."""
 
 from importlib import import_module
 from pathlib import Path

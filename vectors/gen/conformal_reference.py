@@ -11,7 +11,8 @@ from double_reference import RTT_MAX_US, clamp
 
 
 class Timer:
-    """The width of the interval above a prediction if `width` = 1, with detection of level changes."""
+    """Computes the width of the interval above a prediction if `width` = 1, and detects changes of the RTT's
+    level."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps
@@ -104,7 +105,8 @@ BINS = 105
 
 
 class Tail:
-    """The width of the interval above a prediction: a quantile of excesses, corrected for misses so far."""
+    """Computes the width of the interval above a prediction: a quantile of excesses, corrected for misses so
+    far."""
 
     def __init__(self, a, miss, count, wary, steps):
         self.a, self.counts_misses, self.wary, self.steps = a, count, wary, steps

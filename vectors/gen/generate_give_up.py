@@ -43,7 +43,8 @@ def unanswered(h, first, retries):
 
 
 def allowed(h, ticks):
-    """Return whether `ticks` is at least 9/8 of the time of stock Linux and at most 16/9 of it."""
+    """Return whether the time `ticks` is 9/8 to 16/9 of the time after which stock Linux gives a handshake
+    up."""
     stock = unanswered(h, h.second, h.retries)[0]
     return 8 * ticks >= 9 * stock and 9 * ticks <= 16 * stock
 

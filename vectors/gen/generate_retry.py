@@ -27,14 +27,15 @@ REQUESTS = 220
 
 
 def latency(dice, n):
-    """Return the latency of a transmission in us: two levels, and some ten times slower."""
+    """Return a random latency of transmission `n` in us. Latencies have two levels, and some are ten times
+    longer."""
     level = 20_000 if n < REQUESTS * 2 // 3 else 90_000
     slow = 10 if dice.random() < 0.02 else 1
     return int(slow * level * (0.8 + dice.expovariate(4))) + 1
 
 
 def hostile(dice, now, number):
-    """Yield calls that are refused, and requests at the greatest numbers and times."""
+    """Yield calls that the timer refuses, and requests with the greatest numbers and times."""
     yield "sent", number, now - 1
     yield "sent", number, 2**62 + 1
     yield "answered", number + 10**9, 0, now
@@ -49,7 +50,7 @@ def hostile(dice, now, number):
 
 
 def run(timer, earlier, dice, rate, loss, clear):
-    """Yield the calls of requests that are lost at random, as a client makes them, with what they answer."""
+    """Yield the calls that a client makes for requests that are lost at random, and the timer's answers."""
     events, now, sent = [], 1_000_000, 0
     next_us = now
 

@@ -66,7 +66,7 @@ def kept(count, flights):
 
 
 class Policy:
-    """The segments in flight and their timer. A subclass has the rules of a policy."""
+    """Holds the segments in flight and their timer. A subclass has the rules of a policy."""
 
     defaults: ClassVar = {}
 

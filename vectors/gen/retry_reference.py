@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the retry timer (docs/algorithms/retry.md) in integers, of the references of the resend policy
-`priced` and of the width of `conformal`."""
+"""Implement the retry timer (docs/algorithms/retry.md) in integers, based on the references of the resend
+policy `priced` and of the width of `conformal`."""
 
 from types import SimpleNamespace
 
@@ -17,8 +17,8 @@ DEFAULTS = {
 
 
 class Retry:
-    """The requests without an answer, by number, and what the answers have shown. Of two waits that end
-    together that of the lower place goes first."""
+    """Holds the unanswered requests by number, and statistics of the answers. If two waits end at the same
+    time, the one with the lower place is first."""
 
     def __init__(self, **changed):
         self.how = how = {**DEFAULTS, **changed}
@@ -68,7 +68,8 @@ class Retry:
         return max(4 * self.most, 256 * self.policy.stock(1))
 
     def first(self):
-        """Return the first wait, and what is kept with the request to judge it."""
+        """Return the first wait of a request, and the data that is stored with the request to judge this
+        wait."""
         p = self.policy
         if not self.rate:
             p.open(1)
@@ -106,7 +107,7 @@ class Retry:
         return self.earliest().due if self.out else -1
 
     def fired(self, now):
-        """Return the code, and the request and its copy if one is due."""
+        """Return the code and, if a copy of a request is due, the request and the number of the copy."""
         if self.late(now):
             return TIME, 0, 0
         self.now = now

@@ -16,7 +16,8 @@ def lower_median(values):
 
 
 class Predictors:
-    """The predictors: trackers of the RTT's level, learners of what follows a deviation, the last sample."""
+    """Computes the predictors: trackers of the RTT's level, learners of the RTTs that follow a deviation, and
+    the last sample."""
 
     def __init__(self, a, y, median_start, dead_zone, by_outlier):
         self.a, self.median_start, self.dead_zone, self.by_outlier = a, median_start, dead_zone, by_outlier

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks over which of the kernel's congestion controls the module registers its own, and by which names."""
+"""Checks for which of the kernel's congestion controls the module registers its own variant, and under which
+names."""
 
 import os
 import shutil
@@ -55,8 +56,8 @@ def check_the_kernel_loads_the_module_by_its_name():
 
 
 def check_a_base_that_needs_more_memory_is_not_used():
-    """Check that a base whose `init` writes beyond 64 bytes is refused: here a copy of the module with the
-    name `vegas`, whose own data is there."""
+    """Check that a base whose `init` writes beyond 64 bytes is refused. A copy of the module takes the name
+    `vegas`, whose own data is there."""
     sh("rmmod tcp_vegas")
     _load_copy((b"cubic\0", b"xubic\0"), (b"vegas\0", b"xegas\0"), (b"tl-%s\0", b"vegas\0"))
     try:

@@ -65,13 +65,14 @@ def check_an_allocation_that_fails_at_load():
 
 
 def _said():
-    """Return the lines about assumptions in the kernel's log, without their times."""
+    """Return the lines about the module's assumptions in the kernel's log, without their times."""
     lines = (line.partition("tcplearn: ")[2] for line in sh("dmesg").splitlines())
     return [line for line in lines if "this kernel does not" in line or "assumes" in line]
 
 
 def check_an_assumption_about_the_kernel_that_does_not_hold():
-    """Check that the module is not loaded if an assumption does not hold, and says so in one line."""
+    """Check that the module is not loaded if an assumption does not hold, and that it logs one line about
+    this."""
     refused = []
     while True:
         before = len(_said())
@@ -88,7 +89,8 @@ def check_an_assumption_about_the_kernel_that_does_not_hold():
 
 
 def check_assumptions_that_cannot_be_tried_are_said():
-    """Check that without the loopback device the module is loaded, and says that it has tried nothing."""
+    """Check that without the loopback device the module is loaded, and logs that it could not test any
+    assumption."""
     before = len(_said())
     sh("/bin/ip link set lo down")
     try:
@@ -119,7 +121,8 @@ def check_an_allocation_that_fails_in_a_new_namespace():
 
 
 def refused(name, value=None):
-    """Return the error of a system call that reads or writes a sysctl; a Python file would write twice."""
+    """Read or write the sysctl `name` by one system call and return its error. (A Python file object would
+    repeat a write that fails.)"""
     fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
     try:
         _ = os.read(fd, 1000) if value is None else os.write(fd, value)

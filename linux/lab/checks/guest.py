@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Provides what the checks in the lab's virtual machine share: settings, namespaces, processes, results."""
+"""Provides code that the checks in the lab's virtual machine share: settings, namespaces, processes,
+results."""
 
 import ctypes
 import json

@@ -198,7 +198,8 @@ def check_vegas_keeps_its_own_answer_to_losses():
 
 
 def states(slab):
-    """Return the number of objects in the slab cache `slab`, None if the kernel merged it with another."""
+    """Return the number of objects in the slab cache `slab`, or None if the kernel merged this cache with
+    another."""
     lines = Path("/proc/slabinfo").read_text().splitlines()
     return next((int(line.split()[1]) for line in lines if line.startswith(f"{slab} ")), None)
 

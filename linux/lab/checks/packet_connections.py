@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts (single packets exchanged with the kernel) for handshakes, closes, received data, ICMP."""
+"""Defines packet scripts (single packets exchanged with the kernel) for handshakes, closes, received data,
+ICMP."""
 
 import ctypes
 import errno

@@ -23,8 +23,8 @@ def script(rto=False):
 
 
 class Host:
-    """With `early`, a segment may come sooner than a script expects it, as a resend policy may send it, but
-    not later."""
+    """Represents the kernel's end. With `early`, a segment may come sooner than a script expects it, as a
+    resend policy may send it, but not later."""
 
     def __init__(self, congestion, estimator="", resend="", early=False):
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts (single packets exchanged with the kernel) for what follows a first retransmission, on
-connections that have learned the path: a resend policy then has first waits that are shorter than the
-kernel's RTO."""
+"""Defines packet scripts (single packets exchanged with the kernel) for the packets after a first
+retransmission, on connections that have learned the path: a resend policy then has first waits that are
+shorter than the kernel's RTO."""
 
 import socket
 
@@ -27,7 +27,8 @@ def _requests(c, count, seq=1, rtt_ms=RTT_MS):
 
 
 def _learned(h, fades=0):
-    """Return a connection that has seen requests, and fades of 1.2 s, and its next sequence number."""
+    """Return a connection that has completed requests and seen `fades` fades of 1.2 s, and its next sequence
+    number."""
     c = h.client(rtt_ms=RTT_MS, timestamps=True)
     seq = _requests(c, 40)
     for _ in range(fades):

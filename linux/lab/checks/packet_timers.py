@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packet scripts (single packets exchanged with the kernel) for timers, loss recovery and cwnd."""
+"""Defines packet scripts (single packets exchanged with the kernel) for timers, loss recovery and cwnd."""
 
 import errno
 import socket

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks that a resend policy, which times retransmissions, starts with what it learned of the same peer."""
+"""Checks that a resend policy, which times retransmissions, starts with the knowledge of earlier connections
+to the same peer."""
 
 import os
 import socket
@@ -33,7 +34,8 @@ def _until_resend_ms(port):
 
 
 def _learn(port):
-    """Let a resend policy learn; after many losses it would start a connection with the kernel's own wait."""
+    """Send requests without losses to `port`, from which a resend policy learns. After many losses it would
+    start the next connection with the kernel's own wait."""
     s = connect(port)
     for _ in range(100):
         s.sendall(b"x" * 500)

@@ -44,8 +44,8 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield (event, wait in us, time in ms) of a resend policy's log records. After a retransmission the
-    wait is the one that the module set."""
+    """Yield the event, the wait in us and the time in ms of each of a resend policy's log records. After a
+    retransmission the wait is the one that the module set."""
     for r in records(data, RESEND):
         wait_us, event, rto_us = struct.unpack_from("<q8xB3xI", r, 24)
         yield event, rto_us or wait_us, struct.unpack_from("<Q", r, 8)[0] / 1000
@@ -149,7 +149,7 @@ def check_first_waits_of_resends_are_not_beyond_stocks():
 
 
 def _arrived(c, within_s=0.005):
-    """Return how many segments the peer gets until none comes for `within_s`."""
+    """Return how many segments the peer receives before none comes for `within_s`."""
     count = 0
     while c.wire.packet(within_s) is not None:
         count += 1

@@ -15,7 +15,7 @@ OURS = "tcplearn: "  # how a message of the module begins
 
 
 def unread(log: int) -> Iterator[str]:
-    """Yield the module's messages in the kernel's log that were not read yet, without their beginning."""
+    """Yield the module's messages in the kernel's log that were not read yet, without their common prefix."""
     while True:
         try:
             record = os.read(log, 8192).decode()
@@ -29,7 +29,8 @@ def unread(log: int) -> Iterator[str]:
 
 
 def refused(kind: str, spec: bytes) -> int:
-    """Return the errno of writing `spec` to the setting of `kind`, or 0; a Python file would write twice."""
+    """Write `spec` to the setting of `kind` by one system call and return its errno, or 0. (A Python file
+    object would repeat a write that fails.)"""
     setting = SETTINGS / kind
     place = os.open(setting if setting.exists() else WITHOUT_SETTING, os.O_WRONLY)
     try:

@@ -29,7 +29,8 @@ def info(s):
 
 
 def watch(device):
-    """Record TCP segments that enter c1 by `device`; return a function that ends this and returns them."""
+    """Record TCP segments that enter c1 by `device`; return a function that ends the recording and returns
+    them."""
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     s.bind((device, 0))
     s.settimeout(0.05)
@@ -131,8 +132,9 @@ def log_of(namespace):
 
 
 def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
-    """Return what was measured of a connection on which `side` ("active" or "passive") sends. The router
-    drops `count` packets `lost` ("syn", "syn-ack"). `fresh`: nothing is known of the destination."""
+    """Return the measurements of a connection on which `side` ("active" or "passive") sends. The router drops
+    `count` packets of the kind `lost` ("syn" or "syn-ack"). With `fresh`, the kernel knows nothing of the
+    destination."""
     sender = "c0" if side == "active" else "c2"
     if fresh:
         in_namespace(sender, lambda: settings(policy, timestamps))()

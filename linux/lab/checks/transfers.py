@@ -29,7 +29,8 @@ def use(estimator, log=1):
 
 
 def serve(port, answer=0, fast_open=False, congestion=None):
-    """Start a server in c1 that reads to the end, and sends `answer` bytes after the first byte."""
+    """Start a server in c1 that reads until the client closes, and sends `answer` bytes after the first
+    byte."""
     if os.fork():
         time.sleep(0.05)
         return

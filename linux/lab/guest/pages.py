@@ -3,9 +3,8 @@
 
 pages.py NAMESPACE ROUTER FIRST_PORT COUNT BYTES,... PACKET NTH DROPS LOST FILE
 
-The router drops packets of the handshakes (handshakes.py) of the pages numbered in the file LOST. A line
-of FILE has bytes, port, whether packets were dropped, and in us: handshake, first byte, last byte.
-"""
+The file LOST has the numbers of the pages in whose handshakes the router drops packets (handshakes.py). A
+line of FILE has bytes, port, whether packets were dropped, and in us: handshake, first byte, last byte."""
 
 import subprocess
 import sys

@@ -10,7 +10,7 @@ sys.path.append(str(Path(__file__).parents[1] / "report"))
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> stub.Engine:
-    """The native engine's place taken by made-up results."""
+    """Return made-up results that replace the native engine."""
     made = stub.Engine()
     made.install(monkeypatch.setitem, lambda *a: monkeypatch.setattr(*a, raising=False))
     return made

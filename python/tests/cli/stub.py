@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn.replay` and `tcplearn.estimators` without the native module."""
+"""Replaces `tcplearn.replay` and `tcplearn.estimators`, so that tests of the command line need no native
+module."""
 
 from __future__ import annotations
 
@@ -129,8 +130,8 @@ class Engine:
 
 
 def main() -> int:
-    """`python stub.py SECONDS ARGUMENTS...`: the command line as a process of its own; it makes the file that
-    `STUB_BEGUN` names when the seconds begin."""
+    """Run the command line in a process of its own: `python stub.py SECONDS ARGUMENTS...`. A replay takes
+    SECONDS; when it begins, the file named by the environment variable `STUB_BEGUN` is created."""
     sys.path.append(str(Path(__file__).parents[1] / "report"))
     Engine(sleep_s=float(sys.argv[1]), begun=os.environ.get("STUB_BEGUN", "")).install(
         operator.setitem, setattr

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn causes`: what each classifier says at each fast retransmit of a capture."""
+"""Test `tcplearn causes`, which prints each loss classifier's decision at each fast retransmit of a
+capture."""
 
 from __future__ import annotations
 

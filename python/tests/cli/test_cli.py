@@ -23,7 +23,8 @@ STUB = [sys.executable, stub.__file__]
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) -> str:
-    """Refuses with one line on stderr, nothing on stdout; answers the line."""
+    """Check that the command with `arguments` prints nothing on stdout, one line on stderr, and exits with
+    `code`; return the line."""
     assert main(list(arguments)) == code
     out, err = capsys.readouterr()
     assert out == ""

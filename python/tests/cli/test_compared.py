@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The defaults of the verbs that compare estimators are those of the functions below them."""
+"""Test that the verbs that compare estimators have the same defaults as the Python functions that they
+call."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `--help` of each verb looks like on a terminal of 80 columns and 24 lines."""
+"""Test the layout of the `--help` of each verb on a terminal of 80 columns and 24 lines."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def test_each_subcommand_has_a_whole_line(command: man.Command, capsys: pytest.C
 
 
 def test_no_option_says_of_which_other_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """An option that means something only beside another one is of a verb of its own."""
+    """Test that no option's help begins with "Of --", that is, has a meaning only beside another option."""
     for command in COMMANDS:
         assert "Of --" not in "\n".join(help_of(command.words[1:], capsys)), command.page

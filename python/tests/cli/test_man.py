@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Manual pages: one for each command, all that --help says in it, and nothing that man complains of."""
+"""Test the manual pages: each command has one, it contains all text of --help, and man prints no warning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*words: str | Path) -> str:
-    """What a program that has nothing to complain of writes."""
+    """Return the standard output of a program, and check that it succeeds and writes nothing to standard
+    error."""
     if not shutil.which(str(words[0])):
         pytest.skip(f"{words[0]} is not installed")
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -37,7 +38,7 @@ def test_a_page_for_each_command(folder: Path) -> None:
 
 
 def words_of(text: str) -> str:
-    """Without white space, in which --help and man differ."""
+    """Return `text` without white space and backquotes, which differ between --help and man."""
     return re.sub(r"\s", "", text.replace("`", ""))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn resend` from a capture to rows, table and picture."""
+"""Test `tcplearn resend` from a capture to its rows, its table and its picture."""
 
 from __future__ import annotations
 

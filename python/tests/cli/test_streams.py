@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Standard streams that are closed, that nobody reads, or that have ASCII only."""
+"""Test standard streams that are closed, that have no reader, or whose encoding is ASCII."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_pipe_that_nobody_reads_ends_it_quietly(verb: str, table: str) -> None
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, encoding: str, *words: str) -> str:
-    """On a terminal or a pipe of that encoding."""
+    """Run the command `words` with a standard output of the encoding `encoding` and return its text."""
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
     assert main(words) == 0
@@ -113,7 +113,8 @@ def test_a_real_terminal_without_utf8(table: str) -> None:
 def test_files_stay_utf8(
     table: str, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Data in a pipe too: their readers expect it of any locale."""
+    """Test that files, and data that is written to a pipe, are UTF-8 in any locale, because readers expect
+    UTF-8."""
     out = tmp_path / "table.txt"
     assert shown(monkeypatch, "ascii", "replay", table, "-o", str(out)) == ""
     assert "×" in out.read_text(encoding="utf-8") and "séance.csv" in out.read_text(encoding="utf-8")

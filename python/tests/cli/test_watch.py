@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn watch` on an interface that nobody else uses, and `tcplearn replay` of pipes."""
+"""Test `tcplearn watch` on an interface without other traffic, and `tcplearn replay` of pipes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ time.sleep(0.5)
 
 @pytest.fixture(scope="module")
 def alone() -> list[str]:
-    """The beginning of a command that runs in a network of its own, with its lo up."""
+    """Return the first words of a command that runs in a network namespace of its own, with lo up."""
     within = [
         "unshare",
         "-n" if os.geteuid() == 0 else "-rn",
@@ -77,13 +77,13 @@ def alone() -> list[str]:
 
 
 def beside_traffic(requests: int, command: str) -> list[str]:
-    """Run a shell's command while there is traffic."""
+    """Return a command that runs the shell command `command` while a client sends `requests` requests."""
     script = f'"{sys.executable}" -c "$0" {requests} 1 & {command}; code=$?; wait; exit $code'
     return ["sh", "-c", script, TRAFFIC, *WATCH]
 
 
 class Terminal:
-    """A program on a terminal of 100 columns, and what it wrote."""
+    """Runs a program on a terminal of 100 columns and stores its output."""
 
     def __init__(self, command: list[str], stdin: int | None = None) -> None:
         leader, follower = pty.openpty()
@@ -109,7 +109,8 @@ class Terminal:
             time.sleep(0.05)
 
     def result(self) -> str:
-        """After its end, what stays on the screen: all after the last line taken away again."""
+        """Wait for the program's end and return the text that remains on the screen after the last erased
+        line."""
         assert self.run.wait(60) == 0, self.text
         self._reader.join(10)
         return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", self.text.rpartition("\x1b[2K")[2])
@@ -161,7 +162,7 @@ kill -TERM $dumpcap $! && wait $dumpcap && wait $!
 
 
 def connected_alone(pid: int) -> bool:
-    """Whether a process is in another network than this one, and there is a connection there."""
+    """Return whether process `pid` is in another network namespace in which a connection is established."""
     theirs = Path(f"/proc/{pid}")
     if (theirs / "ns" / "net").readlink() == Path("/proc/self/ns/net").readlink():
         return False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Connections one after the other to each of several places, on the machine that measures:
+"""Opens connections one after another to each of several addresses, on the measuring machine:
 
 python connections.py COUNT SECONDS ADDRESS...    # JSON: address, number, port, milliseconds until connected
 
-One that is not connected after so many seconds is given up: null."""
+A connection that is not established after SECONDS is given up; its time is null."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Listeners that each get one SYN and never an answer to their SYN-ACKs, all at once:
+"""Opens listeners, all at once, each of which gets one SYN and never an answer to its SYN-ACKs:
 
 python dead_client.py SYNCNT:LATER:DATA...    # in a namespace of its own; makes a TUN device there
 
-SYNCNT: TCP_SYNCNT of the listener before listen(), LATER what it is set to afterwards; 0: left alone.
-DATA: 1 where the SYN has some, for Fast Open.
-JSON: of each the seconds until the kernel has given the request up, and those of its SYN-ACKs."""
+SYNCNT is the TCP_SYNCNT of the listener before listen(), LATER its value afterwards; 0 leaves it
+unchanged. DATA is 1 if the SYN carries data, for Fast Open. The output is JSON: for each listener the
+seconds until the kernel gave the request up, and the times of its SYN-ACKs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def listener(port: int, case: str) -> socket.socket:
 
 
 def requests() -> set[int]:
-    """Ports that have one."""
+    """Return the ports on which the kernel holds a connection request."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == REQUEST}
 

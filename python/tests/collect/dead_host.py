@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Connections to a host that never answers, all at once, each until the kernel gives it up:
+"""Opens connections to a host that never answers, all at once, each until the kernel gives it up:
 
 python dead_host.py DEVICE FAMILY:SYNCNT:TIMES...    # in the namespace; DEVICE sees the SYNs
 
 FAMILY is 4 or 6, SYNCNT the application's own TCP_SYNCNT or 0, TIMES how often the one socket connects.
-JSON: of each connect() its seconds, SYNs, and TCP_SYNCNT while it waited and afterwards. One that goes on
-for longer than twenty seconds is left."""
+The output is JSON: for each connect() its seconds, its SYNs, and TCP_SYNCNT during the wait and
+afterwards. A connect() that lasts longer than twenty seconds is abandoned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_S = 20
 
 
 class Syns:
-    """Counts SYNs by their source port."""
+    """Counts the SYNs that a device sees, by source port."""
 
     def __init__(self, device: str) -> None:
         self.of: Counter[int] = Counter()
@@ -65,7 +65,7 @@ def connects(case: str, syns: Syns) -> list[dict[str, float]]:
 
 
 def asked_of(sock: socket.socket) -> tuple[int, int]:
-    """Its port and TCP_SYNCNT."""
+    """Return the local port and the TCP_SYNCNT of `sock`."""
     return sock.getsockname()[1], sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT)
 
 

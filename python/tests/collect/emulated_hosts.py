@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows of hosts that are emulated, to train a model on where no other network may be measured:
+"""Measures emulated hosts and writes their rows, to train a model where no real network may be measured:
 
     .venv/bin/python python/tests/collect/emulated_hosts.py hosts.parquet    # root; two minutes
 
-60 hosts behind 1 to 8 routers, visited four times: RTTs of 2 to 300 ms, more with more hops, up to 10 %
-of jitter and 5 % of loss."""
+It measures 60 hosts behind 1 to 8 routers four times. RTTs are 2 to 300 ms, longer with more hops, with up
+to 10 % of jitter and 5 % of loss."""
 
 from __future__ import annotations
 

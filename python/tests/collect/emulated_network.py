@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A network of namespaces: the measuring machine, eight routers in a row, and hosts behind them. Nothing
-leads out of it."""
+"""Makes a network of namespaces: the measuring machine, eight routers in a row, and hosts behind them. The
+network has no connection to any other."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Network:
 
     @property
     def unreachable(self) -> str:
-        """A router says that there is no way to it."""
+        """Return an address for which a router answers that the host is unreachable."""
         return "10.99.200.1"
 
     def _spec(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Network:
         return {"seed": 1, "routers": self._routers, "places": places}
 
     def _ip(self, lines: Sequence[str], *words: str) -> None:
-        """Many commands by one process."""
+        """Run the commands `lines` by one process of ip(8), with the options `words`."""
         done = subprocess.run(
             ["ip", *words, "-batch", "-"], input="\n".join(lines), text=True, capture_output=True, check=False
         )
@@ -118,7 +118,8 @@ class Network:
             self._ip([*lines, "route add ::/0 dev eth0"], "-n", host)
 
     def _settled(self, machine: str) -> None:
-        """Waits until each link to the next machine is up and no address is being checked for a twin."""
+        """Wait until each link of `machine` is up and duplicate address detection has ended for all its
+        addresses."""
         end = time.monotonic() + SETTLED_AFTER_S
         while self._unsettled(machine):
             assert time.monotonic() < end, machine
@@ -156,12 +157,12 @@ class Network:
             self._settled(machine)
 
     def syns(self) -> list[tuple[float, str]]:
-        """Ends the paths; (when, to whom) of each SYN."""
+        """End the paths and return the time and the destination of each SYN."""
         return [(when, to) for when, to, _ in self.handshakes()["seen"]]
 
     def handshakes(self) -> dict[str, list[Any]]:
-        """Ends the paths; (when, to whom, port) of each SYN `seen`, (to whom, port) of each SYN or SYN-ACK
-        `dropped`."""
+        """End the paths. Return under "seen" the time, destination and source port of each SYN, and under
+        "dropped" the host and the measuring machine's port of each dropped SYN or SYN-ACK."""
         return ended(self._relay)
 
     def __exit__(self, *_: object) -> None:
@@ -175,7 +176,7 @@ class Network:
         )
 
     def command(self, *words: object) -> list[str]:
-        """Words that run tcplearn on the measuring machine."""
+        """Return a command that runs tcplearn with the arguments `words` on the measuring machine."""
         return ["ip", "netns", "exec", self.client, sys.executable, "-m", "tcplearn", *map(str, words)]
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The process that plays the paths: between the last router's TUN device and the host's it delays and drops
-packets as each place says, listens on the hosts' ports, and notes when each SYN passed the first router.
+"""Emulates the paths, in a process of its own: it delays and drops packets between the last router's TUN
+device and the host's as each place's settings demand, listens on the hosts' ports, and notes when each SYN
+passed the first router.
 
-`python emulated_paths.py SPEC.json`: "ready" on standard output once the devices are there; on SIGTERM the
-SYNs that it saw, as JSON. sch_netem is not in every kernel; this needs TUN devices alone."""
+`python emulated_paths.py SPEC.json` prints "ready" when the devices exist, and on SIGTERM the SYNs that it
+saw, as JSON. It needs TUN devices alone, because sch_netem is not in every kernel."""
 
 from __future__ import annotations
 
@@ -60,12 +61,12 @@ def route_packets(namespace: str) -> None:
 
 
 def answer_each() -> None:
-    """Let this namespace send as many ICMP errors as it is asked for: Linux sends a host one a second."""
+    """Switch off the limit of ICMP errors in this namespace. By default Linux sends a host one per second."""
     Path("/proc/sys/net/ipv4/icmp_ratelimit").write_text("0")
 
 
 class Way:
-    """One direction of a place's path."""
+    """Represents one direction of the path to a place."""
 
     def __init__(self, place: dict[str, Any], out: int, draw: random.Random, *, there: bool) -> None:
         self.out, self._draw = out, draw
@@ -83,7 +84,8 @@ class Way:
         return self._least_s + further * self._step_s + jitter_s
 
     def _loses_handshake(self, packet: bytes) -> bool:
-        """A SYN or SYN-ACK of IPv4: to or from which address and port of the one that measures."""
+        """Return whether the path drops `packet`, a SYN or SYN-ACK of IPv4. Note the host's address and the
+        measuring machine's port of each packet that is dropped."""
         if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
             return False
         tcp = packet[(packet[0] & 15) * 4 :]
@@ -155,7 +157,7 @@ class Relay:
                     heapq.heappush(self._queue, (now_s + way.delay_s(packet), self._count, way.out, packet))
 
     def _note(self, now_s: float) -> None:
-        """SYNs that come in from the measuring machine."""
+        """Note the time, destination and source port of a SYN that comes in from the measuring machine."""
         packet, address = self.tap.recvfrom(256)
         if address[0] != "near" or address[2] == socket.PACKET_OUTGOING:
             return
@@ -174,7 +176,8 @@ class Relay:
 
 
 def started(script: str, spec: Path) -> subprocess.Popen[str]:
-    """A process of `script`, which plays the paths of a spec; its devices are there."""
+    """Start `script`, which emulates the paths of the file `spec`, and return its process once it is
+    ready."""
     process = subprocess.Popen([sys.executable, script, str(spec)], stdout=subprocess.PIPE, text=True)
     assert process.stdout
     ready = process.stdout.readline() == "ready\n"
@@ -185,7 +188,7 @@ def started(script: str, spec: Path) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str] | None) -> dict[str, Any]:
-    """End such a process; its report."""
+    """End a process that emulates paths and return the report that it prints."""
     assert process and process.stdout
     process.terminate()
     found: dict[str, Any] = json.loads(process.stdout.readline())
@@ -193,7 +196,8 @@ def ended(process: subprocess.Popen[str] | None) -> dict[str, Any]:
 
 
 def serve(run: Callable[[], None], report: Callable[[], dict[str, Any]]) -> None:
-    """What such a process does when its devices are there: `run` until SIGTERM, then print the report."""
+    """Run `run` in a process that emulates paths until SIGTERM comes, then print the result of `report` as
+    JSON."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""First RTOs on this machine's own kernel, on emulated paths that lose SYNs and SYN-ACKs:
+"""Compares first RTOs on this machine's own kernel, on emulated paths that lose SYNs and SYN-ACKs:
 
     PYTHONPATH=python/tests .venv/bin/python python/tests/collect/first_rto_trial.py    # root; some minutes
 
-Places that the shipped model was not trained on: stock's one second, the best constant of the training, the
-model with history of the places, and a model of another network, whose every RTO is 20 ms."""
+The shipped model was not trained on these places. The first RTO is stock Linux's one second, the best
+constant of the training, that of the model with the history of the places, or that of a model of another
+network, which is always 20 ms."""
 
 from __future__ import annotations
 
@@ -43,10 +44,9 @@ LONGEST_S = 120.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of connections that lost a SYN or SYN-ACK: milliseconds from the first SYN to the last, as the first
-    router saw them, so that it does not matter when this machine came to look. SYNs of all; those sent again
-    although nothing was lost; and those beyond one for each loss: Linux answers a SYN that comes again within
-    half a second only once."""
+    """Holds the times at the first router from the first SYN to the last of connections that lost a SYN or
+    SYN-ACK and, of all connections, the SYNs, those resent although nothing was lost (`needless`) and those
+    beyond one per loss (`unanswered`), as Linux answers a second SYN within half a second only once."""
 
     name: str
     connections: int
@@ -57,7 +57,8 @@ class Outcome:
 
 
 def trial(name: str, model: Model | None, chosen: Sequence[Place], count: int) -> Outcome:
-    """The first connection with each place loses nothing: it is the history, and is not counted."""
+    """Return the results of `count` connections to each place. One more connection to each place comes first:
+    it loses nothing, gives the model its history, and is not counted."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         network = stack.enter_context(Network(chosen, folder))
@@ -67,14 +68,14 @@ def trial(name: str, model: Model | None, chosen: Sequence[Place], count: int) -
 
 
 def connected(network: Network, group: Group | None, count: int, longest_s: float) -> list[Any]:
-    """(address, number, port, milliseconds) of so many connections with each place."""
+    """Open `count` connections to each place and return address, number, port and milliseconds of each."""
     return rows_of(connecting(network, group, network.places, count, longest_s))
 
 
 def connecting(
     network: Network, group: Group | None, places: Sequence[Place], count: int, longest_s: float
 ) -> subprocess.Popen[str]:
-    """The process that makes so many connections with each of the places."""
+    """Start and return a process that opens `count` connections to each of `places`."""
     words = [sys.executable, str(HERE / "connections.py"), str(count), str(longest_s)]
     return subprocess.Popen(
         ["ip", "netns", "exec", network.client, *words, *map(network.address, places)],
@@ -85,7 +86,7 @@ def connecting(
 
 
 def rows_of(running: subprocess.Popen[str]) -> list[Any]:
-    """What it printed."""
+    """Wait for the process to end and return the rows that it printed."""
     output = running.communicate()[0]
     assert running.returncode == 0
     found: list[Any] = json.loads(output)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""linux/bpf/first_rto.bpf.c in a cgroup of its own, with a model. Needs root, cgroup2, clang and bpftool."""
+"""Loads linux/bpf/first_rto.bpf.c with a model, in a cgroup of its own. Needs root, cgroup2, clang and
+bpftool."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ __all__ = ["Group", "bpffs", "missing"]
 
 @contextlib.contextmanager
 def bpffs(folder: Path) -> Iterator[Path]:
-    """Where programs are pinned, of this test alone."""
+    """Mount a BPF file system in `folder`, in which a test alone pins its programs, and yield its path."""
     mounted = folder / "bpf"
     mounted.mkdir()
     subprocess.run(["mount", "-t", "bpf", "bpf", mounted], check=True)
@@ -32,7 +33,7 @@ def bpffs(folder: Path) -> Iterator[Path]:
 
 
 class Group:
-    """A cgroup whose connections have their first RTO from a model."""
+    """Represents a cgroup whose connections have the first RTO of a model."""
 
     def __init__(self, folder: Path, model: Model) -> None:
         self._folder = folder
@@ -53,5 +54,6 @@ class Group:
         self._undo.close()
 
     def join(self) -> None:
-        """Of a child, before it becomes another program."""
+        """Move the calling process into the cgroup. A child process calls this before it executes its
+        program."""
         (self.cgroup / "cgroup.procs").write_text(str(os.getpid()))

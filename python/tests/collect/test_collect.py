@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn collect`: lists of hosts, what other tools printed, its pace, its journal, and bad input. Nothing
-is sent but to this machine itself."""
+"""Test `tcplearn collect`: lists of hosts, imported output of other tools, its rate, its journal, and bad
+input. Packets are sent to this machine only."""
 
 from __future__ import annotations
 
@@ -195,7 +195,8 @@ def listener() -> Iterator[int]:
 def test_this_machine_by_connect_and_what_is_kept(
     listener: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A journal of one host, with a torn line, is gone on with; other options are refused."""
+    """Test that `collect` continues from a journal of one host with a damaged line, and refuses other
+    options."""
     out, journal = tmp_path / "out.parquet", tmp_path / "out.parquet.part"
     words = [
         "collect",
@@ -256,7 +257,8 @@ def test_every_column_is_a_field() -> None:
 
 @pytest.mark.skipif(not raw.allowed(), reason="raw sockets are not allowed here")
 def test_hostile_answers_do_no_harm() -> None:
-    """Packets cut short, of other connections, of other hosts; and an ICMP error that quotes 8 bytes."""
+    """Test packets that are cut short or belong to other connections or hosts, and an ICMP error that quotes
+    8 bytes: the prober must ignore them."""
 
     async def work() -> tuple[Reply, Reply]:
         prober = RawProber(Pacer(1e6))

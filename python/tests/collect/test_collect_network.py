@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn collect` on emulated paths, in namespaces that the test makes: 20 hosts behind one to eight
-routers, 2 to 300 ms, up to 5 % of loss; hosts that are filtered, unreachable or vanish; how fast it sends;
-stopping and going on."""
+"""Test `tcplearn collect` on emulated paths, in namespaces that the test makes: 20 hosts behind one to eight
+routers, RTTs of 2 to 300 ms, up to 5 % of loss; hosts that are filtered, unreachable or vanish; the rate of
+sending; stopping and continuing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def collected(made: Network, out: Path, *words: object, prefix: Sequence[str] = 
 
 
 def within(measured_us: int, emulated_ms: float) -> bool:
-    """1 ms or 2 %, whichever is more."""
+    """Return whether the measured RTT is within 1 ms or 2 %, whichever is more, of the emulated one."""
     return abs(measured_us / 1000 - emulated_ms) <= max(1.0, 0.02 * emulated_ms)
 
 
@@ -74,7 +74,7 @@ def test_hosts_that_do_not_answer(paths: Network, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="setpriv is not installed")
 def test_without_privilege(paths: Network, tmp_path: Path) -> None:
-    """connect() alone: hops and times, but no TTL."""
+    """Test that without privileges `collect` uses connect() and reports hops and RTTs, but no TTL."""
     places = PLACES[:8:2]
     drop = ("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw")
     rows = collected(
@@ -95,7 +95,8 @@ def most_in_a_second(times_s: Sequence[float]) -> int:
 
 
 def test_stopped_and_gone_on_with_at_the_rate_it_says(tmp_path: Path) -> None:
-    """What is done is not done again; Ctrl-C ends it at once; never more SYNs in a second than requested."""
+    """Test that Ctrl-C ends a run at once, that the next run measures no host again, and that never more SYNs
+    per second are sent than requested."""
     rate = 25
     with network([Place(hops=2, rtt_ms=20) for _ in range(8)], tmp_path) as made:
         hosts = [f"10.99.{k}.1" for k in range(1, 9)]

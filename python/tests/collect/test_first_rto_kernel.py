@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The first RTO on this machine's kernel, by the sock_ops program: when SYNs that are lost are sent again."""
+"""Test the first RTO that the sock_ops program sets on this machine's kernel, by the times at which lost SYNs
+are sent again."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ CASES: dict[str, tuple[Model | None, Place, int]] = {
 
 @pytest.fixture(scope="module")
 def gaps_ms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
-    """By the case: between the SYNs of the last connection with its place. All wait side by side."""
+    """Return, by name of the case, the times in ms between the SYNs of the last connection to the case's
+    place. All cases run at the same time."""
     with contextlib.ExitStack() as stack:
         folder = tmp_path_factory.mktemp("network")
         made = stack.enter_context(network([place for _, place, _ in CASES.values()], folder))
@@ -57,7 +59,8 @@ def test_stock_waits_a_second(gaps_ms: dict[str, list[float]]) -> None:
 
 
 def test_a_known_place_is_sent_to_again_soon(gaps_ms: dict[str, list[float]]) -> None:
-    """1.43 times the 60 ms of the handshake before, in ticks of 4 ms and by a timer that may be late."""
+    """Test that the first RTO is 1.43 times the RTT of the handshake before, which is 60 ms. The limits allow
+    for ticks of 4 ms and a late timer."""
     assert 80 <= gaps_ms["known"][0] < 500  # stock has 1,000; a busy machine answers late
 
 
@@ -66,5 +69,6 @@ def test_a_place_never_seen_has_the_constant(gaps_ms: dict[str, list[float]]) ->
 
 
 def test_a_wrong_model_gets_longer_where_its_syns_were_for_nothing(gaps_ms: dict[str, list[float]]) -> None:
-    """20 ms for a path of 60: the first connection resends for nothing, and the place is in doubt."""
+    """Test a model that sets 20 ms for a path of 60 ms. The first connection resends its SYN needlessly, and
+    the next connection to this place gets a longer first RTO."""
     assert 76 <= gaps_ms["wrong"][0] < 500

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn first-rto`: what it refuses, and that nothing is left where it fails or is taken out."""
+"""Test `tcplearn first-rto`: the input that it refuses, and that it leaves nothing behind if it fails or is
+unloaded."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How long this machine's kernel goes on with a handshake that nobody answers, where a wrong model has 60 ms
-for the first RTO: as long as stock, and at most twice that."""
+"""Test after which time this machine's kernel gives up an unanswered handshake, if a wrong model sets a first
+RTO of 60 ms. The time must be at least that of stock Linux and at most twice as long."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LATE_S = 0.6
 
 @pytest.fixture
 def namespace() -> Iterator[str]:
-    """With a host that has an address and never answers."""
+    """Yield a network namespace with a host that has an address and never answers."""
     if why := forbidden():
         pytest.skip(why)
     name = f"tl{os.getpid()}-dead"
@@ -68,8 +68,9 @@ CASES = {"4:0:1": 3, "4:1:1": 3, "4:2:1": 7, "6:0:1": 3, "6:1:1": 3, "4:0:2": 3,
 
 
 def test_connect_to_a_dead_host_takes_stocks_time_to_twice_that(namespace: str, tmp_path: Path) -> None:
-    """The sysctl and the application's own TCP_SYNCNT, and a second connect() of the same socket; what the
-    application reads is what it set."""
+    """Test connect() to a host that never answers, with limits by sysctl and by the application's own
+    TCP_SYNCNT, and a second connect() of the same socket. The application must read the TCP_SYNCNT that it
+    set."""
     sysctl(namespace, "tcp_syn_retries=5")
     with sock_ops.Group(tmp_path, WRONG) as group:
         sysctl(namespace, "tcp_syn_retries=1")  # set while it is loaded
@@ -101,7 +102,9 @@ LISTENERS = {
 
 
 def test_a_listener_holds_a_request_for_stocks_time_to_twice_that(namespace: str, tmp_path: Path) -> None:
-    """With one SYN-ACK more. What the application sets later is in force, with stock's first RTO."""
+    """Test that a listener holds an unanswered request at least as long as stock Linux and at most twice as
+    long, with one SYN-ACK more. A TCP_SYNCNT that is set after listen() is in force, with stock's first
+    RTO."""
     sysctl(namespace, "tcp_synack_retries=1")
     sysctl(namespace, "tcp_fastopen=0x602")  # of all listeners, without cookies
     with sock_ops.Group(tmp_path, WRONG) as group:

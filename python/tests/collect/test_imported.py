@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What hping3, traceroute and tcptraceroute printed, in each dialect: rows, or why not. The logs are of the
-hosts of test_imported_network.py: 10.99.K.N is behind K routers, and its RTT is 4 + K + 4 (N - 1) ms."""
+"""Test the import of the output of hping3, traceroute and tcptraceroute in each dialect: the rows, or the
+reason for refusing it. The logs are of the hosts of test_imported_network.py: 10.99.K.N is behind K routers,
+and its RTT is 4 + K + 4 (N - 1) ms."""
 
 from __future__ import annotations
 
@@ -296,7 +297,7 @@ def test_cases(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_row_for_each_port(tmp_path: Path) -> None:
-    """Hops are the same on the way to each."""
+    """Test that each port of a host gets a row, and that all rows have the hops of the one traceroute."""
     other = ANSWER.format("192.0.2.7", "8.1", "RA").replace("sport=80", "sport=81")
     trace = TRACE + " 1  192.0.2.1  1.0 ms\n 2  192.0.2.7  7.2 ms\n"
     (tmp_path / "x.log").write_text(SITE + OF_SITE + SITE + other + trace)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Output of several runs that is cut anywhere and mixed: every row is right, or the file is refused."""
+"""Test the import of the output of several runs that is cut anywhere and mixed: every row must be right, or
+the file is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ TIMES_MS = st.lists(st.integers(1, 9999).map(lambda tenths: tenths / 10), max_si
 
 
 class Ping:
-    """What one run of hping3 prints to its two streams, and the row of it."""
+    """Holds the text that one run of hping3 prints to standard output and standard error, and its expected
+    row."""
 
     def __init__(self, number: int, times_ms: Sequence[float], lost: int, verbose: bool) -> None:
         self.address = f"192.0.2.{number}"
@@ -68,7 +70,7 @@ def rows(text: str) -> dict[str, tuple[str, str, int, int | None, str]]:
 @settings(max_examples=40, deadline=None)
 @given(pings=PINGS, data=st.data())
 def test_one_after_another(pings: list[Ping], data: st.DataObject) -> None:
-    """Statistics fall anywhere among the answers, in the middle of a line too."""
+    """Test runs one after another whose statistics appear anywhere among the answers, even within a line."""
     text = ""
     for ping in pings:
         at = data.draw(st.integers(0, len(ping.output)))
@@ -79,7 +81,8 @@ def test_one_after_another(pings: list[Ping], data: st.DataObject) -> None:
 @settings(max_examples=80, deadline=None)
 @given(pings=PINGS, data=st.data())
 def test_side_by_side(pings: list[Ping], data: st.DataObject) -> None:
-    """Each run writes pieces that end anywhere, or at the end of a line; the pieces of all are shuffled."""
+    """Test runs side by side. Each writes pieces that end anywhere or at line ends; all pieces are
+    shuffled."""
     streams: list[list[str]] = []
     lines = data.draw(st.booleans())
     for ping in pings:
@@ -101,7 +104,8 @@ def test_side_by_side(pings: list[Ping], data: st.DataObject) -> None:
 
 
 class Trace:
-    """What one run of traceroute prints, in the pieces that it writes at once."""
+    """Holds the text of one run of traceroute, in the pieces that traceroute writes at once, and the expected
+    row."""
 
     def __init__(self, number: int, hops: int, probes: int) -> None:
         self.address = f"192.0.2.{number}"

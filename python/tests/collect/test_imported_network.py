@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn collect --import` of what hping3, traceroute and tcptraceroute print of emulated hosts whose RTT,
-hops and port are known: in a terminal, redirected into one file, and into two."""
+"""Test `tcplearn collect --import` of the output of hping3, traceroute and tcptraceroute for emulated hosts
+with known RTT, hops and port. The tools write to a terminal, to one file, or to two files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class Host:
 
 
 def hosts_of(count: int) -> list[list[Host]]:
-    """Return so many hosts that answer by the path they share, and on one path some that do not."""
+    """Return `count` hosts that answer, grouped by the path that they share, and some on one path that do
+    not."""
     paths = []
     for k, place in enumerate(PLACES, 1):
         addresses = range(1, count // len(PLACES) + 1)
@@ -106,7 +107,8 @@ def printed(made: Network, paths: Sequence[Sequence[Host]], tool: str, how: str,
 
 
 def answers_ms(logs: Sequence[Path]) -> dict[str, list[float]]:
-    """Return what hping3 printed as the RTT of each address, read in another way: address and RTT in turn."""
+    """Return pairs of an address and an RTT that hping3 printed for it, found without the importer under
+    test."""
     out: dict[str, list[float]] = defaultdict(list)
     for log in logs:
         text = re.sub(r"\r", "", log.read_text())
@@ -117,7 +119,7 @@ def answers_ms(logs: Sequence[Path]) -> dict[str, list[float]]:
 
 
 def is_printed(row: Row, logs: Sequence[Path]) -> bool:
-    """Whether a line of the logs that names the host has its least RTT."""
+    """Return whether a line of the logs that names the host of `row` contains the least RTT of `row`."""
     assert row.rtt_min_us is not None
     lines = (line for log in logs for line in log.read_text().splitlines() if row.address in line)
     numbers = (float(number) for line in lines for number in re.findall(r"(?<![\d.])\d+\.\d+(?![\d.])", line))
@@ -125,7 +127,8 @@ def is_printed(row: Row, logs: Sequence[Path]) -> bool:
 
 
 def check(rows: Sequence[Row], paths: Sequence[Sequence[Host]], tool: str, logs: Sequence[Path]) -> None:
-    """An answer that comes late, because the machine is busy, must be what the tool printed for that host."""
+    """Check the imported rows against the hosts. An answer that was late because the machine was busy must
+    have the time that the tool printed for that host."""
     by_address = {row.address: row for row in rows}
     hosts = [host for path in paths for host in path]
     assert len(rows) == len(by_address) and set(by_address) == {host.address for host in hosts}
@@ -152,8 +155,8 @@ def check(rows: Sequence[Row], paths: Sequence[Sequence[Host]], tool: str, logs:
 
 
 def whole(logs: Sequence[Path], paths: Sequence[Sequence[Host]]) -> tuple[list[Path], list[Sequence[Host]]]:
-    """Leave out a path whose log is refused, one at most: the timer of hping3 interrupts its writes to a
-    terminal, which then lacks a line."""
+    """Return the logs and paths without a path whose log is refused, which may be one at most: the timer of
+    hping3 interrupts its writes to a terminal, so that a line may be missing."""
     kept = []
     for log, path in zip(logs, paths, strict=True):
         try:
@@ -216,7 +219,8 @@ def test_four_hundred_hosts(made: Network, tool: str, how: str, tmp_path: Path) 
 
 
 def test_pings_and_traceroutes_make_one_row(made: Network, tmp_path: Path) -> None:
-    """As baddam2018 collected: both of each host, into one file."""
+    """Test one file that has both the pings and the traceroutes of each host, as baddam2018 collected them:
+    each host must have one row."""
     paths = hosts_of(16)
     for tool in ("hping3 -V", "traceroute -T"):
         logs = printed(made, paths, tool, "both", tmp_path)

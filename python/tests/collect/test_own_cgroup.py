@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where a test's program may be loaded: not below a cgroup that has one of its kind."""
+"""Test that a test's BPF program is not loaded below a cgroup that has a program of the same kind."""
 
 from __future__ import annotations
 

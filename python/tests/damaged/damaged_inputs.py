@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Damages every kind of file that tcplearn reads, and the words of its options, and runs the command on it:
+"""Damages every kind of file that tcplearn reads, and the values of its options, and runs the command on
+them:
 
     python damaged_inputs.py [--count N] [--seed N] [--keep DIR]     damaged inputs, drawn by the seed
     python damaged_inputs.py --captures DIR                          every file of a folder, as it is
 
-Accepted: the exit code 0, or 2 with one line that says what to do and no file of results; within a minute and
-600 MB. Prints what is not accepted, and how many runs ended how. With --keep DIR the inputs that were not
-accepted are stored."""
+A run is accepted if it ends with exit code 0, or with 2, one line that says what to do and no file of
+results, within a minute and 600 MB. The program prints each run that is not accepted, and how many runs
+ended in which way. With --keep DIR the inputs that were not accepted are stored."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def texts() -> Iterator[Case]:
 
 
 def settings() -> Iterator[Case]:
-    """Scenarios, paths, models and results."""
+    """Yield cases for scenarios, paths, models and results."""
     for file in sorted((ROOT / "linux" / "lab" / "scenarios").glob("*.toml")):
         yield Case(file.name, ("lab", "script", FILE), _beside(file), ".toml")
     for file in sorted((ROOT / "experiments").glob("*/*.toml")):
@@ -78,7 +79,7 @@ def settings() -> Iterator[Case]:
 
 
 def _beside(file: Path) -> bytes:
-    """The text with whole paths in place of those beside the file."""
+    """Return the text of `file` with the absolute paths of other files in place of relative ones."""
     text = file.read_text()
     for key in ("extends", "path"):
         head = f'{key} = "'
@@ -90,7 +91,8 @@ def _beside(file: Path) -> bytes:
 
 
 def damaged(data: bytes, draw: random.Random, is_text: bool) -> bytes:
-    """One to four changes: bits, bytes, lengths, pieces that are missing, repeated or moved, its end."""
+    """Return `data` with one to four changes: of bits, bytes or lengths, or by removing, repeating or moving
+    a piece, or by cutting off the end."""
     out = bytearray(data)
     for _ in range(draw.randint(1, 4)):
         at = draw.randrange(len(out) + 1)
@@ -117,7 +119,7 @@ def damaged(data: bytes, draw: random.Random, is_text: bool) -> bytes:
 
 
 def _number(out: bytearray, draw: random.Random) -> None:
-    """Another value for one of its numbers."""
+    """Replace one number in `out` by another value."""
     digits = [out[i : i + 1].isdigit() for i in range(len(out))]
     starts = [i for i, one in enumerate(digits) if one and not (i and digits[i - 1])]
     if starts:
@@ -129,7 +131,7 @@ def _number(out: bytearray, draw: random.Random) -> None:
 
 
 def fault(case: Case, folder: Path) -> tuple[str, str]:
-    """Run the case; what is not accepted ("" if all is), and how it ended."""
+    """Run the case; return the reason why the result is not accepted ("" if it is), and how the run ended."""
     file, out = folder / f"input{case.suffix}", folder / "out"
     if case.suffix == "spec":
         given = case.data.decode(errors="replace").replace("\0", "")
@@ -155,7 +157,7 @@ def fault(case: Case, folder: Path) -> tuple[str, str]:
 
 
 def judged(code: int, said: list[str], kb: int, out: Path) -> str:
-    """Returns what is not accepted, or ""."""
+    """Return the reason why a run with these results is not accepted, or "" if it is accepted."""
     text = " | ".join(said)[-600:]
     if code < 0:
         return f"ended by signal {-code}: {text}"
@@ -188,7 +190,7 @@ def whole(folder: Path) -> Iterator[Case]:
 
 
 def run(cases: Iterator[Case], keep: Path | None = None) -> tuple[Counter[str], list[str]]:
-    """How many ended how, and what is not accepted."""
+    """Run all cases; return the number of runs by how they ended, and the runs that are not accepted."""
 
     def one(case: Case) -> tuple[Case, str, str]:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Damaged files of every kind end in results or in one line; the tool finds what does not."""
+"""Test that damaged files of every kind give results or one line of error, and that damaged_inputs.py finds
+runs that give neither."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs tcplearn and scripts of Python in forks of one process that has imported what they all need: importing
-takes longer than most of them. Reads a line of JSON a run, answers with its exit code."""
+"""Runs tcplearn and Python scripts in forks of one process that has imported all common modules, because
+importing takes longer than most of these runs. It reads one line of JSON per run and answers with the exit
+code."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A row of the table of small forms, and what several rows share."""
+"""Defines a row of the table of small forms. A small form is a quick command that tests run in place of one
+that a page shows. Several rows share the functions and constants here."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ NAME = "a name stands for the reader's own"
 
 @dataclass(frozen=True)
 class Form:
-    """`shown` is a regular expression of the whole command; `runs` are run in its place by `make test`, and
-    `full` by `make test-full` too. `\\1` is the first group of the expression, TMP a folder of the test; what
-    inputs.py can make is made where a command names it. Steps are parted by &&."""
+    """Describes one row: `make test` runs `runs` in place of a command that matches the regular expression
+    `shown`, and `make test-full` also `full`. `\\1` is the match's first group, TMP a folder of the test.
+    Inputs that inputs.py knows are made if a command names them. Steps are separated by &&."""
 
     shown: str
     why: str
@@ -22,6 +23,6 @@ class Form:
 
 
 def with_traffic(command: str) -> str:
-    """The command on a network of its own, with requests over lo that begin when it listens."""
+    """Return a command that runs `command` in a network namespace of its own and sends requests over lo."""
     script = f"ip link set lo up; python3 traffic.py 700 1 & {command}; code=$?; wait; exit $code"
     return f"unshare -n sh -c '{script}'"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the pages' commands read: links to the tree, and small inputs under the names that pages use."""
+"""Makes the inputs of the commands on the pages: links to files of the tree, and small inputs with the names
+that the pages use."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def _lists(path: Path) -> None:
 
 
 def _settings(path: Path) -> None:
-    """A scenario with every value of net.tcplearn.KEY that a page sets; settings-KEY.toml."""
+    """Write the scenario settings-KEY.toml, which has every value of net.tcplearn.KEY that a page sets."""
     key = path.stem.partition("-")[2]
     found = {v for one in shown() for v in re.findall(rf"net\.tcplearn\.{key}=(\S+)", one.command)}
     algorithms = {"estimators": ["stock"]}
@@ -61,7 +62,8 @@ def _settings(path: Path) -> None:
 
 
 def _scenarios(path: Path) -> None:
-    """ns-3's requests on three paths and an overloaded queue, of two seeds."""
+    """Write small ns-3 scenarios of requests on three paths and of an overloaded queue, with two seeds
+    each."""
     folder = path / "ns3" / "scenarios"
     folder.mkdir(parents=True)
     (path / "docs" / "images").mkdir(parents=True)
@@ -77,7 +79,8 @@ def _scenarios(path: Path) -> None:
 
 
 def _of(module: str) -> Any:
-    """A module of other tests; late, so that pytest has imported what it collects."""
+    """Import and return `module`, which belongs to other tests. This happens late, after pytest has collected
+    them."""
     return importlib.import_module(module)
 
 
@@ -101,7 +104,7 @@ MADE: dict[str, Callable[[Path], object]] = {
 
 
 def prepare(folder: Path, command: str) -> None:
-    """Links to the tree, and the inputs that the command names."""
+    """Put links to the tree, and the inputs that `command` names, into `folder`."""
     for name in _LINKED:
         (folder / name).symlink_to(ROOT / name)
     for name, make in MADE.items():

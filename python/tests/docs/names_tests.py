@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Whether the files of a pytest command, and the words of its -k, are there: pytest itself takes seconds."""
+"""Checks that the test files of a pytest command, and the words of its -k, exist. pytest itself takes
+seconds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Small forms of benchmarks, generators, builds and other programs."""
+"""Lists small forms of commands that run benchmarks, generators, builds and programs other than tcplearn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NS3 = "cmake -S ns3 -B build/ns3 -G Ninja >/dev/null"
 
 
 def _smaller(script: str, arguments: str = "", **constants: str) -> str:
-    """A script of bench/ with other constants than its own."""
+    """Return a command that runs a script of bench/ with its module constants replaced by `constants`."""
     code = f"import sys; sys.path.insert(0, 'bench'); sys.argv = '{script} {arguments}'.split(); "
     code += f"from pathlib import Path; import {script} as m; "
     code += "; ".join(f"m.{name} = {value}" for name, value in constants.items())

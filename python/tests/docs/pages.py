@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The commands that pages and the scripts of bench/ show, one by one."""
+"""Finds the commands that the pages and the docstrings of the scripts of bench/ show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shown:
 
 
 def pages() -> list[Path]:
-    """Every page of the tree."""
+    """Return every Markdown page of the tree, except generated ones and the changelog."""
     found = [path for path in ROOT.rglob("*.md") if not path.relative_to(ROOT).parts[0].startswith(".")]
     return sorted(path for path in found if path.relative_to(ROOT).parts[0] not in _LEFT_OUT)
 
@@ -40,7 +40,7 @@ def scripts() -> list[Path]:
 
 
 def shown() -> list[Shown]:
-    """Each command once for each place that shows it."""
+    """Return each command of each page or script, without repetitions within one of them."""
     found = [Shown(_name(p), c, q) for p in pages() for c, q in of_page(p.read_text())]
     found += [Shown(_name(p), c, False) for p in scripts() for c in of_script(p.read_text())]
     return sorted(set(found))
@@ -51,8 +51,8 @@ def _name(path: Path) -> str:
 
 
 def of_page(text: str) -> Iterator[tuple[str, bool]]:
-    """Command, and whether it is within a sentence: every line of a block whose language is sh; of a block
-    without one, and of code within a sentence, what begins with a program."""
+    """Yield each command of a page and whether it stands within a sentence. In blocks of language sh every
+    line is a command; elsewhere only code that begins with the name of a program is."""
     for language, block in _FENCE.findall(text):
         if language in ("", "sh"):
             for line in _logical(block):
@@ -71,7 +71,7 @@ def of_script(text: str) -> Iterator[str]:
 
 
 def _logical(block: str) -> Iterator[str]:
-    """Lines without comments; a line that goes on, and a loop, in one."""
+    """Yield the lines of `block` without comments. Continued lines and loops become one line."""
     lines = (line.partition(" #")[0].strip() for line in block.replace("\\\n", " ").splitlines())
     text = "\n".join(line for line in lines if line and not line.startswith("#"))
     yield from re.sub(r"^for .*?^done$", _in_one, text, flags=re.MULTILINE | re.DOTALL).splitlines()
@@ -82,8 +82,8 @@ def _in_one(loop: re.Match[str]) -> str:
 
 
 def simple(line: str) -> Iterator[str]:
-    """The commands of a line, without sudo and the folder of programs: a loop's for each value, what `&&`,
-    `;` and `|` part by itself."""
+    """Yield the single commands of a line, without sudo and the folder of the program. A loop is expanded,
+    and the line is split at `&&`, `;` and `|`."""
     if loop := _LOOP.fullmatch(line):
         for value in loop[2].split():
             yield from simple(loop[3].replace(f"${loop[1]}", value))

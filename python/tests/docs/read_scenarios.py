@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads a profile of ns-3's scenarios and checks it, every grid of it: python read_scenarios.py FILE...
-[--profile NAME]. Planning the runs of a large one takes seconds."""
+"""Reads a profile of ns-3's scenarios and checks every grid in it: python read_scenarios.py FILE...
+[--profile NAME]. It does not plan the runs, because planning a large profile takes seconds."""
 
 from __future__ import annotations
 

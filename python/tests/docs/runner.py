@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs small forms: tcplearn and scripts of Python in forks, and what else there is in a shell."""
+"""Runs small forms: tcplearn and Python scripts in forks of one process, and all other programs in a
+shell."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Ran:
 
 
 class Forks:
-    """fork_server.py, started when it is first asked."""
+    """Starts fork_server.py at the first run and sends it the commands."""
 
     def __init__(self) -> None:
         self._server: subprocess.Popen[str] | None = None
@@ -61,18 +62,18 @@ class Forks:
 
 @dataclass(frozen=True)
 class Runner:
-    """In a folder of one test."""
+    """Runs small forms in the folder of one test."""
 
     forks: Forks
     folder: Path
 
     @property
     def own(self) -> Path:
-        """What a small form calls TMP."""
+        """Return the folder that replaces TMP in a small form."""
         return self.folder / "own"
 
     def run(self, small: str, seconds: int) -> Ran:
-        """In at most so many seconds a step."""
+        """Run the command `small`, with at most `seconds` for each step."""
         tree = self.folder / "tree"
         tree.mkdir()
         self.own.mkdir()
@@ -93,13 +94,14 @@ class Runner:
 
 
 def _has_a_machine(command: str) -> bool:
-    """The guest's images are in the user's cache."""
+    """Return whether the command boots the lab's guest, whose images are in the user's cache."""
     return any(words in command for words in ("tcplearn lab", "latency", "stalls --run", "forecasts --run"))
 
 
 def _cache(folder: Path, draws: bool) -> dict[str, str]:
-    """A cache without results, with the user's script of reports: making it takes seconds, and a machine that
-    has none makes it once and not in each folder."""
+    """Make a cache without results in `folder` and return the variable that selects it. If `draws` is true,
+    it has the script that draws reports, taken from the user's cache, because making the script takes
+    seconds."""
     if draws:
         page._bundle()
     cache = folder / "cache" / "tcplearn"
@@ -111,7 +113,7 @@ def _cache(folder: Path, draws: bool) -> dict[str, str]:
 
 
 def _words(step: str, folder: Path) -> tuple[list[str], Path, str | None]:
-    """As a shell expands them."""
+    """Return the words of `step` as a shell expands them."""
     match = _FORKED.fullmatch(step)
     assert match
     shell = ["bash", "-c", f"printf '%s\\0' {match[1]} {match[2]}"]
@@ -120,7 +122,7 @@ def _words(step: str, folder: Path) -> tuple[list[str], Path, str | None]:
 
 
 def _in_shell(command: str, tree: Path, env: Mapping[str, str], seconds: int) -> Ran:
-    """What builds runs in the tree itself."""
+    """Run the command in a shell. A command that builds something runs in the tree itself."""
     outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     plain = {key: value for key, value in os.environ.items() if key not in outer}
     path = f"{_BIN}:{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -140,7 +142,7 @@ def _in_shell(command: str, tree: Path, env: Mapping[str, str], seconds: int) ->
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """One at a time of all processes: what builds takes the same folders."""
+    """Hold a lock, so that only one process builds at a time: builds use the same folders."""
     (ROOT / "build").mkdir(exist_ok=True)
     with (ROOT / "build" / ".docs-lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

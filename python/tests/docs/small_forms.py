@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is run of a command that a page shows: of one that no row is of, the command as it is printed."""
+"""Finds the small form of a command that a page shows. A command without a row in the tables is run as
+printed."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def form_of(command: str) -> Form | None:
 
 
 def small(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What `make test` and what `make test-full` runs of it."""
+    """Return the small forms that `make test` and that `make test-full` run for `command`."""
     if is_not_run(command):
         return (), ()
     form = form_of(command)
@@ -50,7 +51,7 @@ def small(command: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _expanded(pattern: str, template: str, command: str) -> str:
-    """The template with the groups that took part; no other escape is read."""
+    """Return `template` with the groups that `pattern` finds in `command`. No other escapes are replaced."""
     match = re.fullmatch(pattern, command)
     assert match
     return re.sub(r"\\([1-9])", lambda of: match[int(of[1])] or "", template)

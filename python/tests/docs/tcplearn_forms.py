@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Small forms of what tcplearn does, and of what its own programs do to the kernel."""
+"""Lists small forms of the commands of tcplearn, and of its own programs that configure the kernel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`make bench`, small, and how it measures."""
+"""Test that `make bench` runs with small inputs, and how it measures memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def test_every_part_of_the_benchmark_runs() -> None:
 
 
 def test_the_memory_is_the_command_s_own() -> None:
-    """Not that of the program which starts it, which Linux adds to that of a plain child."""
+    """Test that the peak memory is that of the command itself. For a plain child process, Linux also counts
+    the memory of the program that starts it."""
     ours = bytearray(b"x") * 300_000_000
     assert run(["true"]).peak_mb < 50 < len(ours) / 1e6
     assert run([sys.executable, "-c", "len(bytearray(b'x') * 100_000_000)"]).peak_mb > 100

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Links between pages lead to files that are there."""
+"""Test that the links between pages lead to existing files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every command that a page or a script of bench/ shows is run, in a small form where it takes long."""
+"""Test every command that a page or a script of bench/ shows, by running it, in a small form if it takes
+long."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ SHOWN = pages.shown()
 
 
 def is_name(one: pages.Shown) -> bool:
-    """Of a command of tcplearn, within a sentence: verbs, and nothing else."""
+    """Return whether the command is only a name of a verb of tcplearn within a sentence."""
     return (
         one.is_in_prose
         and re.fullmatch(r"tcplearn [a-z-]+( (run|loss|rtt|check))?|python -P -m tcplearn", one.command)
@@ -33,7 +34,7 @@ COMMANDS = sorted({one.command for one in SHOWN if not is_name(one)})
 
 
 def _where(small: str) -> list[str]:
-    """Pages and commands that it stands for."""
+    """Return the pages and the commands on them that the small form `small` replaces."""
     whole = [f"{one.page}: {one.command}" for one in SHOWN if not is_name(one)]
     return [
         line for line in whole if any(small in runs for runs in small_forms.small(line.partition(": ")[2]))
@@ -41,7 +42,7 @@ def _where(small: str) -> list[str]:
 
 
 def _each() -> Iterator[object]:
-    """Each small form once, with its marks."""
+    """Yield each small form once as a test parameter, with its time limit and marks."""
     seen = set()
     for long in (False, True):
         for command in COMMANDS:
@@ -76,7 +77,7 @@ def test_its_options_are_run_too(command: str) -> None:
     "command", sorted({one.command for one in SHOWN if one.command.startswith("tcplearn ")})
 )
 def test_it_parses(command: str) -> None:
-    """As it is printed; its work is not done: a command only hands it back."""
+    """Test that tcplearn can parse the command as printed. The command's work is not done."""
     words = ["vectors" if word == "NAME" else word for word in shlex.split(command)[1:]]
     if words[-1] == "-e":
         words.append("last")
@@ -107,7 +108,7 @@ def test_every_script_of_the_benchmarks_is_run() -> None:
 
 
 def test_no_command_writes_a_tracked_page() -> None:
-    """Pages of experiments are files of the checkout, wherever the command runs."""
+    """Test that no command writes a page of an experiment into the checkout, in whichever folder it runs."""
     runs = [run for command in COMMANDS for some in small_forms.small(command) for run in some]
     steps = [step for run in runs for step in run.split(" && ")]
     writers = [step for step in steps if re.match(r"tcplearn experiments ", step)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Numbered datagrams over an emulated path, with when each was sent and received:
+"""Sends numbered datagrams over an emulated path, and stores when each was sent and received:
 
 python datagrams.py receive FILE                      # until SIGTERM; JSON: number, sent and received in ns
 python datagrams.py send COUNT BYTES EVERY_US WAIT_S  # to $TCPLEARN_SERVER; BYTES of IP packets
@@ -42,7 +42,7 @@ def receive(file: Path) -> None:
 
 
 def send(count: int, size: int, every_us: int, wait_s: float) -> None:
-    """Send as many, all `every_us`, and wait for the last."""
+    """Send `count` IP packets of `size` bytes, one every `every_us`, and then wait for `wait_s` seconds."""
     with socket.socket(type=socket.SOCK_DGRAM) as sock:
         sock.connect((os.environ["TCPLEARN_SERVER"], PORT))
         fill = bytes(size - _HEADERS_BYTES - _HEAD.size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Hops in the form of tcplearn.emulate.path, and packets that cross them."""
+"""Makes hops in the form of tcplearn.emulate.path, and sends packets over them without devices."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PLAIN: dict[str, Any] = {
 
 
 def one_way(**keys: Any) -> list[dict[str, Any]]:
-    """A path of one hop whose forward direction has these keys."""
+    """Return a path of one hop whose forward direction has the settings `keys`."""
     return [{"forward": PLAIN | keys, "reverse": PLAIN}]
 
 
 def hops_of(text: str, folder: Path) -> list[dict[str, Any]]:
-    """The hops of the path file with this text."""
+    """Return the hops of a path file with the content `text`."""
     file = folder / "mine.toml"
     file.write_text(text)
     return emulated.hops(network_path.load(file, "emulate"))
@@ -43,7 +43,7 @@ def crossed(
     seed: int = 1,
     forward: bool | Sequence[bool] = True,
 ) -> tuple[Ints, NDArray[np.uint8]]:
-    """When each packet arrives or is dropped, and the causes of drops."""
+    """Return the arrival or drop time of each packet, and the cause of its drop if it was dropped."""
     times = np.asarray(at_ns, np.int64)
     sizes = np.broadcast_to(np.asarray(size, np.int64), times.shape).copy()
     sides = np.broadcast_to(np.asarray(forward, bool), times.shape).copy()

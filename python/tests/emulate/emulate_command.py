@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn emulate` as a user types it."""
+"""Runs `tcplearn emulate` as a user does."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Given = ParamSpec("Given")
 
 
 def on_a_busy_machine(test: Callable[Given, None]) -> Callable[Given, None]:
-    """A test of times that is played again if it fails: the programs at both ends wait for processors that
-    other tests have, and what is wrong in itself is wrong each time."""
+    """Return a test of times that is repeated if it fails. The programs at both ends may wait for processors
+    that other tests use, whereas a real fault appears in each run."""
 
     @functools.wraps(test)
     def played(*args: Given.args, **kwargs: Given.kwargs) -> None:
@@ -45,7 +45,7 @@ def on_a_busy_machine(test: Callable[Given, None]) -> Callable[Given, None]:
 
 
 def missing() -> str:
-    """Why no link can be emulated here, or ""."""
+    """Return the reason why no link can be emulated on this machine, or "" if it can."""
     if not Path("/dev/net/tun").exists():
         return "no /dev/net/tun"
     for words in (["unshare", "-rnmp", "--fork", "true"], ["unshare", "-nmp", "--fork", "true"]):
@@ -67,7 +67,8 @@ def path_file(folder: Path, text: str) -> Path:
 def emulated(
     folder: Path, path: str | Path, *words: object, options: tuple[object, ...] = ()
 ) -> dict[str, Any]:
-    """Run a command that succeeds; the result, and as `output` what it printed."""
+    """Run `words` over the path and check that it succeeds. Return the emulator's result, with the standard
+    output of the command as `output`."""
     file = folder / "result.json"
     given = words_of("-q", "--json", "-o", file, *ANY_LATENESS, *options, path, "--", *words)
     done = subprocess.run(given, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
@@ -85,7 +86,8 @@ def sent(
     *options: object,
     wait_s: float = 0.2,
 ) -> tuple[dict[str, Any], NDArray[np.int64]]:
-    """The result, and (number, sent, received), times in ns, of the datagrams that arrived."""
+    """Send datagrams over the path; return the emulator's result and a row for each datagram that arrived:
+    its number, and when it was sent and received in ns."""
     seen = folder / "seen.json"
     server = shlex.join([sys.executable, str(DATAGRAMS), "receive", str(seen)])
     more = ("--server", server, "--wait-port", PORT, *options)

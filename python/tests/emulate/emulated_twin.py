@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A plain second implementation of one direction of an emulated hop (native/emulate): packet by packet, event
-by event, with the same streams of random numbers."""
+"""Implements one direction of an emulated hop a second time, to test native/emulate: packet by packet and
+event by event, with the same streams of random numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Draw:
 
 
 def rounded(value: float) -> int:
-    """Halves away from zero, as C rounds them."""
+    """Return `value` rounded to the nearest integer, with halves away from zero, as C does."""
     return math.floor(value + 0.5) if value >= 0 else -math.floor(-value + 0.5)
 
 
@@ -53,8 +53,8 @@ def now_in(d: dict[str, Any], key: str, now_ns: int) -> Any:
 
 
 def leaving(d: dict[str, Any], packets: list[tuple[int, int]]) -> list[int | None]:
-    """When each packet (time, bytes) has left the queue; None: it was full. The queue is played event by
-    event: a packet comes, a packet has been sent, or a trace's opportunity is there."""
+    """Return the time at which each packet (time, bytes) leaves the queue, or None if the queue was full. The
+    events are the arrival of a packet, the end of a transmission, and an opportunity of a link trace."""
     if d["rate_mbps"] is None and d["opportunities_ns"] is None:
         return [at_ns for at_ns, _ in packets]
     out: list[int | None] = [None] * len(packets)
@@ -131,8 +131,8 @@ def quantile(distribution: str, chance: float) -> float:
 
 
 class Hop:
-    """One direction: `play` gives (when it arrives or is dropped, cause) of each packet, in the order of
-    their entries."""
+    """Simulates one direction of a hop. `play` returns, for each packet in order of entry, the time at which
+    it arrives or is dropped, and the cause of the drop."""
 
     def __init__(self, d: dict[str, Any], drawn: dict[str, Any] | None, seed: int, hop: int, forward: bool):
         self.d, self.draw = d, {p: Draw(seed, hop, forward, p) for p in PURPOSES}
@@ -200,7 +200,8 @@ class Hop:
 
 
 def play(hops: list[dict[str, Any]], seed: int, packets: list[tuple[int, int]], forward: bool) -> list[Any]:
-    """(when, cause) of each packet (time, bytes) that enters in one direction."""
+    """Return the time of arrival or drop, and the cause of the drop, of each packet (time, bytes) that
+    crosses `hops` in one direction."""
     now = [(at_ns, NONE) for at_ns, _ in packets]
     order, alive = list(enumerate(hops)), list(range(len(packets)))
     for number, hop in order if forward else order[::-1]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""However `tcplearn emulate` ends, it says why in a line, and leaves no process, namespace or file."""
+"""Test that `tcplearn emulate` prints one line with the reason whenever it fails, and leaves no process,
+namespace or file in whatever way it ends."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def run(*words: object, before: tuple[str, ...] = ()) -> subprocess.CompletedPro
 
 
 def refused(done: subprocess.CompletedProcess[str], code: int, line: str) -> bool:
-    """Whether it ended with one line, which contains `line`, and did not run the command."""
+    """Return whether `done` ended with the exit code `code` and one line that contains `line`, without
+    running the command."""
     return (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1) and line in done.stderr
 
 
@@ -97,7 +99,8 @@ def test_without_privilege_or_device_it_is_one_line(before: tuple[str, ...], lin
 
 @AS_ROOT
 def test_an_unprivileged_user_has_a_link_too() -> None:
-    """In a user namespace. The capability is for reading this checkout."""
+    """Test that an unprivileged user can emulate a link in a user namespace. The one capability that the user
+    keeps is needed to read this checkout."""
     drop = "--reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search "
     drop += "--ambient-caps=+dac_read_search --bounding-set=-all,+dac_read_search"
     if subprocess.run(["setpriv", *drop.split(), "unshare", "-rn", "true"], check=False).returncode:
@@ -139,7 +142,7 @@ def test_a_server_that_ends_too_soon_makes_the_run_unusable() -> None:
 
 
 def _running(mark: str) -> list[str]:
-    """The processes, in whatever namespace, with this word in their command lines or environments."""
+    """Return the processes, in any namespace, that have `mark` in their command line or environment."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -177,7 +180,8 @@ def mark(tmp_path: Path) -> Iterator[str]:
 def test_nothing_is_left_when_it_is_stopped(
     number: int, code: int, waits: bool, mark: str, tmp_path: Path
 ) -> None:
-    """Ctrl-C goes to all processes of the terminal, other signals to the first one."""
+    """Test that signal `number` leaves nothing behind. Ctrl-C reaches all processes of the terminal, other
+    signals only the first one."""
     begun = tmp_path / "begun"
     server = ("--server", f"touch {begun}-server; sleep 600", *(("--wait-port", 80) if waits else ()))
     words = words_of("-q", "--json", "-o", tmp_path / "out.json", *server, "wired", "--")

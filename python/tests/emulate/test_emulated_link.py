@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Commands over an emulated link of this kernel see the rate, delay, queue and losses of the path file."""
+"""Test that commands over an emulated link of this kernel see the rate, delay, queue and losses of the path
+file."""
 
 from __future__ import annotations
 
@@ -32,12 +33,13 @@ print(got, time.monotonic() - begun_s)
 
 
 def dropped(result: dict[str, Any], side: str = "forward") -> dict[str, int]:
-    """The causes that took a packet, without zeros."""
+    """Return the number of dropped packets by cause, without the causes that dropped none."""
     return {cause: count for cause, count in result[side]["dropped"].items() if count}
 
 
 def apart_by(seen: Ints, gap_ns: int) -> bool:
-    """Whether packets came in this rhythm; a receiver that was not awake may have seen some late."""
+    """Return whether the packets were received `gap_ns` apart. Some may be late because the receiver was not
+    running."""
     offsets = seen[:, 2] - gap_ns * np.arange(len(seen))
     low, high = np.quantile(offsets, [0.05, 0.75])
     return bool(high - low < MS // 2)
@@ -66,7 +68,8 @@ def test_a_round_trip_has_both_delays(name: str, tmp_path: Path) -> None:
 
 @on_a_busy_machine
 def test_a_flood_is_let_through_at_the_rate_and_the_queue_drops_the_rest(tmp_path: Path) -> None:
-    """12 Mbit/s: a packet of 1,500 bytes takes 1 ms."""
+    """Test a flood of packets over 12 Mbit/s, where a packet of 1,500 bytes takes 1 ms: they arrive 1 ms
+    apart, and the queue drops the rest."""
     path = path_file(tmp_path, "[hop.line]\nrate_mbps = 12\nqueue_packets = 40\n")
     result, seen = sent(tmp_path, path, 400, 1500, 0)
     assert dropped(result) == {"queue": 400 - len(seen)}
@@ -86,7 +89,8 @@ def test_a_trace_lets_a_packet_through_in_each_opportunity(tmp_path: Path) -> No
 
 
 def test_the_lost_packets_are_those_of_the_seed(tmp_path: Path) -> None:
-    """What is lost by chance or in bursts of packets depends on no times: the same as without devices."""
+    """Test that random losses and bursts of losses by packet hit the same packets as in a simulation without
+    devices with the same seed, because they do not depend on times."""
     text = "[hop.a]\nloss_percent = 10\n[hop.b.forward]\nbursts = { kind = 'packets', to_bad_percent = 5, "
     text += "to_good_percent = 40 }\n"
     path = path_file(tmp_path, text)
@@ -108,7 +112,8 @@ def test_a_fade_takes_all_until_it_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("option", "side"), [("--drop-syn", "forward"), ("--drop-syn-ack", "reverse")])
 @on_a_busy_machine
 def test_a_handshake_loses_the_packets_that_it_is_told(option: str, side: str, tmp_path: Path) -> None:
-    """Linux sends a SYN or SYN-ACK again after 1 s (RFC 6298, section 2)."""
+    """Test that the chosen packet of the handshake is dropped, so that Linux resends it after 1 s (RFC 6298,
+    section 2)."""
     path = path_file(tmp_path, "[hop.line]\ndelay_ms = 5\n")
     options = ("--server", LISTEN, "--wait-port", 7000, option, 1)
     result = emulated(tmp_path, path, sys.executable, "-c", CONNECT, options=options)

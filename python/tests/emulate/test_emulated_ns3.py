@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The same path file in ns-3 and over the emulated link: requests take as long, and as many are lost."""
+"""Test that requests over the same path file in ns-3 and over the emulated link have similar response times
+and loss rates."""
 
 from __future__ import annotations
 

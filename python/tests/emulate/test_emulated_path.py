@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The emulated path without devices and clocks: seeded packets against what the path's keys promise."""
+"""Test the emulated path without devices and clocks: seeded packets must meet the rate, delay, losses and
+order that the path's keys set."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def spread(count: int = COUNT, every_ns: int = MS) -> Ints:
 
 
 def within(hits: int, count: int, share: float) -> bool:
-    """Whether a count is within five deviations of a binomial distribution's mean."""
+    """Return whether `hits` of `count` is within five standard deviations of a binomial distribution with
+    `share`."""
     return abs(hits - count * share) <= 5 * math.sqrt(count * share * (1 - share))
 
 
@@ -45,7 +47,8 @@ def test_a_flood_leaves_at_the_rate(rate_mbps: float) -> None:
 
 
 def test_a_full_queue_drops_the_packets_that_come_last() -> None:
-    """12 ms a packet at 1 Mbit/s; the limit counts the packet that is being sent."""
+    """Test a queue limit in packets, which includes the packet in transmission (12 ms at 1 Mbit/s), and one
+    in bytes: the last packets are dropped."""
     _, cause = crossed(one_way(rate_mbps=1.0, limit_packets=10), [0] * 15 + [12 * MS] * 3)
     assert cause.tolist() == [NONE] * 10 + [QUEUE] * 5 + [NONE] + [QUEUE] * 2
     _, cause = crossed(one_way(rate_mbps=1.0, limit_bytes=3100), [0] * 4, [1500, 1500, 200, 100])
@@ -119,7 +122,8 @@ def test_drawn_fades_are_those_of_both_directions() -> None:
 
 
 def test_a_trace_gives_each_opportunity_1500_bytes() -> None:
-    """Opportunities at 2, 2, 5 and 10 ms, and so on each 10 ms; an unused one is lost."""
+    """Test a link trace with opportunities at 2, 2, 5 and 10 ms that repeats every 10 ms. Each opportunity
+    carries 1,500 bytes and is lost if it is not used."""
     trace = [2 * MS, 2 * MS, 5 * MS, 10 * MS]
     hops = one_way(opportunities_ns=trace, limit_packets=5)
     due, cause = crossed(hops, [0, 0, 0, 0, 0, 0])

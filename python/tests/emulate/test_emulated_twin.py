@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The native path against its plain twin, on drawn paths and packets; what is read of a packet."""
+"""Test the native path against its second implementation on random paths and packets, and test how packet
+headers are read."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ def test_the_native_path_does_what_its_twin_does(
 
 
 def test_normal_jitter_is_the_normal_distribution() -> None:
-    """The native table is read between its rows."""
+    """Test that normal jitter has a normal distribution, although the native code interpolates between the
+    rows of a table."""
     at_ns = np.arange(20_000, dtype=np.int64) * S
     hop = {"forward": PLAIN | {"delay_ns": 100 * MS, "jitter_ns": 10 * MS}, "reverse": PLAIN}
     due, _ = crossed([hop], at_ns, seed=3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/baddam2018: its pages from runs that are made up, and one that needs none."""
+"""Test the pages of experiments/baddam2018, made from invented runs, and one page that needs no runs."""
 
 from __future__ import annotations
 

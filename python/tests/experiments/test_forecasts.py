@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/forecasts: forecasts beside measurements, and its page from the runs that are kept."""
+"""Test experiments/forecasts: the comparison of forecasts with measurements, and its page from the stored
+runs."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def measured(scale: float, spurious: float = 0.0) -> Timer:
 
 
 def on_path(factor: float, advised: str, held_up: float = 0.02, spurious: float = 0.0) -> paths.OnPath:
-    """Forecasts that are `factor` times what was measured."""
+    """Return a path whose forecasts are `factor` times the measured times, with `advised` as the advised
+    setting."""
     cell = Cell("x", {name: measured(scale) for name, scale in SCALE.items()})
     forecasts = {}
     for one in ALL:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/hwang2018: its criteria, choices and pages from runs that are made up."""
+"""Test the criteria, choices and pages of experiments/hwang2018 on invented runs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def test_a_criterion_shows_its_worst_condition() -> None:
 
 
 def test_drops_with_random_loss_are_counted_per_delivered_packet() -> None:
-    """Packets of 1250 bytes for 10 s: at 1 Mbit/s a thousand are delivered."""
+    """Test the drops per delivered packet, for packets of 1250 bytes and 10 s: 1 Mbit/s delivers a
+    thousand."""
 
     def lossy(sender: str, dropped: float, mbps: float, beside: int) -> Run:
         labels = {"loss_rate": 0.01, "beside": beside}
@@ -222,7 +223,8 @@ def test_a_network_that_was_drawn_with_codel_is_in_both_rows() -> None:
 
 
 def events(loss_rate: float, count: int) -> Run:
-    """Congestion has the higher RTT."""
+    """Return an invented run with `count` losses, half of which congestion caused; these have the higher
+    RTT."""
     congested = np.arange(count) % 2
     x = np.random.default_rng(1).uniform(1, 2, (2, count)) + 9 * congested
     series: dict[str, Floats] = dict(zip(training.INPUTS, x, strict=True))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/hwang2018: the tables of senders that cut by the probability, from runs that are made up."""
+"""Test the tables of experiments/hwang2018 on senders that reduce their window by the probability of
+congestion, with invented runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/hwang2018: which runs the criteria of harm are judged on, and the paper's tables."""
+"""Test on which runs experiments/hwang2018 judges its criteria of harm, and its tables of the paper's
+numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ METRICS = ("queue_dropped_packets", "mean_rtt_ms", "jain_index", "beside_goodput
 
 
 def harm(sender: str, clean: float, lossy: float) -> Iterator[Run]:
-    """Every metric is `clean` without random loss and `lossy` with it."""
+    """Yield runs of `sender` in which every metric is `clean` without random loss and `lossy` with it."""
     for rate, beside, seed in itertools.product((0.0, 1e-2), (0, 1), (101, 102)):
         labels = {"variant": sender, "topology.loss_rate": rate, "load.beside": beside}
         metrics = dict.fromkeys(METRICS, lossy if rate else clean)

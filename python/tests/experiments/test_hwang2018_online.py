@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/hwang2018: the tables of the classifier that learns online, from runs that are made up."""
+"""Test the tables of experiments/hwang2018 on the classifier that learns online, with invented runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ ENDS = (100.0, 200.0)
 
 
 def transfers(sender: str, *mbps: float) -> Iterator[Run]:
-    """Two seeds, of which each transfers at these rates in the periods that `ENDS` ends."""
+    """Yield runs of two seeds in which `sender` transfers at the rates `mbps` in the periods that end at
+    `ENDS`."""
     for seed in (401, 402):
         mbit = 0.0
         for start, end, rate in zip((0.0, *ENDS), ENDS, mbps, strict=False):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/hwang2018/README.md: each figure of its table stands on the page that its row names."""
+"""Test that each number in the table of experiments/hwang2018/README.md is on the page that its row links
+to."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ COUNT = re.compile(r"\d+ of \d+")
 
 
 def rows() -> Iterator[tuple[str, str, Path | None]]:
-    """Criterion, ours and the page: that of the row before where it says "there"."""
+    """Yield the criterion, our number and the page of each row. A row with "there" has the page of the row
+    before."""
     page: Path | None = None
     for line in (FOLDER / "README.md").read_text().splitlines():
         if not line.startswith("| ") or line.startswith("| criterion "):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/latency: its statistics against plain twins, and its pages from runs."""
+"""Test the statistics of experiments/latency against simple implementations, and its pages from stored
+runs."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def lab_timer(*of_runs: float, spurious: float = 0.0) -> Timer:
 
 
 def seeds_timer(factor: float, spurious: float = 0.0) -> Timer:
-    """Of nine seeds, no two of which are alike."""
+    """Return a timer with invented response times of nine seeds, no two of which are equal, in proportion to
+    `factor`."""
     found = []
     for seed in range(1, 10):
         times_ms = factor * np.random.default_rng(seed).lognormal(3, 1, 1000 + 10 * seed)
@@ -139,7 +141,8 @@ def test_timers_of_the_lab_have_their_names(algorithm: str, timer: str) -> None:
 
 
 def test_every_run_in_the_file_is_one_that_the_page_plans() -> None:
-    """Else a scenario or an algorithm has another name since, and the page has lost its runs."""
+    """Test that the page plans every run in the file. Otherwise a scenario or an algorithm was renamed, and
+    the page no longer finds its runs."""
     have = {run.identity for run in runs.read(FOLDER / "runs.parquet") if run.host == "lab"}
     planned = {identity for batch in lab.batches(FOLDER, "") for identity in batch.planned()}
     assert have and have <= planned

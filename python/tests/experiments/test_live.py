@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/live: its page is that of its file of runs, and its criteria are judged by whole intervals."""
+"""Test that the page of experiments/live is made from its file of runs, and that its criteria are judged by
+whole confidence intervals."""
 
 from __future__ import annotations
 

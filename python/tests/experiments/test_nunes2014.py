@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/nunes2014: its pages from runs that are made up. Each figure is drawn, each ratio is the one
-that was put in."""
+"""Test the pages of experiments/nunes2014 with invented runs: each figure is drawn, and each ratio on the
+page is the ratio of the invented numbers."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def runs(
     algorithms: Sequence[tuple[str, str]],
     measured: Callable[[str, Mapping[str, Any], str, int], Mapping[str, float]],
 ) -> Iterator[Run]:
-    """Two seeds of each network, algorithm and timing. One flow of two has no sample, both where the errors
-    are none."""
+    """Return runs with two seeds for each network, algorithm and timing. A run has two flows; the second has
+    no samples, and neither has any if `measured` gives no errors."""
     for (scenario, labels), (algorithm, timing), seed in (
         (network, one, seed) for seed in (1, 2) for network in networks for one in algorithms
     ):
@@ -206,7 +206,8 @@ def test_a_network_that_carries_nothing_is_named(tmp_path: Path) -> None:
 
 
 def live_runs() -> list[Run]:
-    """Of Jacobson's 2 and 3 ticks of error in two runs, of the experts 1 and 2."""
+    """Return two runs in which Jacobson's estimator has errors of 2 and 3 ticks, and the experts of 1 and
+    2."""
     found = []
     for number in (0, 1):
         for algorithm, error in (("reno+stock", 2.0), (f"reno+{live.OF}", 1.0)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The file of an experiment's runs, and what is done of those that it lacks."""
+"""Test the file in which an experiment stores its runs, and the execution of runs that the file lacks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_file_that_is_none_is_one_line(tmp_path: Path) -> None:
 
 
 class Made:
-    """Three runs, which fail or are interrupted as a test wants."""
+    """Simulates a batch of three runs that fail or are interrupted as a test demands."""
 
     name = "thin/full"
 

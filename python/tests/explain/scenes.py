@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Connections with one stall each, and the truth about it."""
+"""Simulates connections with one stall each, whose cause and duration are known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ ALL = tuple(PLACES)
 
 @dataclass(frozen=True)
 class Truth:
-    """A stall as it was: when what was lost was sent, and how long it took until what arrived was."""
+    """Holds the true cause and duration of a stall. The duration is the time from the first transmission of a
+    lost packet to that of the copy that arrived."""
 
     cause: str
     by_server: bool
@@ -34,25 +35,25 @@ Scene = Callable[[Talk], Truth]
 
 
 def _calm(talk: Talk) -> int:
-    """Requests without a stall; return when the next is sent."""
+    """Send requests without a stall; return the time of the next request."""
     return talk.exchanges(talk.open(), BEFORE)
 
 
 def _asked(talk: Talk) -> int:
-    """Send a request after those; return when it is at the server."""
+    """Send a request after those without a stall; return the time at which it reaches the server."""
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)
     return at + HALF_US
 
 
 def _served(talk: Talk, at_us: int, *, request: int = 200) -> None:
-    """The stalled request is answered, and the connection closed."""
+    """Answer the stalled request and close the connection."""
     talk.answer(at_us, ANSWERED, 1, ASKED + request)
     talk.close(at_us + 60_000, ASKED + request, ANSWERED + 1)
 
 
 def syn_lost(talk: Talk) -> Truth:
-    """The first SYN."""
+    """Simulate the loss of the first SYN."""
     talk.syn(0, lost=0.9)
     at = talk.exchanges(talk.open(1_000_000), BEFORE)
     talk.close(at, ASKED, ANSWERED)
@@ -60,7 +61,7 @@ def syn_lost(talk: Talk) -> Truth:
 
 
 def syn_ack_lost(talk: Talk) -> Truth:
-    """The first SYN-ACK; the client sends its SYN again."""
+    """Simulate the loss of the first SYN-ACK, after which the client sends its SYN again."""
     talk.syn(0)
     talk.syn_ack(HALF_US, lost=0.1)
     at = talk.exchanges(talk.open(1_000_000), BEFORE)
@@ -69,8 +70,8 @@ def syn_ack_lost(talk: Talk) -> Truth:
 
 
 def _request_lost(talk: Talk, times: int) -> int:
-    """Sends a request of one segment whose first `times` copies are lost; returns how much later than the
-    first the one that arrives is sent, in microseconds."""
+    """Send a request of one segment whose first `times` transmissions are lost. Return the time from the
+    first transmission to the one that arrives, in microseconds."""
     at = _calm(talk)
     late = 242_000 * times
     for after in range(0, late, 242_000):
@@ -81,17 +82,18 @@ def _request_lost(talk: Talk, times: int) -> int:
 
 
 def request_lost(talk: Talk) -> Truth:
-    """A request of one segment, repaired by the probe of its sender."""
+    """Simulate the loss of a request of one segment, which the sender's tail loss probe repairs."""
     return Truth("tail_probe", False, _request_lost(talk, 1), ("client", "middle"))
 
 
 def request_lost_twice(talk: Talk) -> Truth:
-    """And its first retransmission."""
+    """Simulate the loss of a request of one segment and of its first retransmission."""
     return Truth("resend_lost", False, _request_lost(talk, 2), ("client", "middle"))
 
 
 def answer_lost(talk: Talk) -> Truth:
-    """An answer of one segment, lost near the client; the request was acknowledged before."""
+    """Simulate the loss, near the client, of an answer of one segment. The request was acknowledged
+    before."""
     there = _asked(talk)
     talk.answer(there, ANSWERED, 1, ASKED + 200, lost=0.1)
     talk.answer(there + 242_000, ANSWERED, 1, ASKED + 200)
@@ -100,7 +102,7 @@ def answer_lost(talk: Talk) -> Truth:
 
 
 def lost_in_the_middle(talk: Talk) -> Truth:
-    """One of twenty segments of a request; SACK asks for it at once."""
+    """Simulate the loss of one of twenty segments of a request, which SACK repairs at once."""
     at = _calm(talk)
     for k in range(20):
         talk.client(at + 100 * k, ASKED + 1448 * k, 1448, ANSWERED, lost=0.9 if k == 4 else None)
@@ -118,13 +120,14 @@ def lost_in_the_middle(talk: Talk) -> Truth:
 
 
 def tail_lost_by_timer(talk: Talk) -> Truth:
-    """Without SACK there are no probes: the timer repairs the last segment."""
+    """Simulate the loss of a last segment without SACK. The retransmission timer repairs the loss, because
+    there are no tail loss probes without SACK."""
     talk.sacks = False
     return Truth("tail_timer", False, _request_lost(talk, 1), ("client", "middle"))
 
 
 def spurious(talk: Talk) -> Truth:
-    """The request is late by 300 ms on its way, so it is sent again for nothing."""
+    """Simulate a request that the path delays by 300 ms, so that it is retransmitted needlessly."""
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED, held=(0.9, 300_000))
     talk.client(at + 242_000, ASKED, 200, ANSWERED, held=(0.9, 63_000))
@@ -136,7 +139,7 @@ def spurious(talk: Talk) -> Truth:
 
 
 def overtaken_by_its_copy(talk: Talk) -> Truth:
-    """The request is late by 400 ms, and what was sent in its place comes before it."""
+    """Simulate a request that the path delays by 400 ms, so that its retransmission arrives first."""
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED, held=(0.9, 400_000))
     talk.client(at + 380_000, ASKED, 200, ANSWERED)
@@ -148,7 +151,7 @@ def overtaken_by_its_copy(talk: Talk) -> Truth:
 
 
 def ack_lost(talk: Talk) -> Truth:
-    """The ACK of an answer; the server sends the answer again for nothing."""
+    """Simulate the loss of the ACK of an answer, so that the server needlessly sends the answer again."""
     there = _asked(talk)
     talk.answer(there, ANSWERED, 1, ASKED + 200)
     talk.client(there + HALF_US, ASKED + 200, 0, ANSWERED + 1, lost=0.9)
@@ -160,7 +163,8 @@ def ack_lost(talk: Talk) -> Truth:
 
 
 def delayed_ack(talk: Talk) -> Truth:
-    """A request in two writes: the second waits for the ACK of the first (Nagle), which is held back."""
+    """Simulate a request in two writes. The second waits for the ACK of the first (Nagle), which is
+    delayed."""
     at = _calm(talk)
     talk.client(at, ASKED, 100, ANSWERED)
     talk.answer(at + HALF_US + 40_000, ANSWERED, 0, ASKED + 100)
@@ -170,7 +174,7 @@ def delayed_ack(talk: Talk) -> Truth:
 
 
 def window_closed(talk: Talk) -> Truth:
-    """The server reads nothing for half a second in the middle of a request."""
+    """Simulate a server whose receive window is closed for half a second in the middle of a request."""
     at = _calm(talk)
     talk.client(at, ASKED, 1448, ANSWERED)
     talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 1448, window=0)
@@ -181,7 +185,7 @@ def window_closed(talk: Talk) -> Truth:
 
 
 def slow_server(talk: Talk) -> Truth:
-    """The server acknowledges a request, and answers 300 ms after it came."""
+    """Simulate a server that acknowledges a request and answers 300 ms after it arrived."""
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)
     talk.answer(at + HALF_US + 40_000, ANSWERED, 0, ASKED + 200)
@@ -190,7 +194,7 @@ def slow_server(talk: Talk) -> Truth:
 
 
 def pausing_client(talk: Talk) -> Truth:
-    """The client sends half of its request, and the other half 300 ms later."""
+    """Simulate a client that sends the first part of its request, and the rest 300 ms later."""
     at = _calm(talk)
     talk.client(at, ASKED, 1448, ANSWERED)
     talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 1448)
@@ -200,7 +204,8 @@ def pausing_client(talk: Talk) -> Truth:
 
 
 def pausing_writer(talk: Talk) -> Truth:
-    """What it sent was no full segment: it had nothing more to send, whenever the ACK came."""
+    """Simulate a client that pauses between two writes. As the first segment was not full, the client had no
+    more data to send, whenever the ACK came."""
     at = _calm(talk)
     talk.client(at, ASKED, 500, ANSWERED)
     talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 500)

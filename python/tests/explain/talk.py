@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Connections whose every loss is known, as a capture sees them from any place between client and server."""
+"""Simulates connections with known losses, as a capture at any place between client and server records
+them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ CLIENT, MIDDLE, SERVER = 0.0, 0.5, 1.0
 
 @dataclass
 class Talk:
-    """Times are those of sending. Where a packet is lost is a place, as that of the capture is."""
+    """Simulates one connection. Times are those of sending. A place is a number from CLIENT to SERVER;
+    `place` is that of the capture."""
 
     place: float = CLIENT
     rtt_us: int = RTT_US
@@ -51,7 +53,8 @@ class Talk:
         window: int = 65535,
         options: bytes = b"",
     ) -> None:
-        """`lost`: the place where it is lost; `held`: where the path holds it, and for how long."""
+        """Send a segment. `lost` is the place at which it is lost. `held` is the place at which the path
+        delays it, and the delay in us."""
         me, other = (
             (self.wire.client, self.wire.server) if by_client else (self.wire.server, self.wire.client)
         )
@@ -87,11 +90,11 @@ class Talk:
         )
 
     def client(self, at_us: int, seq: int, payload: int, ack: int | None, **more: object) -> None:
-        """Send from the client."""
+        """Send a segment from the client, with further arguments of `send` in `more`."""
         self.send(at_us, True, seq, payload, ack, **more)  # type: ignore[arg-type]
 
     def answer(self, at_us: int, seq: int, payload: int, ack: int | None, **more: object) -> None:
-        """Send from the server."""
+        """Send a segment from the server, with further arguments of `send` in `more`."""
         self.send(at_us, False, seq, payload, ack, **more)  # type: ignore[arg-type]
 
     def syn(self, at_us: int, lost: float | None = None) -> None:
@@ -99,14 +102,14 @@ class Talk:
         self.client(at_us, 0, 0, None, flags=SYN, lost=lost, options=self._offer())
 
     def syn_ack(self, at_us: int, lost: float | None = None) -> None:
-        """Send the server's."""
+        """Send the server's SYN-ACK."""
         self.answer(at_us, 0, 0, 1, flags=SYN, lost=lost, options=self._offer())
 
     def _offer(self) -> bytes:
         return mss(1460) + (SACK_PERMITTED if self.sacks else b"")
 
     def open(self, at_us: int = 0) -> int:
-        """Shake hands; return the time after it, at the client."""
+        """Perform the handshake and return the time at which it ends at the client."""
         self.syn(at_us)
         self.syn_ack(at_us + self.rtt_us // 2)
         self.client(at_us + self.rtt_us, 1, 0, 1)
@@ -115,7 +118,8 @@ class Talk:
     def exchanges(
         self, at_us: int, count: int, request: int = 200, answer: int = 1, pause_us: int = 50_000
     ) -> int:
-        """Ask and answer so many times from the beginning of both streams; return the time after them."""
+        """Exchange `count` requests and answers from the beginning of both streams; return the time of the
+        next request."""
         for k in range(count):
             self.client(at_us, 1 + k * request, request, 1 + k * answer)
             at_us += self.rtt_us // 2
@@ -124,23 +128,23 @@ class Talk:
         return at_us
 
     def close(self, at_us: int, client_seq: int, server_seq: int) -> None:
-        """Say goodbye at both ends, which acknowledges all."""
+        """Close the connection from both ends, which acknowledges all data."""
         self.client(at_us, client_seq, 0, server_seq, flags=FIN)
         self.answer(at_us + self.rtt_us // 2, server_seq, 0, client_seq + 1, flags=FIN)
         self.client(at_us + self.rtt_us, client_seq + 1, 0, server_seq + 1)
 
     def frames(self) -> list[Frame]:
-        """Return what was captured, in order of time."""
+        """Return the captured packets in order of time."""
         return sorted(self.wire.frames, key=lambda frame: frame[0])
 
 
 def pcap_of(*talks: Talk) -> bytes:
-    """Return one capture of all these connections."""
+    """Return a capture of all the connections `talks`."""
     return pcap(sorted((frame for talk in talks for frame in talk.frames()), key=lambda frame: frame[0]))
 
 
 def explained(folder: Path, *talks: Talk) -> Explained:
-    """Return what `explain` says of one capture of all these connections."""
+    """Return the result of `explain` for one capture of all the connections `talks`."""
     path = folder / "talk.pcap"
     path.write_bytes(pcap_of(*talks))
     return run([path])

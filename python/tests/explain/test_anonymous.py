@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is shared has no address, file or path of the captures in it."""
+"""Test that anonymised output contains no address, file name or path of the captures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of two captures, of three hosts, and of one that is cut short."""
+    """Return a folder with two captures of three hosts, and a third capture that is cut short."""
     out = tmp_path / "klonk"
     out.mkdir()
     lossy, slow, third = Talk(port=40_000), Talk(port=40_001, server="10.0.0.9"), Talk(server="192.0.2.7")

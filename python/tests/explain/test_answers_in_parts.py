@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What holds an answer up in its middle is a part of its request's time."""
+"""Test that a pause in the middle of an answer counts as part of its request's time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_a_pause_in_an_answer(tmp_path: Path, place: str, cause: str, by: str, w
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_pause_between_writes_begins_with_the_last_of_them(tmp_path: Path, place: str) -> None:
-    """Its ACK is not waited for."""
+    """Test that a pause between two writes of an answer begins with the last segment of the first write, and
+    not with the ACK of that segment."""
     talk = Talk(place=PLACES[place])
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)

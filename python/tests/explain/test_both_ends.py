@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Real captures in which the end that stalls most is not where the answer is."""
+"""Test the advice for real captures in which the end that stalls most is not the only cause of slow
+requests."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn explain` from captures to sentences, tables and rows."""
+"""Test `tcplearn explain` from captures to its sentences, tables and rows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_each_scene_in_words(tmp_path: Path, scene: str) -> None:
 
 
 def database(path: Path) -> Path:
-    """Requests to a host nearby, of which some are lost."""
+    """Write a capture of requests to a host with an RTT of 1 ms, of which some are lost."""
     talks = [Talk(port=40_000 + n, rtt_us=1000) for n in range(4)]
     for n, talk in enumerate(talks):
         thin.traffic(talk, n, 200, 0.02, rtt_us=1000)
@@ -84,7 +84,7 @@ def database(path: Path) -> Path:
 
 
 def well(path: Path) -> Path:
-    """Requests over a path that loses nothing."""
+    """Write a capture of requests over a path that loses no packets."""
     talk = Talk()
     thin.traffic(talk, 1, 300, 0.0)
     path.write_bytes(pcap_of(talk))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn explain` of many files: a job for each, which is kept; and the answer for all together."""
+"""Test `tcplearn explain` of many files: each file is a job whose result is stored, and all results are
+combined."""
 
 from __future__ import annotations
 

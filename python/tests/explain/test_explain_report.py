@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The report of `tcplearn explain`, and the packets behind it."""
+"""Test the report of `tcplearn explain` and its pictures of the packets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tcplearn.report.page import VEGALITE
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Requests of which some are lost, and a slow server."""
+    """Return a capture of requests to two servers: of the first some are lost, and the second is slow."""
     lossy, slow = Talk(port=40_000), Talk(port=40_001, server="10.0.0.9")
     thin.traffic(lossy, 1, 400, 0.03)
     SCENES["slow_server"](slow)
@@ -80,7 +80,8 @@ def test_the_file(capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_an_ack_is_drawn_in_the_stream_that_it_acknowledges() -> None:
-    """The client's stream is at 50,000 bytes and the server's at 900,000 when the request begins."""
+    """Test that an ACK is drawn in the stream that it acknowledges. When the request begins, the client's
+    stream is at 50,000 bytes and the server's at 900,000."""
     points = [
         (0.0, 50_100.0, "client", False),
         (20.0, 50_100.0, "server, ACK", False),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What counts as a request, and how long it took."""
+"""Test which exchanges `explain` counts as requests, and the response times that it reports."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_server_that_speaks_first_answers_nothing(tmp_path: Path) -> None:
 
 
 def test_pipelined_requests_are_told(tmp_path: Path) -> None:
-    """The second is sent before the answer to the first is complete."""
+    """Test two requests of which the second is sent before the answer to the first is complete."""
     talk = Talk()
     at = talk.open()
     talk.client(at, 1, 100, 1)
@@ -69,7 +69,7 @@ def test_pipelined_requests_are_told(tmp_path: Path) -> None:
 
 
 def test_the_answer_to_one_of_several_under_way(tmp_path: Path) -> None:
-    """The server is not waited for while the second request is on its way."""
+    """Test that `explain` does not blame the server while the second of two requests is on its way."""
     talk = Talk()
     at = talk.exchanges(talk.open(), 4)
     talk.client(at, 801, 100, 5)
@@ -86,7 +86,8 @@ def test_the_answer_to_one_of_several_under_way(tmp_path: Path) -> None:
 
 
 def test_a_connection_that_was_under_way(tmp_path: Path) -> None:
-    """Its handshake was not captured: the lower port is the server's."""
+    """Test a connection whose handshake was not captured: the host with the lower port is taken for the
+    server."""
     talk = Talk()
     at = talk.exchanges(1000, 20)
     talk.close(at, 4001, 21)
@@ -105,8 +106,8 @@ def test_an_answer_that_never_came_is_no_request(tmp_path: Path) -> None:
 
 
 def test_a_request_whose_sequence_numbers_jump(tmp_path: Path) -> None:
-    """A damaged capture: the numbers go on half of their range further, before the request is answered. What
-    went before cannot be compared with it."""
+    """Test a damaged capture whose sequence numbers jump by half of their range before the request is
+    answered. Data before the jump cannot be compared with data after it."""
     talk = Talk()
     at = talk.open()
     talk.client(at, 1, 200, 1)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecasts from a capture under stock, against the same path under the setting; and the advice."""
+"""Test forecasts made from a capture under the stock setting against simulations of the same path under the
+forecast setting, and the advice that follows."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def test_forecast_against_the_same_path(stock: tuple[Explained, list[float]], na
 
 
 def short(folder: Path, connections: int, seed: int, spec: str = "stock") -> tuple[Explained, list[float]]:
-    """Connections of a request or two, one after the other, to one server."""
+    """Simulate connections to one server, one after another, with one or two requests each. Return the result
+    of `explain` and the true response times."""
     talks, times = [], []
     for k in range(connections):
         talk = Talk(port=10_000 + k, rtt_us=thin.RTT_US)
@@ -64,7 +66,8 @@ def short(folder: Path, connections: int, seed: int, spec: str = "stock") -> tup
 
 
 def test_short_connections_are_judged_together(tmp_path: Path) -> None:
-    """Each begins as stock does, with the round trip of its handshake, so that its first request counts."""
+    """Test that short connections to a server are forecast together. Each begins as under the stock setting,
+    with the RTT of its handshake, so that the first request of a connection counts."""
     found, _ = short(tmp_path, 600, 0)
     told = _first(found)
     assert told is not None and told.stalls > 20
@@ -97,7 +100,7 @@ def test_timers_fire_on_ticks_that_the_senders_own_waits_tell(tmp_path: Path, ti
 
 
 def test_what_is_lost_twice_by_chance_is_lost_twice_under_any_timer(tmp_path: Path) -> None:
-    """With 15 % loss the slowest requests are those whose retransmission was lost too."""
+    """Test forecasts at 15 % loss, where the slowest requests are those whose retransmission was lost too."""
     talk = Talk()
     thin.traffic(talk, 1, 2000, 0.15, tick_us=4000)
     told = _first(explained(tmp_path, talk))
@@ -108,7 +111,8 @@ def test_what_is_lost_twice_by_chance_is_lost_twice_under_any_timer(tmp_path: Pa
 
 
 def test_spurious_resends_are_counted_on_every_flight(tmp_path: Path) -> None:
-    """On a path that jitters a short timer fires for nothing, as often as it does when it is set."""
+    """Test that the forecast counts spurious retransmissions on every flight: on a path with jitter, a short
+    timer fires needlessly as often as the forecast says."""
     talk, set_ = Talk(), Talk()
     thin.traffic(talk, 1, 2000, 0.01, jitter=0.35)
     thin.traffic(set_, 2, 2000, 0.01, "stock:rto_min_us=5000", jitter=0.35)
@@ -143,7 +147,8 @@ def test_the_advice_is_a_line_to_type(stock: tuple[Explained, list[float]]) -> N
 
 @pytest.mark.parametrize(("ms", "shorter"), [(5, False), (100, True)])
 def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
-    """The sender has a shorter timer than stock's already: that is no gain, and stock is a candidate."""
+    """Test a capture whose sender already has a shorter timer than stock Linux: the forecast finds this
+    setting, expects no gain from it, and lists stock as an alternative."""
     talk = Talk()
     times = thin.traffic(talk, 1, 1500, 0.03, f"stock:rto_min_us={ms}000", tick_us=4000)
     found = explained(tmp_path, talk)
@@ -201,8 +206,8 @@ _TWO = "nexthop via 10.9.0.2 dev d0 weight 1 nexthop via 10.9.0.3 dev d0 weight 
 @pytest.mark.parametrize("before", [STOCK, "rto_min 20 ms"])
 @pytest.mark.parametrize(("to", "hops"), [("", _ONE), ("", _TWO), ("192.0.2.7", _ONE), ("192.0.2.7", _TWO)])
 def test_the_lines_do_and_undo_what_they_say(to: str, hops: str, before: str) -> None:
-    """In a network of their own, with a default route as DHCP writes it, or with two hops; it may have a
-    setting already."""
+    """Test that the advised commands make and undo a setting, in a network namespace whose default route is
+    as DHCP writes it or has two hops, and which may have a setting already."""
     line, undo = (text.replace("sudo ", "") for text in candidates.lines(ALL[1], to, before))
     had = "rto_min 20ms" if before != STOCK else ""
     host = f"ip route add {to} via 10.9.0.2 dev d0 {had};" if to and had else ""

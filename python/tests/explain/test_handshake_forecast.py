@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecasts of handshakes under a learned first RTO, against the same path under it; and the advice."""
+"""Test forecasts of handshakes under a learned first RTO against simulations of the same path with this RTO,
+and the advice that follows."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ def connections(
     place: float = CLIENT,
     rtt_us: int = RTT_US,
 ) -> tuple[list[Talk], list[float]]:
-    """Connections of one request each, one after the other, whose SYNs and SYN-ACKs may be lost; and how long
-    their handshakes took, in ms. The first one waits a second."""
+    """Simulate connections of one request each, whose SYNs and SYN-ACKs may be lost. Return them and the
+    times of their handshakes in ms. The first connection to each server has a first RTO of one second."""
     rng = np.random.default_rng(seed)
     talks, times, begin = [], [], 0
     for n in range(count):
@@ -108,8 +109,9 @@ def test_nothing_is_learned_of_servers_that_are_seen_once(tmp_path: Path) -> Non
 
 
 def test_handshakes_that_take_longer_than_was_learned_cost_spurious_syns(tmp_path: Path) -> None:
-    """Every tenth handshake takes 700 ms, the others 40: a wait of 200 ms is too short for it. The next one
-    waits four times as long, as the SYN that came again puts the place in doubt."""
+    """Test the spurious SYNs that are forecast if every tenth handshake takes 700 ms and the others 40 ms. A
+    learned wait of 200 ms is too short for the former; after a resent SYN the next wait is four times as
+    long."""
     talks, begin = [], 0
     for n in range(200):
         rtt_us = 700_000 if n % 10 == 5 else 40_000
@@ -155,7 +157,8 @@ def test_screen_rows_and_report_agree(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_on_a_path_of_a_third_of_a_second_a_second_is_not_too_long(tmp_path: Path) -> None:
-    """Three round trips are more than the second that every connection waits."""
+    """Test a path with an RTT of 360 ms: three round trips are longer than the one second that every
+    connection waits, so that no shorter wait can be learned."""
     talks, times = connections(60, 7, 0.05, rtt_us=360_000)
     found = explained(tmp_path, *talks)
     assert found.handshakes is not None and found.handshakes.stalls == 0

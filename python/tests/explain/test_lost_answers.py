@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lost answers whose request is sent again too, and losses that leave a trace in numbers alone."""
+"""Test lost answers whose request is retransmitted too, and losses that only TCP's or IP's numbers reveal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PROBE_US = 242_000
 
 
 def _answer_and_request_again(talk: Talk, answer: int = 400) -> None:
-    """The answer is lost; the request's probe comes to the server, which reports a duplicate (RFC 2883) and
-    then sends the answer again."""
+    """Lose the answer, so that the client's probe repeats the request. The server reports a duplicate (RFC
+    2883) and then sends the answer again."""
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)
     talk.answer(at + HALF_US, ANSWERED, answer, ASKED + 200, lost=0.1)
@@ -30,7 +30,8 @@ def _answer_and_request_again(talk: Talk, answer: int = 400) -> None:
 @pytest.mark.parametrize("numbered", [True, False])
 @pytest.mark.parametrize("place", [CLIENT, MIDDLE, SERVER])
 def test_the_answer_was_lost_and_not_the_request(tmp_path: Path, place: float, numbered: bool) -> None:
-    """TCP's own numbers tell: the duplicate's ACK has one beyond all data that came."""
+    """Test that `explain` finds the answer lost, not the request. The ACK of the duplicate has a sequence
+    number after all data that the client got."""
     talk = Talk(place=place, numbered=numbered)
     _answer_and_request_again(talk)
     found = explained(tmp_path, talk)
@@ -43,7 +44,8 @@ def test_the_answer_was_lost_and_not_the_request(tmp_path: Path, place: float, n
 
 
 def test_an_answer_that_was_lost_several_times(tmp_path: Path) -> None:
-    """All that the client sent again had arrived: IP's numbers tell that the answers were lost."""
+    """Test an answer that was lost several times. The request had arrived at its first transmission: IP's
+    identification numbers show that the server sent answers that were lost."""
     talk = Talk()
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)
@@ -59,7 +61,8 @@ def test_an_answer_that_was_lost_several_times(tmp_path: Path) -> None:
 
 
 def test_a_second_copy_that_arrived(tmp_path: Path) -> None:
-    """The third was spurious: its duplicate is reported by the ACK that echoes it."""
+    """Test three copies of an answer of which the second arrived. The third was spurious, as the ACK that
+    echoes it reports a duplicate."""
     talk = Talk(place=SERVER)
     there = _asked(talk)
     talk.answer(there, ANSWERED, 600, ASKED + 200, lost=0.9)
@@ -80,7 +83,8 @@ def test_a_second_copy_that_arrived(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_arrived_before_the_path_was_silent(tmp_path: Path) -> None:
-    """IP's numbers tell how often the client's timer sent its next request since: the first copy came."""
+    """Test an answer that arrived, before the path lost everything for a time. IP's identification numbers
+    count the transmissions of the client's next request, which show that the first copy arrived."""
     talk = Talk(place=SERVER)
     there = _asked(talk)
     talk.answer(there, ANSWERED, 100, ASKED + 200)
@@ -102,7 +106,8 @@ def test_an_answer_that_arrived_before_the_path_was_silent(tmp_path: Path) -> No
 
 
 def test_more_acks_were_lost_than_the_copy_brought_about(tmp_path: Path) -> None:
-    """The next request echoes the copy, and IP's numbers tell of an ACK of the first as well."""
+    """Test that more ACKs were lost than the copy of the answer caused. The next request echoes the copy, and
+    IP's numbers show that an ACK of the first transmission was lost as well."""
     talk = Talk(place=SERVER)
     there = _asked(talk)
     talk.answer(there, ANSWERED, 100, ASKED + 200)
@@ -119,7 +124,8 @@ def test_more_acks_were_lost_than_the_copy_brought_about(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("numbered", [True, False])
 def test_the_end_of_an_answer_that_was_lost(tmp_path: Path, numbered: bool) -> None:
-    """The segments before were full: without IP's numbers nothing tells it from a pause of the server's."""
+    """Test the loss of the last segment of an answer after full segments. Only IP's numbers distinguish it
+    from a pause of the server."""
     talk = Talk(numbered=numbered)
     there = _asked(talk)
     for k in range(3):
@@ -137,7 +143,7 @@ def test_the_end_of_an_answer_that_was_lost(tmp_path: Path, numbered: bool) -> N
 
 
 def test_a_pause_between_two_writes_is_the_servers(tmp_path: Path) -> None:
-    """What it wrote before ended in a segment that was not full."""
+    """Test that a pause is the server's if the data before it ended in a segment that was not full."""
     talk = Talk(numbered=False)
     there = _asked(talk)
     talk.answer(there, ANSWERED, 1448, ASKED + 200)
@@ -149,7 +155,8 @@ def test_a_pause_between_two_writes_is_the_servers(tmp_path: Path) -> None:
 
 
 def test_a_gap_that_rack_repairs_late(tmp_path: Path) -> None:
-    """Where packets are reordered it waits up to a round trip longer: that is no timer's stall."""
+    """Test a loss that RACK repairs late because packets are reordered: up to a round trip of waiting is not
+    a stall of a timer."""
     talk = Talk(place=MIDDLE)
     at = _calm(talk)
     for k in range(6):
@@ -169,7 +176,7 @@ def test_a_gap_that_rack_repairs_late(tmp_path: Path) -> None:
 
 
 def test_segments_that_are_sent_again_together_count_once(tmp_path: Path) -> None:
-    """One packet with the bytes of three, all of which had arrived."""
+    """Test that one packet which retransmits three segments, all of which had arrived, counts as one copy."""
     talk = Talk(stamped=False)
     at = _calm(talk)
     for k in range(3):
@@ -189,7 +196,8 @@ def _causes(found: Explained) -> set[tuple[str, str]]:
 
 
 def _late_answer(talk: Talk, late_us: int) -> int:
-    """IP's numbers miss one before it; returns when the request before it came."""
+    """Send an answer that is late by `late_us` and before which one IP number is missing. Return the time at
+    which the request before it arrived."""
     there = _asked(talk)
     talk.answer(there, ANSWERED, 1448, ASKED + 200)
     talk.client(there + HALF_US, ASKED + 200, 200, ANSWERED + 1448)
@@ -206,7 +214,8 @@ def test_an_answer_that_comes_before_any_timer_was_not_lost(tmp_path: Path) -> N
 
 
 def test_a_host_that_counts_its_packets_of_all_connections(tmp_path: Path) -> None:
-    """Another connection has the numbers that are missing here."""
+    """Test a host with one IP counter for all connections: another connection has the missing numbers, so
+    that no packet was lost."""
     talk, other = Talk(port=40_000), Talk(port=40_001)
     at = other.open()
     other.client(at, 1, 100, 1)
@@ -219,7 +228,8 @@ def test_a_host_that_counts_its_packets_of_all_connections(tmp_path: Path) -> No
 
 
 def test_a_gap_that_is_filled_before_the_timer_could(tmp_path: Path) -> None:
-    """A queue has made round trips longer than those that were seen: SACK asked for it."""
+    """Test a lost segment that was retransmitted before the timer could fire, because SACK asked for it. A
+    queue had made round trips longer than those seen before."""
     talk = Talk()
     there = _asked(talk)
     for k in range(6):
@@ -230,7 +240,8 @@ def test_a_gap_that_is_filled_before_the_timer_could(tmp_path: Path) -> None:
 
 
 def test_acks_that_answers_overtook_are_not_lost_answers(tmp_path: Path) -> None:
-    """A host may hold its pure ACKs back, so that answers overtake them and a gap opens for a time."""
+    """Test that ACKs are not taken for lost answers if the host holds them back, so that answers overtake
+    them and IP numbers are missing for a time."""
     talk = Talk()
     at = talk.exchanges(talk.open(), 8)
     for k in range(8, 40):
@@ -246,8 +257,9 @@ def test_acks_that_answers_overtook_are_not_lost_answers(tmp_path: Path) -> None
 
 
 def test_every_spurious_copy_counts_and_a_late_answer_is_an_rtt_sample(tmp_path: Path) -> None:
-    """Timestamps show that the first copy was answered, so both copies were spurious. Linux's RTO grows by
-    this answer, and it would not retransmit during the next one, which is late by less."""
+    """Test that both copies count as spurious if timestamps show that the first transmission was answered.
+    The late answer is an RTT sample that raises Linux's RTO, so the next, less late answer causes no
+    retransmission."""
     talk = Talk()
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)

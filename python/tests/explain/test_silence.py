@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which stalls of several connections overlap: beside every pair."""
+"""Test the search for stalls of several connections that overlap, against a comparison of every pair."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_overlaps_are_those_of_every_pair(seed: int) -> None:
 
 
 def test_20_000_at_once() -> None:
-    """Every pair of them would take minutes."""
+    """Test 20,000 stalls, of which a comparison of every pair would take minutes."""
     count = 20_000
     start_s = np.arange(count) / count
     assert _meets(start_s, start_s + 2, np.arange(count, dtype=np.uint32)).all()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Handshakes that took long, or were not answered, and lost nothing or not all of it."""
+"""Test handshakes that took long or were not answered although none or only some of their packets were
+lost."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ RTT_US = 1_500_000
 @pytest.mark.parametrize("stamped", [True, False])
 @pytest.mark.parametrize("place", PLACES)
 def test_what_came_again_before_its_answer_could_be_there(tmp_path: Path, place: str, stamped: bool) -> None:
-    """The SYN comes again after a second, and the SYN-ACK with it."""
+    """Test a SYN that is resent after a second, and a resent SYN-ACK, on a path with a longer RTT: no packet
+    was lost."""
     talk = Talk(place=PLACES[place], rtt_us=RTT_US, stamped=stamped)
     talk.syn(0)
     talk.syn(1_000_000)
@@ -32,7 +34,7 @@ def test_what_came_again_before_its_answer_could_be_there(tmp_path: Path, place:
 
 
 def _asked_in_vain(refused: bool) -> Talk:
-    """SYNs of which each is refused, or none answered."""
+    """Return a connection whose SYNs are all refused, or all unanswered."""
     talk = Talk()
     for at in (0, 1_000_000, 3_000_000):
         talk.syn(at)
@@ -42,7 +44,7 @@ def _asked_in_vain(refused: bool) -> Talk:
 
 
 def test_nobody_answers(tmp_path: Path) -> None:
-    """None of the SYNs need be lost, and no setting helps."""
+    """Test that unanswered SYNs are not counted as lost, and that no setting is advised."""
     found = explained(tmp_path, _asked_in_vain(refused=False))
     assert sentences.of(found) == ["1 connection to 10.0.0.2:80 had no answer to any SYN."]
     assert found.handshakes is None and found.advice is not None
@@ -56,8 +58,8 @@ def test_a_refused_connection_lost_nothing(tmp_path: Path) -> None:
 
 
 def test_a_lost_syn_ack_does_not_lengthen_the_requests_after_it(tmp_path: Path) -> None:
-    """Near the server the way to the client is known by the SYN-ACK that arrived, though the client
-    acknowledges answers late."""
+    """Test that near the server, the RTT to the client is known from the SYN-ACK that arrived, although the
+    client delays the ACKs of answers."""
     talk = Talk(place=SERVER)
     SCENES["syn_ack_lost"](talk)
     found = explained(tmp_path, talk)
@@ -68,7 +70,8 @@ def test_a_lost_syn_ack_does_not_lengthen_the_requests_after_it(tmp_path: Path) 
 
 
 def test_a_capture_that_has_each_packet_twice(tmp_path: Path) -> None:
-    """As of a mirror port that sees a packet come and go: nothing was sent again."""
+    """Test a capture in which each packet appears more than once, as on a mirror port: no packet was
+    retransmitted."""
     talk = Talk()
     for at in (0, 30, 90):
         talk.syn(at)
@@ -81,8 +84,8 @@ def test_a_capture_that_has_each_packet_twice(tmp_path: Path) -> None:
 
 
 def _without_timestamps(place: str, syn_lost: bool, answered_us: tuple[int, ...], copies: int = 1) -> Talk:
-    """The first SYN, or its SYN-ACK, is lost. The second SYN leaves after 1.001 s; SYN-ACKs leave at
-    `answered_us`."""
+    """Simulate a handshake without timestamps whose first SYN or SYN-ACK is lost. The second SYN leaves after
+    1.001 s, and SYN-ACKs leave at `answered_us`."""
     talk = Talk(place=PLACES[place], stamped=False)
     for _ in range(copies):
         talk.syn(0, lost=0.9 if syn_lost else None)
@@ -123,7 +126,8 @@ def test_a_lost_syn_is_not_called_a_lost_syn_ack(tmp_path: Path, place: str) -> 
 
 
 def test_a_syn_that_crosses_the_servers_second_syn_ack(tmp_path: Path) -> None:
-    """A SYN-ACK a second after the SYN is the server's retransmission, also if the next SYN meets it."""
+    """Test that a SYN-ACK one second after the SYN is the server's retransmission, even if it crosses the
+    next SYN."""
     talk = Talk(place=MIDDLE, stamped=False)
     talk.syn(0)
     talk.syn_ack(20_000, lost=0.9)

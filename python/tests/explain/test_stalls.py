@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Causes and durations of stalls whose truth is known, from the client, the middle and the server."""
+"""Test the causes and durations that `explain` reports for known stalls, from captures at the client, in the
+middle and at the server."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def test_cause_and_duration(tmp_path: Path, scene: str, place: str) -> None:
 
 @pytest.mark.parametrize("place", [CLIENT, SERVER])
 def test_a_lost_answer_that_ip_does_not_number(tmp_path: Path, place: float) -> None:
-    """At the client nothing tells it from a slow server: that is said, and no more."""
+    """Test a lost answer without IP numbers. At the client it cannot be distinguished from a slow server, so
+    its cause is reported as unknown."""
     talk = Talk(place=place, numbered=False)
     SCENES["answer_lost"](talk)
     (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
@@ -56,7 +58,8 @@ def test_a_lost_answer_that_ip_does_not_number(tmp_path: Path, place: float) -> 
 @pytest.mark.parametrize("options", ["all", "none"])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_lost_answer_that_carried_the_ack(tmp_path: Path, place: str, options: str) -> None:
-    """The client sends its request again for nothing; the server says so before it answers again."""
+    """Test a lost answer that carried the ACK of the request. The client needlessly retransmits the request,
+    and the server reports the duplicate before it answers again."""
     talk = Talk(place=PLACES[place], stamped=options == "all", sacks=options == "all")
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -76,7 +79,8 @@ def test_a_lost_answer_that_carried_the_ack(tmp_path: Path, place: str, options:
 @pytest.mark.parametrize("lost", [0.1, 0.9])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_syn_ack_that_the_servers_timer_sent_again(tmp_path: Path, place: str, lost: float) -> None:
-    """It left before the client's second SYN came: the wait was shorter than that between the SYNs."""
+    """Test a SYN-ACK that the server's timer resent before the client's second SYN came. The stall was
+    shorter than the time between the SYNs."""
     talk = Talk(place=PLACES[place])
     talk.syn(0)
     talk.syn_ack(HALF_US, lost=lost)
@@ -92,7 +96,8 @@ def test_a_syn_ack_that_the_servers_timer_sent_again(tmp_path: Path, place: str,
 
 
 def test_a_lost_answer_on_a_new_connection(tmp_path: Path) -> None:
-    """Earlier connections of the same host tell that IP counts its packets."""
+    """Test a lost answer on a new connection. Earlier connections of the same host show that IP numbers its
+    packets."""
     talks = [Talk(port=40_000 + k) for k in range(4)]
     for k, talk in enumerate(talks):
         at = talk.open(k * 1_000_000)
@@ -110,7 +115,8 @@ def test_a_lost_answer_on_a_new_connection(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_ack_that_was_waited_for_was_lost(tmp_path: Path, place: str) -> None:
-    """Half of a request waits for the ACK of the other half (Nagle), which is lost near the client."""
+    """Test the second half of a request, which waits for the ACK of the first half (Nagle). This ACK is lost
+    near the client."""
     talk = Talk(place=PLACES[place])
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -127,7 +133,8 @@ def test_the_ack_that_was_waited_for_was_lost(tmp_path: Path, place: str) -> Non
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_write_that_waited_for_no_ack(tmp_path: Path, place: str) -> None:
-    """The ACK of the first is held back, and on its way yet: the second echoes what came before it."""
+    """Test a second write that did not wait for the delayed ACK of the first. The ACK was still on its way,
+    as the second write's timestamp echo shows."""
     talk = Talk(place=PLACES[place])
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -139,7 +146,8 @@ def test_a_write_that_waited_for_no_ack(tmp_path: Path, place: str) -> None:
 
 
 def test_a_copy_that_comes_after_other_requests(tmp_path: Path) -> None:
-    """The path held it for longer than the first, whose timestamp told that it was late."""
+    """Test a copy of a request that the path held longer than the first transmission, so that it arrives
+    after other requests."""
     talk = Talk(place=SERVER)
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -166,7 +174,7 @@ def test_a_late_packet_is_not_called_spurious_without_a_copy(tmp_path: Path) -> 
 
 
 def test_a_delayed_ack_of_writes_of_one_size(tmp_path: Path) -> None:
-    """A segment is full by the MSS that was agreed on, not by the largest that was sent."""
+    """Test that a segment counts as full by the negotiated MSS, not by the largest segment sent."""
     talk = Talk()
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -180,7 +188,8 @@ def test_a_delayed_ack_of_writes_of_one_size(tmp_path: Path) -> None:
 
 
 def test_a_copy_was_lost_and_then_the_answer(tmp_path: Path) -> None:
-    """Of three copies of a request the second arrived: the server reports the third as a duplicate."""
+    """Test three copies of a request of which the second arrived, and whose answer was lost. The server
+    reports the third copy as a duplicate."""
     talk = Talk()
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -198,7 +207,8 @@ def test_a_copy_was_lost_and_then_the_answer(tmp_path: Path) -> None:
 
 
 def test_the_timer_after_a_probe(tmp_path: Path) -> None:
-    """Linux sends no probe before more than the last probe was acknowledged."""
+    """Test the timer after a tail loss probe. Linux sends no further probe until data beyond the last probe
+    is acknowledged."""
     talk = Talk()
     at = _calm(talk)
     for k in range(3):
@@ -213,7 +223,7 @@ def test_the_timer_after_a_probe(tmp_path: Path) -> None:
 
 
 def test_spurious_by_dsack_alone(tmp_path: Path) -> None:
-    """Without timestamps the duplicate that the receiver reports tells it."""
+    """Test that without timestamps a reported duplicate shows that a retransmission was spurious."""
     talk = Talk(stamped=False)
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -231,7 +241,8 @@ def test_spurious_by_dsack_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tick_us", [1000, 1070])
 def test_nothing_is_late_beside_its_sender(tick_us: int, tmp_path: Path) -> None:
-    """A sender whose timestamps run slow, captured there: each looks later than the one before."""
+    """Test a capture at a sender whose timestamp clock runs slow, so that each packet seems later than the
+    one before. The reported cause and duration of the stall must not change."""
     talk = Talk(tick_us=tick_us)
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -249,7 +260,8 @@ def test_nothing_is_late_beside_its_sender(tick_us: int, tmp_path: Path) -> None
 def test_two_copies_are_spurious_where_both_are_duplicates(
     duplicates: int, cause: str, tmp_path: Path
 ) -> None:
-    """The receiver reports a duplicate of each: what was sent first arrived, late."""
+    """Test that two copies are spurious if the receiver reports a duplicate for each: the first transmission
+    arrived late."""
     talk = Talk(stamped=False)
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -267,7 +279,7 @@ def test_two_copies_are_spurious_where_both_are_duplicates(
 
 
 def test_reordering_is_no_loss(tmp_path: Path) -> None:
-    """A segment that was overtaken, seen where it arrives."""
+    """Test that a segment which another one overtook is not called lost in a capture at the receiver."""
     talk = Talk(place=SERVER)
     at = _calm(talk)
     asked, answered = 1 + 200 * BEFORE, 1 + BEFORE
@@ -284,7 +296,8 @@ def test_reordering_is_no_loss(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_silent_for_all(tmp_path: Path) -> None:
-    """Three connections lose what they send at the same time; a fourth, to another host, does not."""
+    """Test three connections that lose packets at the same time, which is a silent path, and a fourth
+    connection to another host, which is not affected."""
     talks = [Talk(port=40_000 + k) for k in range(3)]
     for talk in talks:
         SCENES["request_lost"](talk)
@@ -299,7 +312,8 @@ def test_a_path_that_is_silent_for_all(tmp_path: Path) -> None:
 
 
 def test_a_timer_that_backed_off_fires_after_the_silence(tmp_path: Path) -> None:
-    """The other connection has its answer by then; what was lost had been lost while nothing came."""
+    """Test a timer that fires late because of backoff. Another connection has its answer by then, but the
+    lost packets were lost while the path was silent."""
     twice, once = Talk(port=40_000), Talk(port=40_001)
     SCENES["request_lost_twice"](twice)
     at = _calm(once)
@@ -319,7 +333,8 @@ def test_a_loss_beside_another_that_goes_on_is_no_silence(tmp_path: Path) -> Non
 
 
 def test_the_queue_that_an_upload_fills(tmp_path: Path) -> None:
-    """What another connection's round trips show is not put down to the server."""
+    """Test that the delay of a queue that an upload fills, as another connection's round trips show, is not
+    attributed to the server."""
     talk, upload = Talk(port=40_000), Talk(port=40_001)
     at = talk.exchanges(talk.open(), BEFORE)
     start = upload.open()

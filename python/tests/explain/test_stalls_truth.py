@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""experiments/stalls: the truth from captures at both ends of connections whose stall is known."""
+"""Test experiments/stalls, which finds the true cause of a stall from captures at both ends of a
+connection."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _FUNCTIONS = {"tail_timer": "tcp_retransmit_timer", "tail_probe": "tcp_send_loss
 
 
 def _run_of(folder: Path, scene: str) -> tuple[Known, list[Stall]]:
-    """What a run of the lab would leave of a scene, and the truth of it."""
+    """Write the files that a run of the lab would leave of `scene`, and return the scene's known truth and
+    the stalls that experiments/stalls finds."""
     known = SCENES[scene](Talk())
     (folder / "pcap").mkdir()
     for place, where in PLACES.items():
@@ -32,7 +34,7 @@ def _run_of(folder: Path, scene: str) -> tuple[Known, list[Stall]]:
 
 
 def _trace(folder: Path, cause: str) -> str:
-    """What the kernel would have traced of each copy."""
+    """Write the trace that the kernel would have made of each retransmission."""
     lines = []
     for place, port in (("client", 40_000), ("server", 80)):
         seen: set[int] = set()
@@ -58,7 +60,8 @@ def test_truth_of_both_ends(tmp_path: Path, scene: str) -> None:
 
 @pytest.mark.parametrize("scene", ["request_lost", "answer_lost", "slow_server"])
 def test_verdicts_and_page(tmp_path: Path, scene: str) -> None:
-    """Each stall has one verdict at each place; what left no trace does not count."""
+    """Test that each stall has one verdict at each place, and that a stall does not count where it is not
+    visible."""
     known, true = _run_of(tmp_path, scene)
     series = {}
     for place, seen_from in zip(PLACES, causes.PLACES, strict=True):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A connection of small requests over a path that loses some, its timer any policy of the core."""
+"""Simulates a connection of small requests over a path with losses. Its timer is any resend policy of the
+core."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ RTT_US = 32_000
 
 
 def slowest(times: list[float]) -> float:
-    """The mean of the slowest 2 %."""
+    """Return the mean of the slowest 2 % of `times`."""
     return float(np.mean(np.sort(times)[-len(times) // 50 :]))
 
 
@@ -29,8 +30,8 @@ def traffic(
     *,
     begin_us: int = 0,
 ) -> list[float]:
-    """Adds the packets to `talk`; returns response times in ms. `tick_us`: of the sender's timers, 0 for
-    none."""
+    """Add the packets of the requests to `talk` and return their response times in ms. `tick_us` is the tick
+    of the sender's timers, or 0 for exact timers."""
     rng = np.random.default_rng(seed)
     policy = resends.policy(spec)
     now = talk.open(begin_us)
@@ -38,7 +39,8 @@ def traffic(
     times = []
 
     def ends(begin: int, wait: int) -> int:
-        """Linux's timer wheel: calc_wheel_index in kernel/time/timer.c."""
+        """Return when a timer of `wait` us that is set at `begin` ends, as in Linux's timer wheel
+        (calc_wheel_index in kernel/time/timer.c)."""
         if not tick_us:
             return begin + wait
         ticks = -(-wait // tick_us)

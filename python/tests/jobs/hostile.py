@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A current directory with modules in it that nobody asked for, and a way to start tcplearn there."""
+"""Makes a current directory that contains hostile Python modules, and starts tcplearn there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMAND = "import sys\nfrom tcplearn.__main__ import main\nif __name__ == '__mai
 
 
 class Hostile:
-    """The directory `cwd`; what was imported from it leaves a line."""
+    """Makes the directory `cwd`. Each of its modules writes its name to a file when it is imported."""
 
     def __init__(self, folder: Path) -> None:
         self.cwd = folder / "hostile"
@@ -41,7 +41,8 @@ class Hostile:
         return self._marker.read_text().split() if self._marker.exists() else []
 
     def run(self, command: Sequence[str], text: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-        """Whatever this process was told about Python's search path is not handed on; `more` is."""
+        """Run `command` in the hostile directory. Settings of Python's search path in the environment are not
+        passed on, except those in `more`."""
         known = {k: v for k, v in os.environ.items() if k not in ("PYTHONSAFEPATH", "PYTHONPATH")}
         environment = {**known, "XDG_CACHE_HOME": str(self._folder / "cache"), **more}
         return subprocess.run(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The runner of many jobs: what is kept, what fails, and what ends with it."""
+"""Test the runner of many jobs: which results are stored, what happens when jobs fail, and which processes
+end with the runner."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def pid(_: int) -> dict[str, int]:
 
 
 def much(folder: str, k: int) -> str:
-    """A result that is larger than a pipe, as soon as there is a file `go`."""
+    """Return a result that is larger than the buffer of a pipe, once the file `go` exists in `folder`."""
     (Path(folder) / f"worker{k}").write_text(str(os.getpid()))
     while not (Path(folder) / "go").exists():
         time.sleep(0.02)
@@ -103,8 +104,9 @@ def test_a_job_that_is_none(text: str, tmp_path: Path) -> None:
 
 
 def with_workers(job: str, folder: Path) -> subprocess.Popen[str]:
-    """A process that does two jobs in workers, kept in a folder of `folder`, its first argument. `job`:
-    function and arguments of the k-th job, with this file as `t`."""
+    """Start a process that runs two jobs in worker processes and stores their results below `folder`, its
+    first argument. `job` is the code of the k-th job's function and arguments, in which `t` is this
+    module."""
     program = (
         "import sys; from pathlib import Path; from tcplearn import jobs; import test_jobs as t\n"
         "if __name__ == '__main__':\n"
@@ -139,7 +141,8 @@ def test_worker_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> No
 
 
 def test_workers_that_are_killed_in_the_middle_of_a_result(tmp_path: Path) -> None:
-    """The run ends with an error, and does not wait for the rest of the result."""
+    """Test that a run whose workers are killed while they send a result ends with an error, and does not wait
+    for the rest of the result."""
     parent = with_workers("t.much, (sys.argv[1], k)", tmp_path)
     try:
         while len(workers := [file.read_text() for file in tmp_path.glob("worker?")]) < 2 or "" in workers:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""No Python process of ours takes a module from the current directory; a file of a job calls only jobs."""
+"""Test that no Python process of tcplearn imports modules from the current directory, and that a job file can
+call only functions that are jobs."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests of one segment, which wait in a queue of this host behind another connection's data:
+"""Sends requests of one segment that wait in a queue of this host behind another connection's data:
 
 python host_queue.py sink PORT BYTES                     # "ready"; answers each BYTES with one byte
 python host_queue.py ask ADDRESS CALM QUEUED COUNT       # JSON: of each of COUNT connections, what happened
 
-On each connection CALM requests of 100 bytes, then QUEUED, every twentieth of which is sent just after 40 kB
-on each of two other connections."""
+Each connection sends CALM requests of 100 bytes, and then QUEUED requests, every twentieth of which is
+sent just after 40 kB on each of two other connections."""
 
 from __future__ import annotations
 

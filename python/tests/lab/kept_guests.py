@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What guests left, kept between runs of the tests in build/guests.
+"""Stores the output of guests in build/guests, and reuses it in later runs of the tests.
 
-In virtual time a run repeats to the byte (a test of `make test-full` boots one twice to see it), so it is a
-matter of what enters the guest: image, module, QEMU, script, seed, files and command line. Where all of these
-are the same as before, the guest is not booted again; what it left is read and judged anew. A clean checkout
-has nothing kept.
-"""
+In virtual time a run repeats to the byte (a test of `make test-full` boots a guest twice to check this),
+so the output depends only on the guest's inputs: image, module, QEMU, script, seed, files and command
+line. If all of these are unchanged, the guest is not booted again; its stored output is read and judged
+anew. A clean checkout has no stored output."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ Run = Callable[..., None]
 
 
 def key(machine: Machine, script: str, seed: int, files: Sequence[Path], boot: Boot) -> str:
-    """Returns a hash of all that determines what a guest leaves."""
+    """Return a hash of all inputs that determine the output of a guest."""
     total = hashlib.sha256(repr((machine.fingerprint, script, seed, boot)).encode())
     images = [machine.image / "guest.cpio", machine.image / "vmlinuz"]
     images += [machine.programs] if machine.programs else []
@@ -41,7 +40,8 @@ def key(machine: Machine, script: str, seed: int, files: Sequence[Path], boot: B
 
 
 def keeping(run: Run, folder: Path = FOLDER) -> Run:
-    """Returns `machine.run` with what it left kept, for guests in virtual time that ended well."""
+    """Return `machine.run` with storage of the output of guests in virtual time that ended without an
+    error."""
 
     def kept_or_run(machine: Machine, script: str, out: Path, **options: Any) -> None:
         boot: Boot = options.get("boot", ORDINARY)

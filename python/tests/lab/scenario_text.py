@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenarios that a test has as text."""
+"""Loads scenarios whose text is in a test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def load(folder: Path, text: str, profile: str = "full") -> Scenario:
 
 
 def refused(folder: Path, text: str, message: str) -> None:
-    """With that message, which is one line and names the file."""
+    """Check that the scenario `text` is refused with `message`, in one line that names the file."""
     with pytest.raises(UserError, match=message) as caught:
         load(folder, text)
     assert "\n" not in str(caught.value) and "x.toml: " in str(caught.value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What others' traffic gets beside a transfer: the script that counts it, and the figures."""
+"""Test the goodput of other traffic beside a transfer: the script that measures it, and the metrics."""
 
 from __future__ import annotations
 

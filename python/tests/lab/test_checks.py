@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the module promises beside its timers, in the machine."""
+"""Test, in the lab's virtual machine, the properties of the kernel module other than its timers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EACH_LOSS = {f"{side}/1-{lost}" for side in ("active", "passive") for lost in ("
 
 
 def _losses_by_policy(lines: list[str]) -> dict[str, set[str]]:
-    """Which losses of a handshake were tried under each policy, by both ends."""
+    """Return, by startup policy, which losses of a handshake were tried at both ends."""
     tried: dict[str, set[str]] = {}
     for line in lines:
         for side in ("/active", "/passive"):
@@ -50,9 +50,8 @@ def test_startup_under_every_policy(with_python: machine.Machine) -> None:
 
 
 def test_startup_after_a_lost_handshake_packet(with_python: machine.Machine) -> None:
-    """Both ends, each packet: log, TCP_INFO and first flight are the core's answer.
-
-    Most presets have one case: their windows are a matter of the golden vectors."""
+    """Test lost handshake packets at both ends: the log, TCP_INFO and the first flight must match the core.
+    Most presets have one case, because the golden vectors test their windows."""
     lines = check.check_startup(with_python, few=True)
     tried = _losses_by_policy(lines)
     assert {"stock", *(info.name for info in algorithms.available(algorithms.STARTUP))} == set(tried)
@@ -117,7 +116,8 @@ def test_a_storm_without_one_of_its_operations_fails(
 
 @pytest.mark.full
 def test_storm_on_four_processors() -> None:
-    """Not repeatable to the byte: the processors' order is the host's."""
+    """Test a storm of connections on four processors. Its output is not repeatable, because the host decides
+    the order of the processors."""
     lines = check.run("smp", seconds=5)
     assert "processors 4" in lines and any(line.startswith("round 1: opened ") for line in lines)
 

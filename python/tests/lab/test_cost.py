@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What an ACK costs, in instructions: the lab's clock counts them."""
+"""Test the number of instructions per ACK, which the lab's clock counts."""
 
 from __future__ import annotations
 

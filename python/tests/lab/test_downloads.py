@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Downloads with the estimator at either end; first RTOs in the guest; and the pages of baddam2018."""
+"""Test downloads with the estimator at either end, first RTOs in the guest, and the pages of baddam2018."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def test_whose_kernel_is_changed(tmp_path: Path) -> None:
 
 
 def test_the_grid_is_the_issues() -> None:
-    """3 kernels, 3 versions at two ends and stock, 3 traffics, 5 downloads; sites as printed."""
+    """Test that the grid has 3 kernels, 3 versions of the estimator at two ends and stock, 3 kinds of other
+    traffic and 5 downloads each, and that the sites are those that the paper prints."""
     of = guest.arms(scenario.load(GRID), 0)
     assert len(of) == 3 * (1 + 3 * 2) and scenario.load(GRID).runs.count == 5
     assert {grid.version_of(arm.estimator) for arm in of} == {"stock", *grid.VERSIONS.values()}
@@ -89,7 +90,7 @@ def test_pings_are_read_as_they_are_printed(tmp_path: Path) -> None:
 
 
 def connection(syns: list[tuple[int, int]], answers: list[tuple[int, int]]) -> Connection:
-    """(sent, arrived) in ms; -1: lost."""
+    """Return a connection with the SYNs and SYN-ACKs sent and arrived at these times in ms; -1 means lost."""
     both = [
         tuple(Sending(1000 * sent, -1 if arrived < 0 else 1000 * arrived) for sent, arrived in of)
         for of in (syns, answers)
@@ -133,7 +134,8 @@ def test_a_trial_has_the_program_where_it_says() -> None:
 
 
 def test_a_download_under_each_ends_kernel(tmp_path: Path) -> None:
-    """With the downloader's SYNs beside it; tshark counts at both ends what was sent again."""
+    """Test a download under the kernel of each end, beside SYNs of the downloader. tshark counts
+    retransmissions at both ends."""
     chosen = scenario.load(GRID, "smoke")
     algorithms = chosen.algorithms.model_copy(update={"of": {"reno": ["stock", "linreg/reno"]}})
     chosen = chosen.model_copy(update={"algorithms": algorithms})
@@ -149,7 +151,8 @@ def test_a_download_under_each_ends_kernel(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_a_known_place_is_sent_to_again_soon_by_a_stock_kernel(tmp_path: Path) -> None:
-    """The sock_ops program at both ends of Debian's kernel, whose verifier takes it: it sends again soon."""
+    """Test that stock Debian kernels with the sock_ops program at both ends accept the program and resend
+    SYNs to a known place early."""
     (known,) = (trial for trial in page.trials() if trial.name == page.KNOWN_AT_BOTH)
     few = replace(page.network(small=True), count=6)
     found = first_rto.run(few, [known], Place(), tmp_path)[known.name]
@@ -161,7 +164,8 @@ def test_a_known_place_is_sent_to_again_soon_by_a_stock_kernel(tmp_path: Path) -
 @pytest.mark.full
 @pytest.mark.pages
 def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
-    """Downloads under both ends' kernels beside SYNs, pings, and first RTOs, in the machine."""
+    """Test a short run of the paper's pages: downloads under both ends' kernels beside SYNs, pings, and first
+    RTOs, in the virtual machine."""
     words = ["experiments", "baddam2018", "--profile", "smoke", "-q", "--out", str(tmp_path / "cache")]
     words += ["--file", str(tmp_path / "runs.parquet"), "-o", str(tmp_path)]
     assert main([*words, "--run"]) == 0
@@ -186,7 +190,8 @@ def test_smoke_of_the_papers_pages(tmp_path: Path) -> None:
 def test_a_warning_of_tshark_is_no_failure(
     status: int, rows: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One connection of two was sent a segment again. What it says of who runs it is a warning."""
+    """Test that a warning of tshark, such as one about running as root, is not an error. Of two connections,
+    one had a retransmitted segment."""
     said = "it broke" if status else "Running as user root. This could be dangerous."
     script = f"#!/bin/sh\necho '{said}' >&2\nprintf '{rows}'\nexit {status}\n"
     (tmp_path / "tshark").write_text(script)

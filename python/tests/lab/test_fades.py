@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fades of known times, and many connections over one queue: what is drawn, what is measured."""
+"""Test fades with known times, and many connections over one queue: how fades are drawn, and what is
+measured."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A disk that fills under the lab is named as that, whatever the script that fails says."""
+"""Test that the lab reports a full disk as such, whichever message the failing script prints."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The window of an idle connection: the base's business alone, whatever the estimator's RTO is."""
+"""Test that the window of an idle connection depends only on the base congestion control, whatever RTO the
+estimator sets."""
 
 from __future__ import annotations
 

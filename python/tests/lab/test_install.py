@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn module`: what it would run, and what it refuses, on a machine made of files."""
+"""Test the commands that `tcplearn module` would run, and what it refuses, on a simulated root file
+system."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ SECURE_BOOT = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e09
 
 
 class Machine:
-    """A root with three kernels that are supported and one that is not; `ran` is what was run."""
+    """Simulates a root file system with three supported kernels and one that is not supported. `ran` has the
+    commands that were run."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.ran, self.fails = root, list[str](), ""

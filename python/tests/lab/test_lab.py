@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The lab in its machine: the command of the README, the vectors in the kernel, and what goes wrong."""
+"""Test the lab in its virtual machine: the command of the README, the golden vectors in the kernel, and
+errors."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ MISS_RATE = ROOT / "linux" / "lab" / "scenarios" / "miss-rate.toml"
 def test_a_rate_of_misses_that_is_set_in_the_kernel_is_held(
     profile: str, specs: list[str], tolerance: float, ready: machine.Machine, tmp_path: Path
 ) -> None:
-    """As in net.tcplearn.estimator=conformal:miss=0.001. Rounded up to jiffies, the timer misses less."""
+    """Test that the kernel's RTO has the miss rate set by net.tcplearn.estimator=conformal:miss=0.001. As the
+    timer is rounded up to jiffies, it misses less often."""
     asked = scenario.load(MISS_RATE, profile)
     assert asked.algorithms.estimators == specs and asked.transfer.requests
     done = run.run(asked, run.Options(out=tmp_path / "runs"))
@@ -136,8 +138,9 @@ def test_smoke_of_a_live_experiment(
 def test_twice_gives_identical_rows(
     ready: machine.Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The second time on a busy machine: the host's load must not be in the guest's clock. The first time may
-    have been another day (kept_guests.py); the second, in a process of its own, is now."""
+    """Test that a second run on a busy machine gives identical rows, because the guest's clock is independent
+    of the host's load. The first run may be stored (kept_guests.py); the second runs now in a process of its
+    own."""
     text = SMALL.replace('["last", "experts/fitted", "eifel", "none"]', '["experts/fitted"]')
     (tmp_path / "s.toml").write_text(text.replace(', "vegas"', "").replace('"300kB"', '"100kB"'))
     words = ["lab", "run", str(tmp_path / "s.toml"), "--fresh", "--format", "json", "--out", str(tmp_path)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The BPF program of `tcplearn live` on Debian's kernels: it loads, floors fall, and the next connection
-begins with them; beside them a control group stays stock."""
+"""Test the BPF program of `tcplearn live` on Debian's kernels: it loads, it lowers the floors, the next
+connection begins with the lower floor, and the control group keeps the stock floor."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Under `tcplearn live`, requests that wait in a queue of their own host. Once the floor of a connection has
-fallen, neither the program nor the kernel can lengthen its RTO before the queue lets the timer end; the next
-connections to the same host are stock."""
+"""Test requests under `tcplearn live` that wait in a queue of their own host. Once the floor of a connection
+has fallen, neither the program nor the kernel can lengthen its RTO before the queue makes the timer fire; the
+next connections to the same host have stock timers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live` as a setting of a lab scenario: its program sets the floors of that arm alone."""
+"""Test `tcplearn live` as a setting of a lab scenario: its program sets the floors of that arm only."""
 
 from __future__ import annotations
 

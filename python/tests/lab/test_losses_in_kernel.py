@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Causes of losses in the real kernel: what was decided, the same decision in the core, and what was lost."""
+"""Test the loss classifiers in the real kernel: their decisions, the same decisions in the core, and the
+packets that were lost."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SMOKE = "smoke"
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The folder of the paper's page of one scenario's smoke run, and where that run is."""
+    """Return the folder with the paper's page of a short run of one scenario, and the folder of that run."""
     folder = tmp_path_factory.mktemp("hwang2018")
     words = [
         "experiments",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs of the lab on other machines, and machines whose parent is killed."""
+"""Test runs of the lab on other machines, and that virtual machines end when their parent is killed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def machines(seed: int) -> list[str]:
-    """QEMUs that run a seed."""
+    """Return the running QEMU processes with the seed `seed`."""
     shown = subprocess.run(
         ["ps", "-ewwo", "comm,stat,args"], capture_output=True, text=True, check=True
     ).stdout

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A user's own model in the real kernel: each decision is the core's on the logged ACKs, to the
-bit, and wrong weights are refused with the core's line."""
+"""Test a user's own loss model in the real kernel: each decision equals the core's decision on the logged
+ACKs to the bit, and wrong weights are refused with the core's error message."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Where the lab's packages come from: the archive that the machine's own package sources name."""
+"""Test that the lab gets its packages from the archive that the machine's own package sources name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("apt-get"), reason="no apt here
 
 
 class Machine:
-    """A machine's apt, with sources of its own."""
+    """Simulates the apt of a machine with package sources of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,7 +40,7 @@ class Machine:
         )
 
     def archive(self, name: str, suite: str, origin: str, label: str) -> str:
-        """The address of an archive with nothing in it."""
+        """Return the address of a new archive that has no packages."""
         index = self.folder / name / "dists" / suite
         (index / "main" / "binary-amd64").mkdir(parents=True)
         (index / "main" / "binary-amd64" / "Packages").touch()
@@ -48,7 +48,7 @@ class Machine:
         return f"file:{self.folder / name}"
 
     def sources(self, release: str) -> list[str]:
-        """Addresses and suites of the lists that the lab makes of it."""
+        """Return the addresses and suites that the lab's script lists for `release`."""
         environment = {**os.environ, "APT_CONFIG": str(self.config)}
         subprocess.run(["apt-get", "update", "-qq"], env=environment, check=True)
         words = [
@@ -69,7 +69,8 @@ def computer(tmp_path: Path) -> Machine:
 
 
 def test_lines_without_security(computer: Machine) -> None:
-    """As on a bare Debian 13; another's archive comes first, and the path is the mirror's."""
+    """Test source lines without a security archive, as on a new Debian 13. An archive of another origin comes
+    first, and the path is that of a mirror."""
     other = computer.archive("other", "trixie", "Other", "Debian")
     ours = computer.archive("mirror/pub/debian", "trixie", "Debian", "Debian")
     later = computer.archive("later", "trixie-backports", "Debian", "Debian Backports")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Handshakes that lose packets on purpose, pages that curl fetches, and tambuwal2018's page of them."""
+"""Test handshakes whose packets are dropped on purpose, pages that curl fetches, and tambuwal2018's page on
+them."""
 
 from __future__ import annotations
 
@@ -118,7 +119,7 @@ def test_the_page_says_what_was_begun_with(tmp_path: Path) -> None:
 
 
 def test_pages_from_nginx_to_curl(tmp_path: Path) -> None:
-    """Each loses its first SYN-ACK, and begins with what the policy chose."""
+    """Test that each page loses its first SYN-ACK and begins with the window that the policy chose."""
     finished = run.run(scenario.load(NEAR, "smoke"), run.Options(out=tmp_path))
     assert not finished.failures
     fetched = pages.read(finished.folders[0] / "cubic+stock+tsl--3-16+tlp-on")
@@ -128,7 +129,8 @@ def test_pages_from_nginx_to_curl(tmp_path: Path) -> None:
 @pytest.mark.full
 @pytest.mark.pages
 def test_smoke_of_the_papers_page(tmp_path: Path) -> None:
-    """nginx to curl in the machine, near and far: the page and its pictures."""
+    """Test a short run of the paper's page and its pictures, from nginx to curl in the machine, near and
+    far."""
     words = ["experiments", "tambuwal2018", "--page", "lab", "--profile", "smoke", "-q", "--run"]
     words += ["--file", str(tmp_path / "runs.parquet"), "-o", str(tmp_path)]
     assert main([*words, "--out", str(tmp_path / "kept")]) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A summary of rows, and errors in ticks of a clock that counts."""
+"""Test a summary of rows, and the prediction errors in ticks of a clock that counts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def test_boundaries_are_counted_from_sending_to_the_ack() -> None:
 
 
 def test_three_scores_of_a_constant_rtt_in_closed_form() -> None:
-    """RTTs of 0.75 ticks at every phase, predicted exactly: a boundary passes in 3 of 4 cases, or none."""
+    """Test RTTs of 0.75 ticks at every phase that are predicted exactly: 1 tick boundary passes in 3 of 4
+    cases, otherwise none."""
     tick_us, rtt_us = 4_000, 3_000
     acks = np.zeros(1 + tick_us, tlog_records.ACK_RECORD)
     acks["time_us"] = np.arange(len(acks)) + 10**9

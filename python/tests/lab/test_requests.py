@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests on a kept connection, and the resend policies that time them in the kernel."""
+"""Test requests on one persistent connection, and the resend policies that time them in the kernel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_wait_in_the_kernel_is_the_cores(tmp_path: Path, name: str, settin
 
 
 def _logged(waits: list[tuple[int, int]]) -> bytes:
-    """A sending and its ACK 30 ms later, with these answers."""
+    """Return a log of transmissions, each with its ACK 30 ms later, and with the policy's waits `waits`."""
     out = b""
     for number, (event, wait_us) in enumerate(waits):
         record = np.zeros(1, tlog_records.RESEND_RECORD)

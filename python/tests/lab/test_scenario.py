@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files: one line for each mistake, and the script that a file becomes."""
+"""Test scenario files: each mistake gets one line, and a correct file becomes a script."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ def test_changes_come_again(tmp_path: Path) -> None:
 
 
 def test_a_trace_becomes_rates_that_hold_for_a_step(tmp_path: Path) -> None:
-    """Twenty packets in 100 ms, then none, then four; the trace starts again at its last time."""
+    """Test a link trace with twenty packets in 100 ms, then none, then four. The trace starts again at its
+    last time."""
     times = [*range(5, 101, 5), 210, 220, 230, 300]
     (tmp_path / "t").write_text("\n".join(map(str, times)))
     trace = link_trace.in_steps(tmp_path / "t", 100)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Python, ns-3 and the kernel refuse a wrong spec of any kind with the same line, that of vectors/specs.tsv,
-which core/tests/test_algorithms.c reads too. They must also agree on specs that are made here, of every
-parameter of every algorithm."""
+"""Test that Python, ns-3 and the kernel refuse a wrong spec of any kind with the same line, that of
+vectors/specs.tsv, which core/tests/test_algorithms.c reads too. They must also agree on specs generated here
+for every parameter of every algorithm."""
 
 from __future__ import annotations
 
@@ -155,8 +155,9 @@ def test_ns3_says_the_same(by_python: Lines) -> None:
 
 
 def test_the_kernel_says_the_same(by_python: Lines, with_python: machine.Machine) -> None:
-    """The module has no setting for the first RTO: the module of the golden vectors reads its specs. The last
-    three are of the longest setting that the kernel takes, and of longer ones, which it alone refuses."""
+    """Test the kernel's answers. The module has no setting for the first RTO; the module of the golden
+    vectors reads these specs. The last three specs are the longest setting that the kernel accepts, and two
+    longer ones, which only the kernel refuses."""
     zeros = f"conformal:miss=0.5{'0' * 237}"
     long = [f"estimator\t{zeros}", f"estimator\t{zeros}0", f"estimator\t{'x' * 1024}"]
     *answers, taken, longer, longest = check.check_specs(

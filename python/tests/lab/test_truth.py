@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Who dropped which packet, from captures made up here."""
+"""Test which hop is found to have dropped which packet, with captures generated here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PORT, CLOCKS_US = 40001, 1_000_000
 
 
 def packet(at_us: int, sequence: int, identification: int) -> bytes:
-    """A record of a data segment, headers only."""
+    """Return a capture's record of a data segment, with headers only."""
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 1500, identification, 0, 64, 6, 0, b"\n\0\0\1", b"\n\0\0\2")
     tcp = struct.pack(">HHIIBBHHH", PORT, 5001, sequence, 0, 0x80, 0x10, 0, 0, 0)
     data = b"\0" * 12 + b"\x08\0" + ip + tcp + b"\0" * 12

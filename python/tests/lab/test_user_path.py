@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One path file of a user's own, run for real by both hosts: they agree on what a request takes."""
+"""Test that a user's path file gives the expected response times both in the lab and in ns-3."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests of real programs, and a receiver whose ACKs come late."""
+"""Test requests of real programs, and a receiver that delays its ACKs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
 
 
 def _few(chosen: Scenario, count: int) -> Scenario:
-    """Of its requests, under stock and `priced`, once."""
+    """Return the scenario `chosen` with `count` requests, one run, and no algorithms except stock and
+    `priced`."""
     t = chosen.transfer
     name = "visits" if t.visits else "requests"
     few = t.model_copy(update={name: getattr(t, name).model_copy(update={"count": count})})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stored runs of the lab whose files differ from the guest's output."""
+"""Test stored runs of the lab whose files differ from the guest's output."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_its_job_has_the_check(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("info", ["", "elapsed_us x\n", "elapsed_us\n", "elapsed_us 0\nbytes 1\n", "\udcff"])
 def test_a_run_is_refused_in_one_line(info: str, tmp_path: Path) -> None:
-    """Its tables are of many files; a person has to see which."""
+    """Test that a run with wrong files is refused in one line. As its tables come from many files, a person
+    must decide which file is wrong."""
     of = scenario.load(ROOT / "linux" / "lab" / "scenarios" / "thin-wired.toml")
     run = tmp_path / "run"
     for arm in results.arms(of, 0):

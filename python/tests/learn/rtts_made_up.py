@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Rows of hosts whose RTTs are drawn: what a destination's history tells is known."""
+"""Generates rows of hosts with random RTTs, so that the information in a destination's history is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOUR_US = 3_600_000_000
 
 
 def table(hosts: int = 40, visits: int = 3, seed: int = 1) -> pl.DataFrame:
-    """A base RTT for each host and a little jitter; hosts start at different TTLs."""
+    """Return rows in which each host has a base RTT with a little jitter. Hosts start from different TTLs."""
     draw = np.random.default_rng(seed)
     base_us = np.exp(draw.normal(np.log(60_000), 0.8, hosts)).clip(2_000, 300_000)
     hops = draw.integers(2, 20, hosts)

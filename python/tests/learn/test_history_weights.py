@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The weights of the loss classifier `history`: their fit and card, and the mean of earlier losses as the
-core has it."""
+"""Test the weights of the loss classifier `history`: their fit, their card, and that the mean of earlier
+losses equals the core's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ SMALL = ("--hidden", "4", "--starts", "2", "--epochs", "3", "--folds", "3", "-q"
 
 
 def test_the_probability_is_the_cores() -> None:
-    """More losses than the memory has, with log odds beyond the limit of one loss."""
+    """Test the probability after more losses than the classifier remembers, with log odds beyond the limit
+    that applies to one loss."""
     draw = np.random.default_rng(4)
     classifier = _native.LossClassifier("history")
     features, given, now = [], [], 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Model files that somebody wrote to break what reads them: one line each, whichever model it is of."""
+"""Test that model files written to crash their reader are refused in one line each, for both kinds of
+model."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def test_a_file_that_has_no_end(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_document_of_python_has_the_same_checks() -> None:
-    """Without a file a number may have any size."""
+    """Test that a model that is given as a Python object, in which a number may have any size, is checked as
+    a file is."""
     for kind, path in SHIPPED.items():
         made: dict[str, Any] = json.loads(path.read_bytes())
         for value in (10**400, -(10**400)):

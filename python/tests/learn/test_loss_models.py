@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Model files of the core's perceptron: what is refused, and that the header is what they give."""
+"""Test model files of the core's perceptron: which files are refused, and that the C header is made from
+them."""
 
 from __future__ import annotations
 
@@ -112,7 +113,8 @@ TINY = "tcplearn-mlp-1 tiny 1 1 log_flight 0 1073741824 0 16777216 0 16777216"
 
 
 def test_the_core_reads_the_text_of_a_model() -> None:
-    """`words` writes, the core reads: both shipped models answer as those that are compiled in."""
+    """Test that the core reads the text that `words` writes: both shipped models then answer as the compiled
+    ones do."""
     for number, shipped in enumerate(export.shipped()):
         own = _native.LossClassifier("mlp", "fixed", {"model": 2}, model.words(shipped))
         rows = np.random.default_rng(4).uniform(0.01, 4, (50, len(losses.features())))

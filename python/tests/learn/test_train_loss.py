@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train loss` on made-up losses: what it writes and refuses; its scores against plain twins."""
+"""Test `tcplearn train loss` on invented losses: its output, the input that it refuses, and its scores
+against simple implementations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn train rtt` on made-up rows: what it writes and refuses; its fits and history against twins."""
+"""Test `tcplearn train rtt` on invented rows: its output, the input that it refuses, and its fits and history
+against simple implementations."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ Change = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 def with_first(**values: Any) -> Change:
-    """Other values in row 1."""
+    """Return a function that sets these columns of the first row to other values."""
 
     def change(frame: pl.DataFrame) -> pl.DataFrame:
         first = pl.int_range(pl.len()) == 0
@@ -143,7 +144,7 @@ def test_ttl_that_says_what_hops_say_gets_no_weight(tmp_path: Path) -> None:
 
 
 def test_what_was_published_is_what_linreg_has() -> None:
-    """The coefficients of its presets, which a replay shows."""
+    """Test that the coefficients of the published models are those of the presets of `linreg`."""
     text = (export.CORE / "include" / "tcplearn" / "estimators" / "linreg.h").read_text()
     for values, _ in regression.PUBLISHED.values():
         for value in values:
@@ -172,7 +173,8 @@ def test_a_weighted_quantile() -> None:
 
 
 def test_history_is_what_came_before(rows_file: Path) -> None:
-    """Against a plain walk: nothing of a handshake or of what comes after it is known before it."""
+    """Test the history against a simple loop over all rows: before a handshake, nothing of this handshake or
+    of a later one is known."""
     rows = data.read([rows_file])[1]
     max_age_us = 5_000_000
     known = history.replay(rows, max_age_us)
@@ -193,7 +195,7 @@ def test_history_is_what_came_before(rows_file: Path) -> None:
 
 
 def test_destinations_held_out_are_not_learned_from(rows_file: Path) -> None:
-    """Their RTTs times a thousand change nothing in the model."""
+    """Test that multiplying the RTTs of the held-out destinations by a thousand does not change the model."""
     _, rows = data.read([rows_file])
     train = np.arange(0, 40, 2)
     other = rows.rtt_us.copy()

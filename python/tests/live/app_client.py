@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Response times of real services, one request at a time on one connection, as JSON (milliseconds):
+"""Measures response times of real services, with one request at a time on one connection, and prints them as
+JSON in milliseconds:
 
 python app_client.py KIND ADDRESS COUNT FOLDER    # KIND: http1, http2, postgresql, redis, ssh"""
 

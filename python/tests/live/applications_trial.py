@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `tcplearn live run` is worth to five services whose answers are lost now and then:
+"""Measures how much `tcplearn live run` shortens the response times of five services whose answers are
+sometimes lost:
 
     PYTHONPATH=python/tests .venv/bin/python python/tests/live/applications_trial.py    # root; minutes
 
-It needs Debian's nginx-light, nghttp2-client, postgresql, redis-server and openssh-server. Each service runs
-twice side by side, under the stock kernel and under `live run`, each over a path of its own: 20 ms, and of
-the server's packets with data one in a hundred is lost, the same for both. One client asks one request at a
-time. Another number of requests: applications_trial.py COUNT."""
+It needs Debian's nginx-light, nghttp2-client, postgresql, redis-server and openssh-server. Each service
+runs twice side by side, under the stock kernel and under `live run`, each over a path of its own with an
+RTT of 20 ms. One in a hundred of the server's packets with data is lost, the same ones for both. One
+client sends one request at a time. applications_trial.py COUNT sets another number of requests."""
 
 from __future__ import annotations
 
@@ -128,7 +129,7 @@ def _prepare(path: LossyPath, kind: str) -> None:
 
 
 def tried(kind: str, count: int) -> list[list[float]]:
-    """Return the response times in ms under the stock kernel, and under `live run`."""
+    """Return the response times of service `kind` in ms, under the stock kernel and under `live run`."""
     with ExitStack() as stack:
         clients = []
         for live in (False, True):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the guard of `tcplearn live` does where floors do no harm, and on a virtual day:
+"""Measures the decisions of the guard of `tcplearn live` when floors do no harm, and on a virtual day:
 
     PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_trial.py    # a minute
 
-False alarms: connections that were recorded under the stock kernel (record_rounds.py) are drawn again and
-again, and what the guard takes for learned floors is stock too. The day: 200,000 rounds to 300 places, half
-of them calm, a tenth harmful, the others lossy. Another number of draws: guard_trial.py COUNT."""
+For false alarms, connections that were recorded under the stock kernel (record_rounds.py) are drawn again
+and again, so that the connections that the guard takes for those with learned floors are stock too. The
+virtual day has 200,000 rounds to 300 places: half of them calm, a tenth harmful, the others lossy.
+guard_trial.py COUNT sets another number of draws."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def recorded() -> list[Recorded]:
 
 
 def played(rows: Sequence[Recorded], seed: int, plan: Plan, connections: int) -> Guard:
-    """Stock against stock."""
+    """Return a guard that has compared recorded stock connections with recorded stock connections."""
     draw, fleet = random.Random(seed), Fleet([CALM], seed)
     guard = guarded(fleet, plan)
     for number in range(connections):

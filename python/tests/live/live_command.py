@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live` as a user types it, in a cgroup of the test's own, and requests over an emulated path."""
+"""Runs `tcplearn live` as a user does, in a cgroup of a test, and sends requests over an emulated path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TALK = Path(__file__).with_name("small_talk.py")
 
 
 def missing() -> str:
-    """Why the program cannot be loaded here, or ""."""
+    """Return the reason why the program cannot be loaded on this machine, or "" if it can."""
     try:
         need_all()
     except UserError as error:
@@ -38,7 +38,7 @@ def words_of(*words: object) -> list[str]:
 
 @dataclass(frozen=True)
 class Room:
-    """A cgroup, and what is run in it."""
+    """Runs commands in a cgroup."""
 
     cgroup: Path
 
@@ -85,13 +85,14 @@ def server(path: LossyPath) -> Iterator[None]:
 
 
 def ask(path: LossyPath, count: int, pause_ms: float, address: str = "", each: int = 0) -> list[str]:
-    """Words that ask so many requests, on connections of `each` (0: on one)."""
+    """Return a command that sends `count` requests, with `each` requests per connection (0: all on one
+    connection)."""
     words = [TALK, "ask", address or path.address, count, pause_ms, 1, *([each] if each else [])]
     return path.within(path.near, sys.executable, *words)
 
 
 def rto_ms_by_ss(path: LossyPath) -> list[float]:
-    """Of the connections that are open at the near host, as ss shows it."""
+    """Return the RTOs in ms that ss shows for the established connections of the near host."""
     shown = subprocess.run(
         path.within(path.near, "ss", "-tinH", "state", "established"),
         capture_output=True,

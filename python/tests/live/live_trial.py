@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What learned floors are worth on this machine's own kernel, over emulated paths that lose or delay packets:
+"""Measures how much learned floors shorten response times on this machine's own kernel, over emulated paths
+that lose or delay packets:
 
     PYTHONPATH=python/tests .venv/bin/python python/tests/live/live_trial.py    # root; about ten minutes
 
-Requests of 1 kB, one at a time on one connection, over three paths; on each path side by side under the stock
-kernel, with `rto_min 5ms` on the route, and under `tcplearn live run`. The client's requests are lost, so the
-client's timer is what differs. Another number of requests, or another seed: live_trial.py COUNT SEED."""
+It sends requests of 1 kB, one at a time on one connection, over three paths. On each path the stock
+kernel, the route setting `rto_min 5ms` and `tcplearn live run` are measured side by side. Only the
+client's packets are lost, so that only the client's timer matters. live_trial.py COUNT SEED sets another
+number of requests, or another seed."""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ def _begin(name: str, path: LossyPath, at: Room, count: int) -> Arm:
 
 
 def _counters(path: LossyPath) -> dict[str, int]:
-    """TcpExt of /proc/net/netstat of the near host."""
+    """Return the near host's TCP counters of /proc/net/netstat and /proc/net/snmp."""
     text = subprocess.run(
         path.within(path.near, "cat", "/proc/net/netstat", "/proc/net/snmp"),
         capture_output=True,
@@ -68,7 +70,7 @@ def _counters(path: LossyPath) -> dict[str, int]:
 
 
 def _figures(arm: Arm) -> tuple[list[str], float]:
-    """The figures of one timer, and how late the path was, in ms."""
+    """Return the results of one timer, and how late the emulated path was, in ms."""
     output = arm.process.communicate()[0]
     assert arm.process.returncode == 0, arm.name
     ms = sorted(json.loads(output)["ms"])
@@ -81,7 +83,7 @@ def _figures(arm: Arm) -> tuple[list[str], float]:
 
 
 def _played(spec: Spec, count: int) -> tuple[list[list[str]], float]:
-    """A row for each timer, and how late the latest of the paths was."""
+    """Return a row of results for each timer, and how late the latest of the paths was."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         at = stack.enter_context(room())

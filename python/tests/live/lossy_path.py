@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Two hosts, each a network namespace, and a path between them that delays and loses packets: TUN to TUN,
-because sch_netem is not in every kernel.
+"""Makes two hosts, each a network namespace, and a path between them that delays and loses packets. The path
+connects two TUN devices, because sch_netem is not in every kernel.
 
-python lossy_path.py SPEC.json: the process that plays the path; "ready" once the devices are there; on
-SIGTERM what it dropped and how late it was, as JSON."""
+The command python lossy_path.py SPEC.json runs the path in a process: it prints "ready" when the devices
+exist, and on SIGTERM the packets that it dropped and how late it was, as JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class Spec:
 
 
 class LossyPath:
-    """`near` and `far` are the names of the namespaces, `address` is the far host's."""
+    """Represents a path and its hosts. `near` and `far` are the names of their namespaces, `address` is the
+    far host's."""
 
     def __init__(self, spec: Spec, folder: Path) -> None:
         prefix = f"tl{os.getpid()}-{next(_NUMBERS)}"
@@ -70,11 +71,11 @@ class LossyPath:
             subprocess.run(["ip", "-n", name, "-batch", "-"], input=lines, text=True, check=True)
 
     def within(self, namespace: str, *words: object) -> list[str]:
-        """Words that run a command there. `ip netns exec` would hide the cgroups."""
+        """Return the words that run a command in `namespace`. `ip netns exec` would hide the cgroups."""
         return ["nsenter", f"--net=/run/netns/{namespace}", *map(str, words)]
 
     def end(self) -> dict[str, Any]:
-        """End the path; what it dropped, and how late it was."""
+        """End the path and return its report: the packets that it dropped, and how late it was."""
         return ended(self._relay)
 
     def __exit__(self, *_: object) -> None:
@@ -86,7 +87,7 @@ class LossyPath:
 
 
 class _Way:
-    """One direction."""
+    """Represents one direction of the path."""
 
     def __init__(self, spec: dict[str, Any], out: int, loss: float) -> None:
         self.out = out
@@ -98,7 +99,7 @@ class _Way:
         self.dropped = self.sent = 0
 
     def due_s(self, packet: bytes, now_s: float) -> float | None:
-        """When the packet leaves; None: it is lost."""
+        """Return the time at which the path delivers `packet`, or None if the packet is lost."""
         if len(packet) > _DATA_BYTES:
             self.sent += 1
             if self._draw.random() < self._loss:

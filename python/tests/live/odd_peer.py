@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A peer whose every packet is made by hand: the far end of a TUN device, which answers the requests of
-small_talk.py at each address of 10.78.0.0/24 but the near host's.
+"""Simulates a peer that makes every packet itself. It is the far end of a TUN device and answers the requests
+of small_talk.py at each address of 10.78.0.0/24 except the near host's.
 
-python odd_peer.py SPEC.json: the process; "ready" once the device is there; on SIGTERM what it received, as
-JSON."""
+The command python odd_peer.py SPEC.json runs the peer in a process: it prints "ready" when the device
+exists, and on SIGTERM counts of the packets that it received, as JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _UNIT_S = 0.001  # of the near host's timestamps
 
 @dataclass(frozen=True)
 class Odd:
-    """How the peer differs from an honest one."""
+    """Describes how the peer differs from an honest one."""
 
     rtt_ms: float = 5.0
     loss: float = 0.05  # of requests that it takes no notice of, the first time
@@ -47,7 +47,7 @@ class Odd:
 
 
 class OddPeer:
-    """`near` is the name of the only host's namespace."""
+    """Runs the peer. `near` is the namespace of the only real host."""
 
     def __init__(self, odd: Odd, folder: Path) -> None:
         self.near = f"to{os.getpid()}-{next(_NUMBERS)}"
@@ -124,7 +124,7 @@ def _sum(data: bytes) -> int:
 
 
 def _made(to: _Packet, seq: int, ack: int, flags: int, options: bytes, data: bytes = b"") -> bytes:
-    """A packet that answers the packet `to`."""
+    """Return an IPv4 packet with a TCP segment that answers the packet `to`."""
     padded = options + b"\1" * (-len(options) % 4)
     tcp = struct.pack(
         "!HHIIBBHHH", to.ports[1], to.ports[0], seq, ack, (20 + len(padded)) << 2, flags, 60000, 0, 0
@@ -139,7 +139,8 @@ def _made(to: _Packet, seq: int, ack: int, flags: int, options: bytes, data: byt
 
 @dataclass
 class _Connection:
-    """What the peer knows of one. Requests come one at a time; `expected` is the next byte that it wants."""
+    """Holds the peer's state of a connection. Requests come one at a time; `expected` is the sequence number
+    of the next byte."""
 
     expected: int
     sent: int = 1001

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Records what connections of the stock kernel have over emulated paths: rounds, rounds with a loss
-that the timer repaired, rounds with a spurious retransmission. The guard's false alarms are counted on them.
+"""Records counts of connections of the stock kernel over emulated paths: rounds, rounds with a loss that the
+timer repaired, and rounds with a spurious retransmission. Tests count the guard's false alarms on these
+records.
 
     PYTHONPATH=python/tests .venv/bin/python python/tests/live/record_rounds.py >python/tests/live/rounds.csv
 
-root; five minutes. `tcplearn live observe` learns and sets nothing, and `live top` reads the counts before
-the connections are closed."""
+It needs root and takes five minutes. `tcplearn live observe` learns but sets no floors, and `live top`
+reads the counts before the connections are closed."""
 
 from __future__ import annotations
 

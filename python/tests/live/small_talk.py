@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests of 1 kB, one at a time, each some milliseconds after the answer to the one before:
+"""Sends requests of 1 kB, one at a time, each some milliseconds after the answer to the one before:
 
 python small_talk.py serve                                     # "ready"; answers on port 7000
 python small_talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON: ms, RTO, its limit, by request
 
-EACH: so many requests on a connection, and then another one; without it all are on one."""
+With EACH, a new connection begins after EACH requests; without EACH all requests are on one connection."""
 
 from __future__ import annotations
 

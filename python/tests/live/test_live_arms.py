@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The control group in the kernel: its connections stay stock, and both arms are measured."""
+"""Test the control group in the kernel: its connections keep stock timers, and both groups are measured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STOCK_MS = 200.0
 
 
 def _rto_ms(at: Room, path: LossyPath, count: int, each: int) -> list[float]:
-    """The RTO at the end of each connection."""
+    """Return the RTO in ms at the end of each connection."""
     rto_ms = json.loads(at.run(ask(path, count, 3, each=each)).stdout)["rto_ms"]
     return [max(rto_ms[i : i + each][-1:]) for i in range(0, len(rto_ms), each)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live --backoff bounded`: what the waits are while a path is gone, and afterwards."""
+"""Test the waits under `tcplearn live --backoff bounded` while a path is interrupted, and afterwards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KERNELS_OWN_MS = 120_000
 
 
 def _longest_wait_ms(path: LossyPath) -> float:
-    """While the far host's link is down."""
+    """Return the longest RTO in ms while the far host's link is down."""
     link = ["ip", "-n", path.far, "link", "set", "path"]
     subprocess.run([*link, "down"], check=True)
     end, longest = time.monotonic() + GONE_S, 0.0
@@ -44,8 +44,8 @@ def _longest_wait_ms(path: LossyPath) -> float:
 
 @pytest.mark.parametrize("backoff", ["bounded", "kernel"])
 def test_waits_of_an_outage(tmp_path: Path, backoff: str) -> None:
-    """A doubled wait is more than 2 s after 7 s of outage, because the first is below 0.2 s. A bounded one
-    is a sixth of the time that has passed. Afterwards the kernel's own limit applies again."""
+    """Test the waits after 7 s of interruption: a doubled wait exceeds 2 s, because the first was below 0.2
+    s, and a bounded wait is a sixth of the elapsed time. Afterwards the kernel's own limit applies again."""
     with LossyPath(Spec(rtt_ms=5), tmp_path) as path, server(path), room() as at:
         assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup, "--backoff", backoff).returncode == 0
         asking = at.popen(ask(path, 400, 5), stdout=subprocess.PIPE)
@@ -70,7 +70,8 @@ def test_waits_of_an_outage(tmp_path: Path, backoff: str) -> None:
 
 @pytest.mark.full
 def test_a_dead_peer_is_given_up_no_earlier(tmp_path: Path) -> None:
-    """With the fewest retries that are bounded, after some four minutes."""
+    """Test that bounded backoff gives up a dead peer no earlier than stock Linux, which takes about four
+    minutes with the smallest number of retries for which backoff is bounded."""
     with LossyPath(Spec(rtt_ms=5), tmp_path) as path, server(path), room() as at:
         command = path.within(path.near, "sysctl", "-qw", "net.ipv4.tcp_retries2=10")
         subprocess.run(command, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The dashboard asks for what `tcplearn live status --prometheus` prints."""
+"""Test that the dashboard uses only metrics that `tcplearn live status --prometheus` prints."""
 
 from __future__ import annotations
 

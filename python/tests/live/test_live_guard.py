@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The guard of `tcplearn live` on connections that exist only as numbers (docs/live-guard.md has the figures
-of the longer runs)."""
+"""Test the guard of `tcplearn live` on simulated counts of connections (docs/live-guard.md has the results of
+longer simulations)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def _ours(fleet: Fleet) -> int:
 
 
 def test_the_test_of_the_draw_is_wrong_as_often_as_it_says() -> None:
-    """Looked at after every event, and with events that are tolerated among ours."""
+    """Test that the sequential test has at most its stated rate of errors, although it is evaluated after
+    every event and some events in our group are tolerated."""
     wrong = {"draw": 0, "tolerated": 0}
     for seed in range(200):
         draw, ours, control, tolerated = random.Random(seed), 0, 0, 0
@@ -73,7 +74,7 @@ def test_a_rate_that_is_exceeded_is_found() -> None:
 
 @pytest.mark.parametrize("plan", [Plan(), HALF], ids=["ramp", "half"])
 def test_stock_against_stock_is_no_harm(plan: Plan) -> None:
-    """At most 5 % of 200; here of fewer."""
+    """Test that the guard seldom stops when stock is compared with stock: at most twice in 20 runs."""
     stopped = 0
     for seed in range(20):
         fleet = Fleet(ALIKE, seed)
@@ -158,7 +159,8 @@ def test_a_place_with_harm_is_stock_and_the_others_go_on() -> None:
 
 
 def test_an_element_that_is_used_again_keeps_what_it_had() -> None:
-    """The program has sixteen elements; the counts of finished epochs are added up by share."""
+    """Test counts in the program's sixteen elements, which are reused: counts of finished epochs are summed
+    by share."""
     fleet = Fleet([CALM], 1)
     epochs = Epochs()
     draw, expected = random.Random(1), dict[int, int]()
@@ -176,7 +178,7 @@ def test_an_element_that_is_used_again_keeps_what_it_had() -> None:
 
 
 def test_false_alarms_on_recorded_connections() -> None:
-    """Of guard_trial.py's 200 draws, some."""
+    """Test some of the 200 draws of guard_trial.py for false alarms."""
     rows = guard_trial.recorded()
     assert len(rows) == 240 and sum(row.spurious for row in rows) > 300
     guards = [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live` on this machine's kernel: the floor falls, requests over a path that loses packets are
-answered sooner, and however it ends, new connections are stock again."""
+"""Test `tcplearn live` on this machine's kernel: the floor falls, requests over a lossy path are answered
+sooner, and however the program ends, new connections have stock timers again."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def _until(holds: Callable[[], bool], what: str) -> None:
 
 @pytest.mark.parametrize("path", [LOSSY], indirect=True)
 def test_lost_requests_wait_less(path: LossyPath) -> None:
-    """The same requests and the same path; what the probe repairs in 200 ms more than the round trips under
-    stock. A second loss of a request is left to the kernel's doubled timer: not the longest is compared."""
+    """Test that the slow requests of the same series over the same path are faster than under stock, where a
+    tail loss probe takes over 200 ms. The very slowest are left out, since a second loss waits for the
+    doubled timer."""
     with room() as at:
         stock = json.loads(at.run(ask(path, 300, 5)).stdout)
         done = at.run(words_of("run", "--", *ask(path, 300, 5)))
@@ -116,7 +117,8 @@ def test_a_signal_is_handed_on_and_the_exit_code_back() -> None:
 
 @pytest.mark.parametrize("path", [LOSSY], indirect=True)
 def test_without_timestamps_a_doubt_is_counted_and_floors_fall(path: LossyPath) -> None:
-    """Which transmission an ACK answers is not known; the program waits longer, and then learns on."""
+    """Test that without timestamps, when an ACK does not show which transmission it answers, the program
+    counts this, waits longer, and then goes on learning."""
     off = path.within(path.near, "sysctl", "-qw", "net.ipv4.tcp_timestamps=0")
     subprocess.run(off, check=True)
     with room() as at:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live` towards peers that lie or are odd: their own connections stay within bounds, and their
-neighbours are not misled. The peer's packets are made by hand, so it knows what it received for nothing."""
+"""Test `tcplearn live` with dishonest or unusual peers: their own connections stay within bounds, and
+connections to their neighbours are not affected. The peer makes its packets itself, so it can count needless
+ones."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ LEAST_MS = 8  # two ticks of a clock of 250 a second, the shortest floor
 
 @dataclass
 class Talk:
-    """What the near host saw of its requests, the program's counts, and the peer's."""
+    """Holds the response times and RTOs at the near host, the program's counts, and the peer's counts."""
 
     ms: list[float]
     rto_ms: list[float]
@@ -57,8 +58,9 @@ def talked(odd: Odd, folder: Path, pause_ms: float = 3, count: int = REQUESTS) -
 
 
 def within_bounds(of: Talk) -> None:
-    """What holds for each peer: every request is answered, no RTO is below the shortest floor, and a
-    neighbour begins as under stock Linux, because one host's report decides for nobody else."""
+    """Check the bounds for every peer: all requests are answered, no RTO is below the shortest floor, and a
+    connection to a neighbour begins with a stock timer, because one host's evidence does not affect
+    others."""
     assert len(of.ms) == of.peer["requests"] - 1
     assert min(of.rto_ms) >= LEAST_MS
     assert of.neighbours_rto_ms > STOCK_MS
@@ -82,7 +84,8 @@ def test_an_echo_from_the_future_counts_as_none(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_an_echo_from_long_ago_makes_the_peers_own_waits_long(tmp_path: Path) -> None:
-    """The kernel itself takes such echoes for RTTs of its resent segments, so its RTO grows."""
+    """Test a peer that echoes old timestamps. The kernel takes them for RTTs of its retransmitted segments,
+    so its RTO grows."""
     of = talked(Odd(echo_off_ms=-5000), tmp_path, count=30)
     assert of.peer["ignored"] > 0
     within_bounds(of)
@@ -91,7 +94,8 @@ def test_an_echo_from_long_ago_makes_the_peers_own_waits_long(tmp_path: Path) ->
 
 
 def test_a_peer_that_denies_each_loss_gains_nothing(tmp_path: Path) -> None:
-    """It echoes timestamps from just before the retransmission, as if the first transmission had arrived."""
+    """Test a peer that echoes timestamps from just before each retransmission, as if the first transmission
+    had arrived."""
     of = talked(Odd(echo_off_ms=-4, loss=0.2), tmp_path)
     within_bounds(of)
     assert of.counts["resent_spurious"] > 10
@@ -108,8 +112,8 @@ def test_duplicates_that_were_never_sent_change_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept_ms", [40, pytest.param(200, marks=pytest.mark.full)])
 def test_acks_in_slots_cost_few_spurious_retransmissions(tmp_path: Path, kept_ms: float) -> None:
-    """Answers take up to a slot longer. What the peer received twice stays within the budget of one in a
-    hundred requests, and some for learning."""
+    """Test a peer that sends its ACKs in slots, so that answers take up to one slot longer. The needless
+    segments stay within the budget of one in a hundred requests, with a few more for learning."""
     of = talked(Odd(kept_ms=kept_ms, loss=0.02), tmp_path, pause_ms=20, count=100)
     within_bounds(of)
     assert of.peer["spurious"] <= 3

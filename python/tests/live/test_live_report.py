@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live report`: statistics against a plain twin, several files together, what cannot be told."""
+"""Test `tcplearn live report`: its statistics against a simple implementation, several files together, and
+data that allow no conclusion."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def _arm(waits_ms: Waits) -> Counts:
 
 
 def _waits(draw: random.Random, connections: int, mean_ms: float) -> Waits:
-    """Connections that are unlike each other in how long a lossy round takes, and in how many there are."""
+    """Return the waits in ms of connections that differ in their number of lossy rounds and in how long these
+    take."""
     out = []
     for _ in range(connections):
         own_ms = mean_ms * draw.uniform(0.5, 1.5)
@@ -78,8 +80,8 @@ def test_no_effect_is_seldom_seen_at_any_look() -> None:
 
 
 def test_shares_are_compared_each_by_itself() -> None:
-    """Early, nearly all are stock and paths are quick; later, few are, and paths are slow. Added up, floors
-    would seem to do harm."""
+    """Test that shares of the ramp are compared separately. At first nearly all connections are stock and
+    paths are fast; later few are stock and paths are slow. The sums over both would show a harm by floors."""
     draw = random.Random(1)
     early = _session(_waits(draw, 400, 100), _waits(draw, 40, 80), share=0.1)
     late = _session(_waits(draw, 40, 500), _waits(draw, 400, 400), share=0.9)

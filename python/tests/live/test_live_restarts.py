@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live start --state DIR` over its own ends: stop, kill -9, a damaged file, a folder that goes."""
+"""Test `tcplearn live start --state DIR` after it has ended: by stop, by kill -9, with a damaged state file,
+and with a folder that vanishes."""
 
 from __future__ import annotations
 
@@ -79,7 +80,7 @@ def test_what_was_counted_is_there_after_a_stop(at: Room, folder: Path, tmp_path
 
 
 def _known(at: Room, folder: Path) -> None:
-    """Write what a guard knows at 95 %, with a place that is stock."""
+    """Write the state of a guard whose share is 95 % and that has made one place stock."""
     fleet = Fleet([Simulated(spurious=(0.0, 0.03)), *[Simulated(loss=0.01)] * 30], 5)
     fleet.now_s = time.time()
     guard = guarded(fleet, Plan(steps=(0.5,)))
@@ -147,7 +148,8 @@ def test_it_goes_on_where_the_file_cannot_be_written(at: Room, folder: Path) -> 
 
 @pytest.mark.parametrize("ramp", ["steps", "none"])
 def test_a_signal_ends_it_without_a_failure(at: Room, ramp: str) -> None:
-    """systemd calls a unit failed whose process ends with another exit code."""
+    """Test that a signal ends the program with exit code 0, because systemd calls a unit failed that has
+    another code."""
     words = words_of("start", "--foreground", "--ramp", ramp, "--cgroup", at.cgroup)
     process = at.popen(words, stderr=subprocess.PIPE)
     assert process.stderr and process.stderr.readline().startswith("live: ")

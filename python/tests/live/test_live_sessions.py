@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live start`, `status`, `stop`, and what is refused in one line."""
+"""Test `tcplearn live start`, `status` and `stop`, and the input that they refuse in one line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def test_started_stopped_and_started_twice() -> None:
 
 
 def test_the_process_that_stays_runs_no_module_of_the_current_directory(tmp_path: Path) -> None:
-    """As root, a file such as `signal.py` there would run in place of the standard module."""
+    """Test that the process that stays as root does not import a file such as `signal.py` from the current
+    directory in place of the standard module."""
     imported = tmp_path / "imported"
     for name in ("signal", "struct", "tcplearn"):
         (tmp_path / f"{name}.py").write_text(f"open({str(imported)!r}, 'w')\n")
@@ -117,8 +118,9 @@ def _first_rto_ms(at: Room, path: LossyPath, host: int, count: int = 1, each: in
 
 
 def test_neighbours_teach_each_other_and_one_cannot_spoil_it(tmp_path: Path) -> None:
-    """Hosts of one /24: nothing from a single neighbour; from two, what the more careful one found; and one
-    that has found nothing of use does not make the next one begin as under stock."""
+    """Test hosts of one /24. A single neighbour's evidence has no effect; two neighbours give a new host the
+    more careful of their floors; and a neighbour that learned nothing useful does not make the next one
+    stock."""
     with LossyPath(Spec(rtt_ms=4), tmp_path) as path, server(path), room() as at:
         for namespace, gateway in ((path.near, "via 10.77.0.2 dev path"), (path.far, "dev lo")):
             kind = "local " if "lo" in gateway else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The settings file of `tcplearn live start`, and the systemd unit."""
+"""Test the settings file of `tcplearn live start`, and the systemd unit."""
 
 from __future__ import annotations
 

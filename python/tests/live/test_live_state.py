@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the guard knows over restarts: it decides as without them; what is too old does not count."""
+"""Test that the guard makes the same decisions with restarts as without, and that old evidence does not
+count."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ MIXED = [Path(loss=0.01, spurious=(0.001, 0.001)), Path(loss=0.02, spurious=(0.0
 
 
 def _restarted(fleet: Fleet, guard: Guard, plan: Plan, after_s: float = 0.0, killed: bool = False) -> Guard:
-    """The guard of the next process, which has read the file, beside a program that has counted nothing."""
+    """Return the guard of the next process, which has read the stored state. The program's counts start at
+    zero."""
     text = guard.state(fleet.now_s, fleet.seen).model_dump_json()
     fleet.now_s += after_s
     fleet.seen = Seen([[none() for _ in range(ARMS)] for _ in range(EPOCHS)], {})
@@ -32,7 +34,8 @@ def _restarted(fleet: Fleet, guard: Guard, plan: Plan, after_s: float = 0.0, kil
 
 
 def _decided(guard: Guard) -> list[str]:
-    """Without the rounds of a place, whose count begins anew while nothing tells against it."""
+    """Return the guard's decisions in its journal, without the numbers of a place's rounds, because a restart
+    resets this number while there is no evidence against the place."""
     texts = [re.sub(r"in \d+ rounds; it tries", "; it tries", entry.text) for entry in guard.journal]
     return [text for text in texts if "goes on" not in text]
 
@@ -50,7 +53,8 @@ def _until_s(guard: Guard, fleet: Fleet) -> dict[bytes, float]:
 
 @pytest.mark.parametrize("paths", [[CALM] * 20, [HARMED] * 20, MIXED], ids=["calm", "harmed", "mixed"])
 def test_with_restarts_it_decides_as_without(paths: list[Path]) -> None:
-    """At the same times, of the same counts, also which places are stock."""
+    """Test that a guard that is restarted makes the same decisions at the same times as one that is not, also
+    on which places are stock."""
     fleets = [Fleet(paths, 3), Fleet(paths, 3)]
     plain, restarted = (guarded(fleet, PLAN) for fleet in fleets)
     for rounds in range(2000, 42_001, 2000):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The file of the guard's state: what is written is read; a damaged or hostile one is put aside in a line."""
+"""Test the file of the guard's state: a written file is read again, and a damaged or hostile file is renamed
+with one line of warning."""
 
 from __future__ import annotations
 
@@ -142,7 +143,8 @@ def _numbers(at: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def test_no_state_that_is_accepted_breaks_the_guard(file: StateFile) -> None:
-    """Numbers that no guard writes, among those that one does."""
+    """Test states in which some numbers are replaced by ones that no guard writes. The guard must work with
+    every such state that is accepted."""
     written, accepted = json.dumps(_written(file)), 0
     for seed in range(300):
         draw, state = random.Random(seed), json.loads(written)

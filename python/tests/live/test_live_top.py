@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `tcplearn live` shows of connections, which cgroups it finds by name, and first RTOs beside floors."""
+"""Test the connections that `tcplearn live top` shows, the search for cgroups by name, and first RTOs
+together with floors."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ char _license[] SEC("license") = "GPL";
 
 @pytest.fixture
 def storage_iterator(tmp_path: Path) -> None:
-    """Skip where Linux refuses even an empty iterator over socket storage; `top` reads connections by one."""
+    """Skip the test if Linux refuses even an empty iterator over socket storage, which `top` needs to read
+    connections."""
     source = tmp_path / "empty.bpf.c"
     source.write_text(_EMPTY_ITERATOR)
     try:
@@ -137,7 +139,7 @@ def _connecting(path: LossyPath, address: str) -> list[str]:
 
 
 def _syn_rto_ms(path: LossyPath) -> float:
-    """Of a connection whose SYN is not answered, as ss shows it."""
+    """Return the RTO in ms that ss shows for a connection whose SYN is not answered."""
     words = path.within(path.near, "ss", "-tinH", "state", "syn-sent")
     for _ in range(200):
         shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The golden vectors of `priced` through the functions of live.bpf.c, as compiled for BPF and run by the
-kernel: equal to the bit, with every set of parameters that the vectors have."""
+"""Test the golden vectors of `priced` on the functions of live.bpf.c, compiled for BPF and run by the kernel:
+the results must be equal to the bit, for every set of parameters that the vectors have."""
 
 from __future__ import annotations
 

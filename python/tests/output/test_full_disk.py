@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A full disk is one line that names it, exit code 1, and no file in half."""
+"""Test that a full disk gives exit code 1 and one line that names it, and leaves no incomplete file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def filled(disk: Path, left_bytes: int = 0) -> None:
-    """But for so many bytes, in pages of 4 KB."""
+    """Fill the file system `disk` except for `left_bytes`, in pages of 4 KB."""
     (disk / "other").write_bytes(bytes((64 << 10) - left_bytes))
 
 

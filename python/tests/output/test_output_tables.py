@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One model of a table: the same cells in a terminal, in Markdown and in HTML."""
+"""Test that a table has the same cells in a terminal, in Markdown and in HTML."""
 
 import io
 

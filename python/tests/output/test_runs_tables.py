@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The tables of the simulator and of the lab: a title, units in the heads, a legend, at every width."""
+"""Test the tables of the simulator and of the lab at every width: title, units in the column heads, and
+legend."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ PARAMETERS = {"tlp": True, "bytes": 16_000_000, "kernel": "6.1.0-39", "tick_ms":
 
 
 def of_lab(console: Console) -> Any:
-    """A bulk transfer's."""
+    """Return the lab's table with the columns of a bulk transfer."""
     keys = {metric.key for metric in responses.METRICS}
     return _of_lab(console, [column for column in lab.COLUMNS if column.metric not in keys])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Temporary folders: gone on every signal that can be heard, and at the next start after one that cannot."""
+"""Test that temporary folders are removed on every signal that a process can catch, and otherwise at the next
+start."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ NAME = "tcplearn-1-abcdefgh"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The system's temporary folder."""
+    """Set the system's temporary folder to an empty one and return it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
@@ -92,7 +93,8 @@ def test_what_somebody_else_may_have_put_there_is_not_touched(
 
 @contextmanager
 def copying(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A study that copies a pipe which nobody closes, into a temporary folder."""
+    """Yield a process that is copying a pipe, which nobody closes, into a temporary folder for `tcplearn
+    study`."""
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     words = [sys.executable, "-m", "tcplearn", "study", "experts", str(pipe), "-q"]
@@ -151,7 +153,7 @@ def test_a_process_without_a_terminal_goes_on_after_it_hangs_up() -> None:
 
 
 def test_two_signals_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second has come before the first is heard of."""
+    """Test a second signal that arrives before the first one is handled."""
     said: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", said.append)
     both = {signal.SIGHUP, signal.SIGTERM}
@@ -171,7 +173,8 @@ def test_two_signals_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("second", [signal.SIGHUP, signal.SIGTERM])
 def test_a_terminal_and_its_shell_both_hang_up(second: signal.Signals) -> None:
-    """Or a service's manager sends SIGTERM and SIGHUP."""
+    """Test two signals in sequence: a terminal and its shell both send SIGHUP, and a service manager may send
+    SIGTERM and SIGHUP."""
     cleaned = False
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup too
     try:
@@ -201,7 +204,7 @@ def test_results_on_their_way_to_standard_output_have_no_name(folder: Path) -> N
 
 
 def test_no_other_temporary_folders_are_made() -> None:
-    """What the package makes elsewhere would be left there by a signal."""
+    """Test that only temporary.py makes temporary folders, because a signal would leave others behind."""
     sources = Path(tcplearn.__file__).parent.rglob("*.py")
     makers = re.compile(r"mkdtemp|TemporaryDirectory")
     assert [p.name for p in sources if makers.search(p.read_text())] == ["temporary.py"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A page in headless Chromium (Debian's), and what is wrong with it there."""
+"""Opens a page in headless Chromium (Debian's) and finds errors in how it is displayed."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ _BEYOND = """() => [...document.querySelectorAll(".sheet *, .sheet svg text")]
 
 
 def sheets(browser: playwright.Browser, file: Path) -> tuple[int, list[str]]:
-    """Returns on how many sheets of A4 a page that draws itself is printed, and what is cut off."""
+    """Return the number of A4 sheets on which a page that draws itself is printed, and the elements that are
+    cut off."""
     page = browser.new_page(viewport={"width": WIDTHS[1], "height": HEIGHT})
     try:
         page.goto(file.resolve().as_uri())
@@ -109,7 +110,8 @@ def sheets(browser: playwright.Browser, file: Path) -> tuple[int, list[str]]:
 
 
 def faults(browser: playwright.Browser, file: Path, width: int, picture: Path | None = None) -> list[str]:
-    """Of a page that draws itself; `picture`: where to put what it looks like, all of it."""
+    """Return the errors of a page that draws itself, at `width`. `picture` is the file for a picture of the
+    whole page."""
     page = browser.new_page(viewport={"width": width, "height": HEIGHT})
     found: list[str] = []
     page.on("console", lambda said: found.append(f"console: {said.text}") if said.type == "error" else None)

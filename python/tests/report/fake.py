@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A Replay of made-up flows: plain twins of the estimators on a sawtooth, a step and outliers."""
+"""Makes a Replay of invented flows by simple implementations of the estimators, on a sawtooth, a step and
+outliers."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ POINTS = 3000
 
 
 def sawtooth(n: int, seed: int) -> Floats:
-    """A bufferbloated access link in ms: the queue fills, a loss halves it, now and then a spike."""
+    """Return `n` RTTs in ms of a bufferbloated access link: the queue fills, a loss halves it, and some RTTs
+    are far longer."""
     rng = np.random.default_rng(seed)
     phase = (np.arange(n) % 700) / 700
     rtt = 22 + 180 * phase**1.5 + rng.gamma(2.0, 1.5, n)
@@ -33,7 +35,7 @@ def sawtooth(n: int, seed: int) -> Floats:
 
 
 def step(n: int, seed: int) -> Floats:
-    """A path change from 12 to 48 ms with little jitter."""
+    """Return `n` RTTs in ms that change from 12 to 48 ms, with little jitter."""
     rng = np.random.default_rng(seed)
     return np.asarray(np.where(np.arange(n) < n // 2, 12.0, 48.0) + rng.gamma(1.5, 0.3, n))
 
@@ -142,7 +144,8 @@ def flow(
 
 
 def replay(flows: int = 3, short: int = 0, samples: int = 8000) -> Replay:
-    """`flows` judged flows, every second one a step, and `short` flows of a dozen samples."""
+    """Return a Replay of `flows` flows that are long enough to be judged, every second one a step, and of
+    `short` flows with a dozen samples."""
     out = Replay(
         notes=["home.pcapng: sender seen at 192.168.1.20 (near the capture: its ACKs follow data by 0.1 ms)"],
         warnings=["home.pcapng: 12 packets were cut short by the snap length"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reports as a browser shows them, at the width of a phone, a laptop and a wide screen."""
+"""Test reports in a browser, at the width of a phone, a laptop and a wide screen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def chromium() -> Iterator[browser.playwright.Browser]:
 
 
 def ping(folder: Path) -> Path:
-    """What `ping` prints, with a request that got no answer."""
+    """Write the output of `ping` with one unanswered request to a file, and return its path."""
     lines = ["PING example.net (192.0.2.1) 56(84) bytes of data."]
     rtts = suite_traces.series(3, 700) / 1000
     lines += [
@@ -58,7 +58,8 @@ def study(folder: Path) -> list[str]:
 
 
 def several(folder: Path) -> list[str]:
-    """Requests to forty servers, whose stalls have all causes, and to one over a path with losses."""
+    """Write a capture of requests to forty servers, whose stalls have all causes, and to one over a lossy
+    path; return a command that makes its report."""
     talks = [Talk(port=41_000 + n, server=f"192.168.100.{100 + n}") for n in range(41)]
     for talk, scene in zip(talks[1:], itertools.cycle(SCENES.values()), strict=False):
         scene(talk)

@@ -38,7 +38,7 @@ def html(replay: Replay) -> str:
 
 
 class Reader(HTMLParser):
-    """Elements, attributes and the data island as a browser would see them."""
+    """Parses the elements, attributes and data island of a page as a browser does."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ def test_pictures_of_every_flow_and_of_all(html: str) -> None:
 
 
 def chosen_rate(replay: Replay, **values: float) -> Replay:
-    """The same with one timer whose rate was requested."""
+    """Return the replay with one timer changed to one whose miss rate was requested."""
     timer = {"rto_miss_rate_requested": 0.1, "mean_flight_segments": 12.0, **values}
     rows = [r.changed(timer) if r.estimator == "linux" else r for r in replay.rows]
     return replace(replay, rows=rows)

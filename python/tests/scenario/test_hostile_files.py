@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scenario files that somebody wrote to break what reads them: one line, of the simulator and the lab."""
+"""Test that scenario files written to crash their reader are refused in one line, in the simulator and the
+lab."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Described paths: what a file may say, and that each host takes it or says in one line what it cannot do."""
+"""Test path description files: which keys a file may have, and that each program (lab, ns-3, emulate) either
+runs the path or prints one line that says what it does not support."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ forward = { rate_mbps = 4, loss_percent = 1 }
 
 
 def in_the_lab(folder: Path, path: Path, more: str = "") -> lab.Scenario:
-    """A scenario of requests over the path, as a user writes one."""
+    """Return a lab scenario of requests over the path file `path`, with further settings `more`."""
     file = folder / "lab-scenario.toml"
     file.write_text(f'name = "x"\npath = "{path}"\n{more}[transfer]\nrequests = {{}}\n')
     return lab.load(file)
@@ -46,7 +47,7 @@ def in_ns3(folder: Path, path: Path, more: str = "", vary: str = "") -> list[sim
 
 
 def topology(folder: Path, text: str) -> dict[str, Any]:
-    """What the ns-3 program is given for a path."""
+    """Return the topology that the ns-3 program gets for the path file with the content `text`."""
     file = folder / "mine.toml"
     file.write_text(text)
     (run,) = in_ns3(folder, file)

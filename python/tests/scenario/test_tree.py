@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What it means that a file or a profile is laid over another: the same for the simulator and the lab."""
+"""Test how a scenario file or a profile overrides keys of another, in the simulator and in the lab alike."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def ns3() -> None:
 
 @pytest.fixture
 def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that answers at once as the simulation does; its folder logs what it ran."""
+    """Replace the ns-3 program by one that answers at once in the same form. Its folder logs the runs."""
     folder = tmp_path / "fake"
     folder.mkdir()
     script = folder / "engine"
@@ -53,14 +53,14 @@ def fake_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _forget() -> None:
-    """What is remembered of the program before."""
+    """Clear the cached version and identity of the ns-3 program."""
     for function in (engine.ns3_version, engine.identity):
         function.cache_clear()
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Takes ns-3 3.N for what is installed here."""
+    """Return a function that makes version 3.N of ns-3 appear to be installed."""
 
     def install(minor: int) -> None:
         header = tmp_path / "version-defines.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Answers like tcplearn-ns3, from its file alone. Usage: fake_engine.py FOLDER [--with-parent] RUN.json"""
+"""Answers like tcplearn-ns3 without a simulation. Usage: fake_engine.py FOLDER [--with-parent] RUN.json"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A bad scenario file gets one line: the file, the key, and what is allowed."""
+"""Test that a wrong scenario file gets one line with the file, the key, and the values that are allowed."""
 
 from __future__ import annotations
 

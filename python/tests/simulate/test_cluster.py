@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A sweep of real runs on a Dask cluster that loses a worker, and whose client is interrupted."""
+"""Test a sweep of real runs on a Dask cluster that loses a worker and whose client is interrupted."""
 
 from __future__ import annotations
 

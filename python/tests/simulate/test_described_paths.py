@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Described paths in ns-3: response times over each of a direction's parts are what the file says."""
+"""Test path description files in ns-3: the response times must follow from the settings of each direction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("ns3")
 def run(
     folder: Path, hop: str, dates: str = "", count: int = 300, resend: str = "stock", think_s: float = 0.1
 ) -> dict[str, Any]:
-    """Requests of 1 kB, half to one and a half of `think_s` after the answer before, over one hop."""
+    """Return the result of requests of 1 kB over one hop. Each is sent 0.5 to 1.5 `think_s` after the last
+    answer."""
     (folder / "mine.toml").write_text(f'name = "mine"\n[hop.line]\n{hop}\n{dates}')
     (folder / "x.toml").write_text(
         f'extends = "{THIN}"\nname = "x"\n[scenario]\npath = "mine.toml"\n'
@@ -37,7 +38,8 @@ def times_ms(result: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def test_delay_and_rate_are_of_their_direction(tmp_path: Path) -> None:
-    """A request is 1,054 bytes on the wire with PPP, an answer 55; access links have 100 Mbit/s or more."""
+    """Test delay and rate of each direction. A request has 1,054 bytes with the PPP header, an answer 55;
+    access links have 100 Mbit/s or more."""
     found = times_ms(run(tmp_path, "forward = { rate_mbps = 1, delay_ms = 10 }\nreverse = { delay_ms = 35 }"))
     assert np.median(found) == pytest.approx(45 + 8.432, abs=0.3)
     back = times_ms(
@@ -85,7 +87,8 @@ def test_a_tail_and_a_correlation(tmp_path: Path) -> None:
     ],
 )
 def test_losses_come_as_often_as_they_should(losses: str, share: float, tmp_path: Path) -> None:
-    """Requests follow answers so soon that the sender's ACKs ride on them."""
+    """Test the share of lost packets. Requests follow answers so soon that the sender's ACKs are sent with
+    them."""
     result = run(tmp_path, f"delay_ms = 10\nforward = {{ {losses} }}", count=6000, think_s=0.01)
     metrics = result["metrics"]
     lost, sent = metrics["channel_dropped_packets"], metrics["sent_packets"]
@@ -93,7 +96,8 @@ def test_losses_come_as_often_as_they_should(losses: str, share: float, tmp_path
 
 
 def test_bursts_in_time_end_without_packets(tmp_path: Path) -> None:
-    """A tenth of all requests is sent in a bad state; how long it lasts does not depend on resends."""
+    """Test that the bad state lasts equally long without packets: a tenth of all requests is sent in it, and
+    retransmissions do not change its length."""
     hop = 'delay_ms = 10\nforward = { bursts = { kind = "time", good_ms = 900, bad_ms = 100 } }'
     found = times_ms(run(tmp_path, hop, count=4000))
     late = found > 100

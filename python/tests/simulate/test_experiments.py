@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pages of experiments, from runs of ns-3 that are done here and kept in a file."""
+"""Test pages of experiments, made from ns-3 runs that the tests do and store in a file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The load `long` with a number of packets: the transfer ends, and its time is what is measured."""
+"""Test the load `long` with a number of packets: the transfer ends, and its duration is the result."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The causes of losses in ns-3: hwang2018's scenarios in seconds, labelled rows, networks drawn by seed."""
+"""Test the causes of losses in ns-3: short runs of hwang2018's scenarios, labelled rows, and networks drawn
+by seed."""
 
 from __future__ import annotations
 

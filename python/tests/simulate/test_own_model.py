@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A user's own model in ns-3: each of its decisions is the core's on the recorded features, to the bit."""
+"""Test a user's own loss model in ns-3: each decision equals the core's decision on the recorded features to
+the bit."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(folder: Path, classifier: str) -> Path:
-    """A scenario of a file beside the model, which it names by its own name."""
+    """Write a scenario that names the model beside it by its file name, and return the scenario's path."""
     file = folder / "own.toml"
     file.write_text(
         f'extends = "{ROOT / "experiments" / "hwang2018" / "training.toml"}"\nname = "own"\n'
@@ -93,7 +94,8 @@ def test_a_wrong_model_is_one_line(
 
 @pytest.mark.usefixtures("ns3")
 def test_the_program_of_ns3_refuses_wrong_weights_itself(tmp_path: Path) -> None:
-    """Its input is a file, which another program may have written."""
+    """Test that the ns-3 program itself refuses wrong weights, because another program may have written its
+    input file."""
     (run,) = scenario.runs(written(tmp_path, "mlp"), "smoke")
     document = run_job.job(run, 1.0).arguments[0]
     for text in own_models.WRONG.values():

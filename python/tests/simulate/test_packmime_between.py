@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: the generator's curves between the shares at which they were read, beside made-up ones."""
+"""Test tambuwal2018's curves of the traffic generator between the points at which they were read, with
+invented curves."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A plan of thousands of runs: what it does for each of them, and what is seen meanwhile."""
+"""Test the plan of thousands of runs: the work that it does for each run, and the progress that it shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILE = PAPER / "scenario-5.toml"
 
 @pytest.fixture
 def done(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often the costly steps were taken."""
+    """Count the calls of functions that take long."""
     counts: Counter[str] = Counter()
     dumps, read = json.dumps, RunStore._read
 
@@ -41,7 +41,8 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_a_plan_reads_no_file_that_is_not_there(tmp_path: Path, done: Counter[str]) -> None:
-    """The plan of 21,000 runs once took a minute."""
+    """Test that planning reads no stored results that do not exist. A plan of 21,000 runs once took a
+    minute."""
     planned = sweep.stored([FILE], "quick", RunStore(tmp_path))
     runs = len(planned.jobs)
     assert runs > 30 and done["reads"] == 0 and done["texts"] < 6 * runs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares today's simulations with stored digests of their results, so that a change is a decision."""
+"""Compares simulations with stored digests of their results, so that no result changes unnoticed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def _digest(runs: Iterable[scenario.Run]) -> str:
 
 
 def _ten_seconds(file: Path) -> scenario.Run:
-    """Returns the last smoke run of a scenario with a duration of its own: the profile may change."""
+    """Return the last short run of a scenario with a fixed duration, so that changes of the profile do not
+    matter."""
     run = scenario.runs(file, "smoke")[-1]
     load = run.scenario.load.model_copy(update={"start_s": [0.0, 2.0]})
     longer = run.scenario.model_copy(update={"duration_s": 10.0, "load": load})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`--slurm` on a Slurm of one node, started here: jobs are cut off and come again."""
+"""Test `--slurm` on a Slurm of one node that the test starts: jobs are ended early and submitted again."""
 
 from __future__ import annotations
 

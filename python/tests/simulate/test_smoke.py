@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Each shipped scenario in seconds, and what must hold of any simulation."""
+"""Test a short run of each shipped scenario, and properties that any simulation must have."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def test_same_seed_same_rows(simulate: Simulate, tmp_path: Path) -> None:
 
 
 def test_stock_estimator_gives_the_same_network(simulate: Simulate, tmp_path: Path) -> None:
-    """`jacobson` with RFC 6298's G and floor against ns-3's own, in one whole scenario."""
+    """Test that `jacobson` with RFC 6298's G and floor gives the same results as ns-3's own estimator in a
+    scenario."""
     file = tmp_path / "scenario.toml"
     file.write_text(
         f'extends = "{PAPER / "scenario-7.toml"}"\nname = "T"\n[profiles.t]\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""tambuwal2018: measures, verdicts and criteria from runs made up so that the answers are known."""
+"""Test tambuwal2018: its metrics, verdicts and criteria on invented runs with known answers."""
 
 from __future__ import annotations
 
@@ -200,8 +200,8 @@ def test_what_is_kept_of_a_connection() -> None:
 
 
 def long_run(startup: str, extra_rtts: float) -> KeptRun:
-    """A run of 100,000 connections, of which every hundredth lost its SYN-ACK; those of the last part took
-    `extra_rtts` longer. The link lost 2 % in each second, and 4 % in each one of the last part."""
+    """Return a run of 100,000 connections, every hundredth of which lost its SYN-ACK. In the last part,
+    responses took `extra_rtts` longer and the link lost 4 % of packets in each second instead of 2 %."""
     numbers = range(100, 100_100, 100)
     part_of = [parts.part_of(number, 100_000) for number in numbers]
     flows = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Sweeps: what is kept, resumed, reported; with a fake engine, so that only the machinery is tested."""
+"""Test sweeps with a simulated ns-3 program: which results are stored, resumed and reported."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Requests in ns-3 whose timer a resend policy runs."""
+"""Test requests in ns-3 whose retransmission timer a resend policy runs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def test_a_clairvoyant_sender_is_fastest_and_never_in_vain(fades: bool) -> None:
 
 @pytest.mark.usefixtures("ns3")
 def test_the_floor_of_stock_is_what_a_lost_request_waits() -> None:
-    """A lone segment's probe: 2 SRTT and the floor, or the RTO, SRTT and the floor; then an RTT."""
+    """Test that the slowest request waits for a tail loss probe (2 SRTT and the floor) or the RTO (SRTT and
+    the floor), and then one RTT."""
     longest = {
         ms: _run(f"stock:rto_min_us={ms}000", load__count=400, topology__moving=None)["run"]["metrics"]
         for ms in (50, 200)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Web connections and startup policies: each scenario in seconds, tambuwal2018's page, what is refused."""
+"""Test web connections and startup policies: short runs of each scenario, tambuwal2018's page, and input that
+is refused."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ FILES = ("levels.toml", "mixes.toml")
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where tests keep the runs of these profiles: the first that asks for one simulates it."""
+    """Return the folder in which tests store the runs of these profiles. The first test that needs a run
+    simulates it."""
     return tmp_path_factory.mktemp("runs")
 
 
@@ -156,7 +158,8 @@ def test_first_rtos_of_places(simulate: Simulate, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("ns3")
 def test_a_first_rto_is_a_spec_too(simulate: Simulate, tmp_path: Path) -> None:
-    """The policy that a model's figures are is the same as it is typed."""
+    """Test that the parameters of a first-RTO model and the same model written as a spec give the same
+    policy."""
     model = FirstRto(last=0.0, high=1.4335479736328125, nothing_us=305643)
     file = tmp_path / "spec.toml"
     file.write_text(

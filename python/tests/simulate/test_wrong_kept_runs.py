@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Kept runs that are not what was kept: simulated again, with a line that names the file."""
+"""Test that a run whose stored result is damaged is simulated again, with a line that names the file."""
 
 from __future__ import annotations
 

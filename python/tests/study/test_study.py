@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn study experts` from files to rows, sentences and heat maps."""
+"""Test `tcplearn study experts` from files to rows, sentences and heat maps."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def test_each_triple_is_what_a_replay_gives(
 
 
 def test_halves_are_of_the_same_run(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The second half goes on where the first one ended: its error, sample by sample in Python."""
+    """Test that the estimator keeps its state between both halves of a flow: the error of the second half
+    equals that of a loop over all samples in Python."""
     row = rows_of(
         capsys, str(trace), "--n", "30", "--eta", "1", "--alpha", "0.05", "--preset", "experts/fitted"
     )[0]

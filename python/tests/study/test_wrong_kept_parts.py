@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Kept parts of a study that are not what was kept: measured again, with a line that says so."""
+"""Test that a part of a study whose stored result is damaged is measured again, with a line that says so."""
 
 from __future__ import annotations
 

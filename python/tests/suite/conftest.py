@@ -24,6 +24,6 @@ def traces(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plain_timer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An estimator of the user's own that has the parameter `miss`."""
+    """Install a user's own estimator with the parameter `miss` and yield its name."""
     with own_estimators.installed(tmp_path / "site", monkeypatch):
         yield "plain-timer"

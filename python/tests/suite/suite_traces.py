@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A directory of small traces, made anew for each test."""
+"""Makes a directory of small traces for each test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ CAPTURE = ROOT / "examples" / "captures" / "access-link.pcap.gz"
 
 
 def csv(seed: int, rows: int) -> str:
-    """One flow of a probe every 20 ms; one answer in fifteen comes late, so that timers miss."""
+    """Return a CSV trace of a flow with a probe every 20 ms. One in fifteen answers is late, so that timers
+    miss."""
     late = np.random.default_rng(seed + 1000).random(rows) < 1 / 15
     rtt = np.where(late, 2, 1) * series(seed, rows)
     sent = np.arange(rows) * 20_000
@@ -26,7 +27,8 @@ def csv(seed: int, rows: int) -> str:
 
 
 def fill(folder: Path) -> Path:
-    """Three long series, one of them packed, a short one, a tiny one, and what is no trace."""
+    """Write three long series, one of them compressed, a short one, a very short one, and a file that is no
+    trace."""
     (folder / "deep" / "er").mkdir(parents=True)
     (folder / "b.csv").write_text(csv(1, 900))
     (folder / "a.csv").write_text(csv(2, 600))
@@ -39,7 +41,7 @@ def fill(folder: Path) -> Path:
 
 
 def shared() -> Path:
-    """Real traces beside the checkout; skips where there are none."""
+    """Return the folder of real traces beside the checkout; skip the test if there is none."""
     found = Path(os.environ.get("TCPLEARN_SHARED", ROOT.parent / "shared")) / "data"
     if not (found / "rtt").is_dir():
         pytest.skip(f"no traces in {found}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn suite` from files to rows, tables and pages; each figure has a plain twin here."""
+"""Test `tcplearn suite` from files to rows, tables and pages, each figure against a simple implementation."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def test_rows_are_geometric_means_over_series(traces: Path, capsys: pytest.Captu
 
 
 def test_the_interval_is_a_bootstrap() -> None:
-    """A plain twin with its own generator agrees within the noise of resampling."""
+    """Test that a simple bootstrap with another random generator gives the same interval within the noise of
+    resampling."""
     values = np.exp(np.random.default_rng(5).normal(0, 0.3, 40))
     low, high = suite_rows.interval(values)
     assert suite_rows.interval(values) == (low, high)
@@ -158,7 +159,8 @@ def test_conformal_keeps_its_rate(traces: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.usefixtures("cache_with_script")
 def test_the_same_whatever_the_workers(traces: Path, tmp_path: Path, plain_timer: str) -> None:
-    """Rows and page, with a user's estimator that the workers must find too."""
+    """Test that rows and page do not depend on the number of workers, which must also find a user's
+    estimator."""
     written = []
     for jobs in ("1", "2"):
         out, page = tmp_path / f"{jobs}.json", tmp_path / "page.html"
@@ -341,7 +343,7 @@ def test_a_users_estimator_that_fails(
 
 
 def test_real_traces(capsys: pytest.CaptureFixture[str]) -> None:
-    """Figures of real traces, roughly: what they hold is a few series of very different paths."""
+    """Test rough bounds on real traces, which have only a few series of very different paths."""
     data = suite_traces.shared()
     assert main(["suite", str(data), "--format", "json", "--min-samples", "250", "-q"]) == 0
     out, err = capsys.readouterr()

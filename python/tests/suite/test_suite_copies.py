@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Copies, links and packed twins of a trace: each series counts once, in a suite, a replay and a study."""
+"""Test copies, links and compressed copies of a trace: each series counts once in a suite, a replay and a
+study."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ SOME = ["--jobs", "1", *(word for name in NAMES for word in ("-e", name))]
 
 
 def copies(folder: Path) -> list[str]:
-    """A trace and its copies; the names of these."""
+    """Write a trace and its copies, and return the names of the copies."""
     text = suite_traces.csv(1, 900)
     first = folder / "b.csv"
     first.write_text(text)
@@ -107,7 +108,7 @@ def capture(path: Path, flows: range, wrap: str = "pcap") -> Path:
 
 
 def test_a_flow_in_two_captures_counts_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One file split with an overlap, and another container of the same packets."""
+    """Test flows that are in two overlapping captures, and in another file format with the same packets."""
     capture(tmp_path / "a.pcap", range(5))
     capture(tmp_path / "b.pcap", range(3, 9))
     capture(tmp_path / "c.pcapng", range(5), "pcapng")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A suite and a study as jobs: on a cluster that loses a worker, interrupted, resumed; what is kept."""
+"""Test a suite and a study as jobs on a cluster that loses a worker, interrupted, and resumed, and which of
+their results are stored."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ SLOW = [w for k in range(1, 9) for w in ("-e", f"experts:n=500,eta={k}")]
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Of all tests here: the last of them takes a worker from it."""
+    """Yield the Dask cluster of all tests here; the last of them removes a worker."""
     pytest.importorskip("distributed")
     with contextlib.ExitStack() as stack:
         yield Cluster(tmp_path_factory.mktemp("cluster"), stack)
@@ -134,7 +135,7 @@ def test_a_suite_goes_on_after_an_interrupt(
 
 
 def until_two_work(process: subprocess.Popen[str]) -> None:
-    """Waits until two children of the process have loaded the native part, which replays."""
+    """Wait until two children of the process have loaded the native module, which runs replays."""
     deadline, two = time.monotonic() + 60, 0
     while two < 2:
         assert process.poll() is None and time.monotonic() < deadline

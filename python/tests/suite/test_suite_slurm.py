@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`suite --slurm` on a make-believe Slurm: sbatch starts the job on this machine, scancel ends it.
+"""Test `suite --slurm` on a simulated Slurm: sbatch starts the job on this machine, and scancel ends it.
 
-`python/tests/simulate/test_slurm.py` has a real one.
-"""
+`python/tests/simulate/test_slurm.py` uses a real Slurm."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Kept results of a suite's files that are not what was kept: measured again, with a line that says so."""
+"""Test that a file of a suite whose stored result is damaged is measured again, with a line that says so."""
 
 from __future__ import annotations
 

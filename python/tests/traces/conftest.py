@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fixtures of the tests of trace readers."""
+"""Provides fixtures for the tests of trace readers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from reading import Rows, read_all
 
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[..., Rows]:
-    """Write bytes to a file and read it as a trace."""
+    """Return a function that writes bytes to a file and reads it as a trace."""
 
     def read_bytes(data: bytes, name: str = "trace", max_rows: int = 65536, **options: Any) -> Rows:
         path = tmp_path / name
@@ -32,7 +32,7 @@ def read(tmp_path: Path) -> Callable[..., Rows]:
 
 @pytest.fixture
 def shared() -> Path:
-    """The real data, which is not part of the project."""
+    """Return the folder of real data, which is not part of the project; skip the test if there is none."""
     given = os.environ.get("TCPLEARN_SHARED")
     path = Path(given) if given else Path(__file__).parents[4] / "shared"
     if not (path / "data").is_dir():
@@ -42,7 +42,7 @@ def shared() -> Path:
 
 @pytest.fixture
 def read_qlog(tmp_path: Path) -> Callable[..., qlog_logs.Read]:
-    """The same for a qlog."""
+    """Return a function that writes bytes to a file and reads it as a qlog."""
 
     def read(data: bytes, max_rows: int = 65536, **options: Any) -> qlog_logs.Read:
         path = tmp_path / "log.qlog"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Any bytes give rows that keep their promises, or a TraceError of one line: the readers that are in Python.
+"""Tests the readers that are written in Python on arbitrary bytes: they must give rows that meet the
+guarantees of all readers, or a TraceError of one line.
 
     python3 fuzz_text.py FORMAT [libFuzzer's options] CORPUS SEEDS
     python3 fuzz_text.py FORMAT --seeds DIRECTORY        writes the seeds of a format
 
-The inputs that once failed are in test_trace_fuzzed.py.
-"""
+The inputs that once failed are in test_trace_fuzzed.py."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS = ("csv", "flent", "kernel-log", "mlab", "numbers", "ping", "qlog", "ss"
 
 
 def seeds() -> dict[str, list[bytes]]:
-    """Return what the tests of each reader read."""
+    """Return the inputs that the tests of each reader use."""
     import qlog_logs as qlog
     import test_trace_flent as flent
     import test_trace_ping as ping
@@ -73,7 +73,7 @@ def seeds() -> dict[str, list[bytes]]:
 
 
 def reader(kind: str) -> Callable[[Any], Any]:
-    """Return what opens a file as a format."""
+    """Return the function that opens a file as the format `kind`."""
     from tcplearn import traces
     from tcplearn.traces import TraceOptions, formats
 
@@ -92,7 +92,7 @@ def reader(kind: str) -> Callable[[Any], Any]:
 
 
 def check(trace: Any) -> None:
-    """Drain a trace and check what holds for all."""
+    """Read a trace to its end and check the properties that all traces must have."""
     import numpy as np
 
     from tcplearn.traces.schema import COLUMNS

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures of every kind that one meets: python3 make_captures.py DIRECTORY.
+"""Makes captures of every common kind: python3 make_captures.py DIRECTORY.
 
-Most are the shipped capture (real Linux TCP over a bottleneck) in other clothes: link types, tunnels, file
-formats, what a capture may lack. The others are made by hand.
-"""
+Most are the shipped capture (real Linux TCP over a bottleneck) with other link types, tunnels or file
+formats, or with parts missing. The others are made by hand."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {}
 
 
 def shipped() -> list[Frame]:
-    """IP packets, cut to 96 bytes as they were caught."""
+    """Return the IP packets of the shipped capture, which are cut to 96 bytes there."""
     data = gzip.decompress(SHIPPED.read_bytes())
     out: list[Frame] = []
     at = 24
@@ -43,7 +42,8 @@ IP = shipped()
 
 
 def each(wrap: Callable[[bytes], bytes], frames: Iterable[Frame] = IP) -> list[Frame]:
-    """Every packet with something before it; lengths grow by as much."""
+    """Return every packet as converted by `wrap`. Its length on the wire changes by the same number of
+    bytes."""
     wrapped = ((t, wrap(data), len(data), length) for t, data, length in frames)
     return [(t, data, length + len(data) - before) for t, data, before, length in wrapped]
 
@@ -57,7 +57,7 @@ def ether(type_: int, between: bytes = b"") -> Callable[[bytes], bytes]:
 
 
 def outer(protocol: int, between: bytes = b"") -> Callable[[bytes], bytes]:
-    """A tunnel: an IPv4 header of its own, and what the tunnel adds."""
+    """Return a function that puts a packet into a tunnel: an outer IPv4 header, and `between` after it."""
     return lambda packet: ether(0x0800)(
         wire.ipv4("192.0.2.1", "192.0.2.2", between + packet, protocol=protocol)
     )
@@ -74,7 +74,7 @@ def outer6(first: int, between: bytes) -> Callable[[bytes], bytes]:
 
 
 def as_ipv6(extensions: bytes = b"", first: int = 6) -> list[Frame]:
-    """The same TCP over IPv6."""
+    """Return a function that converts a packet to the same TCP over IPv6."""
 
     def convert(packet: bytes) -> bytes:
         ends = [f"2001:db8::{'.'.join(map(str, packet[i : i + 4]))}" for i in (12, 16)]
@@ -88,7 +88,7 @@ def as_ipv6(extensions: bytes = b"", first: int = 6) -> list[Frame]:
 
 
 def with_options(packet: bytes, options: bytes) -> bytes:
-    """An IPv4 header with options."""
+    """Return the IPv4 packet `packet` with `options` in its header."""
     (total,) = struct.unpack_from("!H", packet, 2)
     words = 5 + len(options) // 4
     return (
@@ -117,7 +117,7 @@ _RADIOTAP = bytes.fromhex("0000080000000000")
 
 
 def section(order: str, interfaces: Iterable[tuple[int, bytes]]) -> bytes:
-    """The head of a pcapng: each interface's link type and options."""
+    """Return the beginning of a pcapng section: the link type and options of each interface."""
     out = block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
     return out + b"".join(
         block(order, 1, struct.pack(order + "HHI", kind, 0, 0) + options) for kind, options in interfaces
@@ -141,7 +141,8 @@ def pcapng(order: str = "<", options: bytes = b"", ticks_a_us: int = 1) -> bytes
 
 
 def two_interfaces() -> bytes:
-    """Ethernet one way, raw IP the other, as `tcpdump -i` on two of a router's would have it."""
+    """Return a pcapng with Ethernet in one direction and raw IP in the other, as from two interfaces of a
+    router."""
     out = section("<", [(wire.EN10MB, b""), (wire.RAW, b"")])
     for t, packet, length in IP:
         there = packet[12:16] == IP[0][1][12:16]
@@ -151,13 +152,13 @@ def two_interfaces() -> bytes:
 
 
 def without_times() -> bytes:
-    """Simple packet blocks."""
+    """Return a pcapng of simple packet blocks, which have no times."""
     frames = (block("<", 3, struct.pack("<I", length) + data) for _, data, length in ETHERNET)
     return section("<", [(wire.EN10MB, b"")]) + b"".join(frames)
 
 
 def modified() -> bytes:
-    """Kuznetzov's: eight bytes more a packet."""
+    """Return a capture in Kuznetzov's modified pcap format, which has eight more bytes per packet."""
     out = [struct.pack("<IHHiIII", 0xA1B2CD34, 2, 4, 0, 0, 262144, wire.EN10MB)]
     for t, data, length in ETHERNET:
         out.append(
@@ -234,7 +235,7 @@ GIVEN |= {
 
 
 def others() -> Iterator[Frame]:
-    """What is no TCP."""
+    """Yield packets that are not TCP."""
     for i in range(200):
         t = ETHERNET[0][0] + i * 10_000
         packet = wire.ipv4(
@@ -259,7 +260,7 @@ def handshakes(flags: int, count: int = 50) -> list[Frame]:
 
 
 def fragments() -> list[Frame]:
-    """Data in datagrams that are cut in two; the ports are in the first part only."""
+    """Return packets whose datagrams are cut in two fragments. Only the first fragment has the ports."""
     out = []
     for t, data, length in ETHERNET:
         packet = data[14:]
@@ -299,7 +300,7 @@ REFUSED |= {
 
 
 def few_samples() -> bytes:
-    """A handshake and a close; enough to see one round trip."""
+    """Return a capture of a handshake and a close, which has only enough packets for one round trip."""
     w = Wire()
     now = w.handshake()
     w.send(now + 100, w.client, 1, ack=1, flags=FIN)

@@ -14,7 +14,7 @@ from wire import FIN, RST, SYN, Host, Wire
 
 
 def transfer(kind: int = wire.EN10MB, tags: tuple[int, ...] = (), v6: bool = False, isn: int = 1000) -> Wire:
-    """A handshake, a loss with SACK and its repair, and a close."""
+    """Return a capture of a handshake, a loss with SACK and its repair, and a close."""
     w = Wire(kind=kind, tags=tags)
     if v6:
         w.client.address, w.server.address = "2001:db8::1", "2001:db8::2"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Logs of QUIC made by hand, and a reader of them that checks what holds for all."""
+"""Makes QUIC logs by hand, and reads them with a check of the properties that all logs must have."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads a whole trace and checks what holds for all."""
+"""Reads a whole trace and checks the properties that all traces must have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_loss(loss: dict[str, int]) -> None:
 
 @dataclass
 class Rows:
-    """A whole trace in memory."""
+    """Holds a whole trace in memory."""
 
     columns: dict[str, Any]
     flows: dict[int, FlowInfo]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The columns of a batch: one list for readers and engine."""
+"""Test the columns of a batch, which readers and engine take from one list."""
 
 from __future__ import annotations
 

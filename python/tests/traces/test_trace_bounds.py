@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Small files that unpack to much: bounded memory, and one line where they hold nothing."""
+"""Test small files that decompress to very large ones: memory is bounded, and useless files get one line."""
 
 from __future__ import annotations
 
@@ -44,14 +44,15 @@ print(rows, peak_mb(), repr(said))
 
 
 def read_apart(path: Path) -> tuple[int, int, str]:
-    """Read in a process of its own: rows, the most memory in MB, and the error."""
+    """Read the trace in a process of its own; return its number of rows, its peak memory in MB, and its
+    error."""
     run = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
     rows, memory, said = run.stdout.split(maxsplit=2)
     return int(rows), int(memory), said.strip()[1:-1]
 
 
 def packed(path: Path, parts: Iterable[bytes]) -> Path:
-    """A gzip of the parts; one that comes again, as the same object, is packed once."""
+    """Write a gzip of `parts`. A part that is the same object as the one before is compressed only once."""
     pack, check, size = zlib.compressobj(1, wbits=-15), 0, 0
     last, squeezed = b"", b""
     with path.open("wb") as file:
@@ -111,7 +112,8 @@ def test_a_long_kernel_log_is_streamed(tmp_path: Path) -> None:
 
 
 def test_short_flows_end_with_small_batches(tmp_path: Path) -> None:
-    """Who replays them holds the state of a flow until the batch that ends it."""
+    """Test that short flows come in small batches, because a reader keeps the state of a flow until the batch
+    that ends it."""
     frames = []
     for i in range(2000):
         w = Wire(client=Host("10.0.0.1", 1000 + i), start_us=1_600_000_000_000_000 + i * 100)

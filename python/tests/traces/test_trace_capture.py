@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures made by hand, in which every row is known."""
+"""Test captures made by hand, in which every row is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ MS = 1000
 
 
 def exchange(w: Wire) -> None:
-    """A handshake, two segments of the client, one of the server, and a close; 40 ms away from the server."""
+    """Write a handshake, two segments of the client, one of the server, and a close. The server is 40 ms
+    away."""
     t = w.handshake()
     assert t == 40_100
     w.send(50 * MS, w.client, 1, 100, ack=1)

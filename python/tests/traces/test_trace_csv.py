@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""CSV traces: units, what is derived, and what is refused."""
+"""Test CSV traces: their units, the derived columns, and the input that is refused."""
 
 from __future__ import annotations
 

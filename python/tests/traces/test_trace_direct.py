@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Plain pcap files are read where they lie in memory; libpcap, which reads the same packed, is the twin."""
+"""Test plain pcap files, which are read directly from memory, against libpcap, which reads them
+compressed."""
 
 import gzip
 import random
@@ -19,7 +20,8 @@ HEADER = struct.calcsize("<IIII")
 
 
 def both(folder: Path, data: bytes) -> list[Rows | str]:
-    """What is read of it plain and packed, or why it is refused."""
+    """Return the rows of the capture `data`, or the reason for refusing it, read as a plain and as a
+    compressed file."""
     out: list[Rows | str] = []
     for name, content in (("a.pcap", data), ("b.pcap", gzip.compress(data, 1))):
         (folder / name).write_bytes(content)

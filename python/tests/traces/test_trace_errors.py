@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What is wrong with a capture is said in one line; what can be used of it is used."""
+"""Test that errors of a capture are reported in one line each, and that its usable part is used."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_time_goes_back(read):
 
 
 def test_time_goes_back_where_there_is_no_tcp(read):
-    """What the capture lacks is said, not the order of packets that do not matter."""
+    """Test that a capture without TCP is reported as such, and not for the order of its packets."""
     w = transfer()
     w.frames = [(time, data[:23] + b"\x11" + data[24:], size) for time, data, size in w.frames]
     w.frames[10] = (w.frames[9][0] - 2_000_000, *w.frames[10][1:])
@@ -149,7 +149,8 @@ def test_unknown_flow(tmp_path):
 
 
 def test_a_tab_in_a_header_is_not_in_the_message(tmp_path: Path) -> None:
-    """The reader of CSV names the delimiter that it missed: here one that does not print."""
+    """Test that an error message has no unprintable character, although the CSV reader names the delimiter, a
+    tab."""
     (tmp_path / "rtts.csv").write_bytes(b"t;t" + b"\t" * 24 + b'"0;t"5;=0\n')
     with pytest.raises(TraceError) as refused:
         list(open_trace(tmp_path / "rtts.csv").batches())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Flent data files, in the shapes that its versions write."""
+"""Test Flent data files in the forms that its versions write."""
 
 from __future__ import annotations
 

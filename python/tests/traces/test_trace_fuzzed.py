@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Inputs of the fuzzers: their seeds, simple damage to them, and what once failed."""
+"""Test inputs of the fuzzers: their seeds, simple damage to the seeds, and inputs that once failed."""
 
 from __future__ import annotations
 

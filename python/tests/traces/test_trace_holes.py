@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Inputs that once gave a traceback, a wrong round trip or a page of warnings."""
+"""Test inputs that once gave a traceback, a wrong round-trip time or many warnings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every capture gives a table that fits 80 columns, or one line that says why not."""
+"""Test that every capture gives a table that fits 80 columns, or one line with the reason why not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Losses in captures made by hand: which there are, and when RACK (RFC 8985) would call them lost."""
+"""Test losses in captures made by hand: which packets were lost, and when RACK (RFC 8985) would detect
+this."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ RTT = 40 * MS
 
 
 def begin(segments: int = 5, size: int = 100, options: bytes = b"") -> tuple[Wire, int]:
-    """A handshake, then segments a millisecond apart, of which the first is acknowledged."""
+    """Return a capture with a handshake and segments a millisecond apart, of which only the first is
+    acknowledged, and the time of the first segment."""
     w = Wire()
     t = w.handshake(rtt_us=RTT, options=wire.SACK_PERMITTED + options)
     for i in range(segments):
@@ -162,7 +164,8 @@ def test_timestamps_tell_a_spurious_repair(read):
 
 
 def repaired(*after: tuple[int, int, tuple[tuple[int, int], ...]]) -> Wire:
-    """The second of two segments sent again after 300 ms; what the server answers."""
+    """Return a capture of two segments, the second of which is resent after 300 ms, with the server's answers
+    `after`."""
     w, t = begin(2)
     w.send(t + 340 * MS, w.client, 101, 100, ack=1)
     for at_ms, ack, blocks in after:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Losses of a simulated capture with random drops: against what was dropped, and against a plain reader."""
+"""Test losses in simulated captures with random drops, against the packets dropped and a simple reader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = 1000
 
 @dataclass
 class Seen:
-    """One ACK as the sender saw it, with what it reports as SACKed, in segments."""
+    """Holds one ACK as the sender saw it, with the segments that it reports as SACKed."""
 
     at_us: int
     upto: int
@@ -32,8 +32,9 @@ class Simulated:
 
 
 def simulate(seed: int, segments: int = 400) -> Simulated:
-    """A window of ten segments over 30 to 34 ms; five in a hundred are lost, copies never; repairs come by
-    three duplicates or, in a tail, after 300 ms. Every segment is acknowledged; nothing is reordered."""
+    """Simulate a window of ten segments over 30 to 34 ms. 5 % of segments are lost, retransmissions never;
+    they follow three duplicate ACKs or, at the end, 300 ms. Every segment is acknowledged; nothing is
+    reordered."""
     rng = random.Random(seed)
     w = Wire()
     out = Simulated(w)
@@ -96,7 +97,8 @@ def simulate(seed: int, segments: int = 400) -> Simulated:
 
 
 def plain(s: Simulated) -> list[dict[str, int]]:
-    """Each loss from the whole list of events; no stream, no bound on memory."""
+    """Return each loss, found from the whole list of events without streaming and without a bound on
+    memory."""
     acked_us: dict[int, int] = {}
     for ack in s.acks:
         for segment in range(len(acked_us), ack.upto):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which host of a connection is nearer to the capture point, and the option that asks for a side."""
+"""Test which host of a connection is taken as nearer to the capture point, and the option that selects a
+host."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ MS = 1000
 def transfer(
     near: str, *, handshake: bool = True, rtt_us: int = 40 * MS, ttls: tuple[int, int] = (64, 64)
 ) -> Wire:
-    """Data both ways, seen at one of the hosts."""
+    """Return a capture of data in both directions, seen at the host `near`."""
     w = Wire(
         client=Host("10.0.0.1", 40000, ttl=ttls[0]), server=Host("10.0.0.2", 80, isn=5_000_000, ttl=ttls[1])
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Bare numbers, and units that are given or look wrong."""
+"""Test files of numbers alone, and units that are given or implausible."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_chunks_make_no_difference(read, monkeypatch):
 
 
 def test_a_link_trace_is_none_of_round_trips(tmp_path: Path) -> None:
-    """Its times in milliseconds are numbers too, and would be the longest round trips of a suite."""
+    """Test that a link trace is refused: its times in milliseconds would be taken for very long RTTs."""
     (tmp_path / "lte.up").write_text("".join(f"{k // 3 + 1}\n" for k in range(5000)))
     with pytest.raises(TraceError, match="5,000 numbers never fall: they are times"):
         list(open_trace(tmp_path / "lte.up").batches())

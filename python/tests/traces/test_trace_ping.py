@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What ping prints, on whatever system and in whatever language."""
+"""Test the output of ping on many systems and in many languages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pipes that are copied: as far as is said, never to the last byte of a disk, and nothing stays behind."""
+"""Test pipes that are copied to disk: up to the documented size, never until the disk is full, and without
+leaving files behind."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ VERBS = (["replay", "-"], ["study", "experts", "-"])
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Iterator[Path]:
-    """A pipe of numbers."""
+    """Yield a pipe with an endless series of numbers."""
     pipe = tmp_path / "numbers"
     os.mkfifo(pipe)
     with subprocess.Popen(["sh", "-c", f"exec yes 5 >'{pipe}' 2>/dev/null"]) as writer:

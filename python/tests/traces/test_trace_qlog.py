@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""QUIC logs in qlog, in the shapes that implementations write."""
+"""Test QUIC logs in qlog, in the forms that implementations write."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def test_every_serialisation(read_qlog, data, pack, max_rows):
 
 
 def test_what_is_a_sample(read_qlog):
-    """RFC 9002, 5.1: the largest acknowledged is new, and something new elicits an ACK."""
+    """Test which ACKs give a sample (RFC 9002, 5.1): the largest acknowledged packet is new, and a newly
+    acknowledged packet elicits ACKs."""
     got = read_qlog(
         sequence(
             sent(0, 0),
@@ -91,7 +92,8 @@ def test_number_spaces_are_apart(read_qlog):
 
 
 def test_packets_of_a_closed_space_are_gone(read_qlog):
-    """RFC 9002, 6.4: the client's second Initial packet is never acknowledged, and no timer waits for it."""
+    """Test a closed packet number space (RFC 9002, 6.4): the client's second Initial packet is never
+    acknowledged, and no timer waits for it."""
     start = sent(0, 0, "initial", "crypto"), sent(1, 1, "initial", "crypto")
     rest = acked(30, [0, 0], kind="initial"), sent(31, 0, "handshake", "crypto"), sent(32, 0)
     got = read_qlog(sequence(*start, *rest, acked(70, [0, 0])))
@@ -129,14 +131,16 @@ def test_declared_lost(read_qlog):
 
 
 def test_lost_and_acknowledged_last_is_a_sample(read_qlog):
-    """A timer fired too early: the packet that it declared lost is timed, as no other has its number."""
+    """Test a packet that was declared lost too early and is acknowledged later. Its RTT is a sample, because
+    no other packet has its number."""
     got = read_qlog(sequence(sent(0, 0), lost(200, 0), sent(201, 1), acked(300, [0, 0]), acked(310, [1, 1])))
     assert got.column("rtt_us") == [300_000, 109_000]
     assert got.column("retransmitted") == [1, 0]
 
 
 def test_never_acknowledged(read_qlog):
-    """Without packet_lost events: what is behind three acknowledged packets and two round trips is lost."""
+    """Test logs without packet_lost events: a packet before three acknowledged packets and two round trips is
+    lost."""
     events = [sent(0, 0)]
     for n in range(1, 9):
         events += [sent(n * 60, n), acked(n * 60 + 50, [n, n])]
@@ -224,7 +228,7 @@ def test_huge_ranges_and_numbers(read_qlog):
 
 
 def test_much_that_is_never_acknowledged(read_qlog, monkeypatch):
-    """ACKs of ACKs are rare: what a receiver sends is forgotten."""
+    """Test that sent ACKs are forgotten after some time, because ACKs of ACKs are rare."""
     monkeypatch.setattr("tcplearn.traces.quic._MOST_AHEAD", 100)
     events = [sent(n / 10, n, frame="ack", size=40) for n in range(3000)]
     events += [sent(300, 3000), acked(350, [3000, 3000])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""qlog of any content: read or refused, and its samples against a plain twin."""
+"""Test qlogs of any content: they are read or refused, and samples equal those of a simple implementation."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_any_json_is_read_or_refused(tmp_path, meta, events, form, end):
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 20), st.integers(0, 20), st.integers(0, 3000))))
 def test_against_plain_bookkeeping(tmp_path, steps):
-    """Samples against RFC 9002, 5.1 word by word, over every number."""
+    """Test samples against a literal implementation of RFC 9002, 5.1, which looks at every packet number."""
     events, now, number = [sent(0, 0)], 0.0, 0
     out, times = {0}, {0: 0.0}
     expected = []

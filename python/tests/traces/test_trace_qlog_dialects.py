@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""qlog as each implementation writes it."""
+"""Test qlogs in the form of each implementation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def quic_go() -> bytes:
 
 
 def newest() -> bytes:
-    """draft-ietf-quic-qlog-quic-events-12: the namespace is quic, times are deltas here."""
+    """Return a log as in draft-ietf-quic-qlog-quic-events-12: the namespace is quic, and times are
+    differences."""
     header = {
         "file_schema": "urn:ietf:params:qlog:file:sequential",
         "serialization_format": "application/qlog+json-seq",
@@ -66,7 +67,7 @@ def aioquic() -> bytes:
 
 
 def quic_go_arrays() -> bytes:
-    """draft-02-wip: events are arrays, the packet's type stands beside its header."""
+    """Return a log as in draft-02-wip: events are arrays, and the packet's type stands beside its header."""
     rows = [
         [20.5, "transport", "packet_sent", _old("1RTT", 0, 1200, "stream")],
         [21.25, "transport", "packet_sent", _old("1RTT", 1, 1200, "stream")],
@@ -88,7 +89,7 @@ def quic_go_arrays() -> bytes:
 
 
 def picoquic() -> bytes:
-    """draft-00 in microseconds, as its C code prints it."""
+    """Return a log as in draft-00 with times in microseconds, as picoquic's C code prints it."""
     rows = [
         [20500, "transport", "packet_sent", _old("1RTT", 0, 1200, "stream")],
         [21250, "transport", "packet_sent", _old("1RTT", 1, 1200, "stream")],
@@ -118,7 +119,7 @@ def picoquic() -> bytes:
 
 
 def mvfst() -> bytes:
-    """Like picoquic's, times as strings."""
+    """Return a log like picoquic's, with times as strings."""
     log = json.loads(picoquic())
     (trace,) = log["traces"]
     trace["common_fields"] = {"reference_time": "0", "dcid": "deadbeef", "scid": "", "protocol_type": "QUIC"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel's smoothed round trips: ss taken again and again, M-Lab's archives."""
+"""Test readings of the kernel's smoothed RTT: repeated output of ss, and M-Lab's archives."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Captures made by hand in which segments are sent again: which ACK times what."""
+"""Test captures made by hand with retransmitted segments: which ACK gives which RTT."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel module's log: found by its content, damage skipped and reported."""
+"""Test the kernel module's log, which is recognised by its content. Damaged parts are skipped and
+reported."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def test_nothing_of_a_log_is_an_error() -> None:
 
 
 def test_the_reader_has_the_writers_fields() -> None:
-    """Names and sizes of log_format.h, in order."""
+    """Test that the reader has the names and sizes of the fields in log_format.h, in order."""
     text = (ROOT / "linux" / "module" / "log_format.h").read_text()
     sizes = {"__u8": 1, "__u16": 2, "__u32": 4, "__s32": 4, "__u64": 8, "__s64": 8, "char": 1}
     for kind, dtype in (

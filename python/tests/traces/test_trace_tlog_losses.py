@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A kernel log's decisions on losses, made again from its ACKs; a difference of one bit is seen."""
+"""Test the loss classifiers' decisions in a kernel log, which are repeated from its ACKs. A difference of one
+bit is reported."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def record(kind: int, dtype: np.dtype[Any], number: int, time_us: int, **fields:
 
 
 def logged(spec: str = SPEC) -> bytes:
-    """Three losses of a connection as the kernel would log them, with their changes."""
+    """Return a log of three losses of a connection, as the kernel would write it."""
     core = losses.classifier(spec)
     rows = [record(tlog_records.OPEN, tlog_records.OPEN_RECORD, 0, 0, estimator=b"stock")]
     now = 1_000_000

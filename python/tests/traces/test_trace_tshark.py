@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Every round trip against tshark's tcp.analysis.ack_rtt, every difference named."""
+"""Test every RTT against tshark's tcp.analysis.ack_rtt, with a reason for every difference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tshark() -> str:
 
 
 def tshark_rtts(program: str, path: Path) -> Rtts:
-    """RTTs in us by flow and relative ACK number, which is the sum of what was acknowledged so far."""
+    """Return RTTs in us by flow and relative ACK number, which counts the bytes acknowledged so far."""
     fields = ["ip.src", "tcp.srcport", "ip.dst", "tcp.dstport", "tcp.ack", "tcp.analysis.ack_rtt"]
     command = [program, "-r", str(path), "-Y", "tcp.analysis.ack_rtt", "-T", "fields"]
     for name in fields:
@@ -127,7 +127,8 @@ def test_link_types(tshark: str, tmp_path: Path, kind: int) -> None:
 
 
 def plain_timer(program: str, path: Path, sender: str) -> list[tuple[int, int, int, int, int]]:
-    """A plain twin of flow.cpp for one direction: time, armed, head sent, in flight, head sent again."""
+    """Return rows of time, armed, head sent, in flight and head resent, from a simple implementation of
+    flow.cpp for one direction."""
     names = ["frame.time_relative", "ip.src", "tcp.seq", "tcp.nxtseq", "tcp.len", "tcp.ack", "tcp.flags"]
     command = [program, "-r", str(path), "-T", "fields"]
     for name in names:

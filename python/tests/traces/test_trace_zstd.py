@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Traces packed with zstd, as M-Lab's archives of tcp-info are (.jsonl.zst)."""
+"""Test traces compressed with zstd, as M-Lab's archives of tcp-info are (.jsonl.zst)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SNAPSHOTS = 10_000
 
 
 def archive(count: int = SNAPSHOTS) -> bytes:
-    """What its collector writes: metadata, then snapshots, each a line."""
+    """Return an archive as M-Lab's collector writes it: a line of metadata, then a line for each snapshot."""
     uuid = "ndt-7hhhv_1559749627_0000000000062D84"
     records: list[dict[str, Any]] = [
         {"Metadata": {"UUID": uuid, "Sequence": 0, "StartTime": "2019-06-05T15:27:07.0Z"}}
@@ -110,7 +110,8 @@ def test_a_small_file_of_much(tmp_path: Path, window_log: int, head: bytes, piec
 
 
 def test_any_damage_is_a_line(tmp_path: Path) -> None:
-    """Bytes of a small archive changed one after another."""
+    """Test a small archive in which one byte is changed, one after another: each gives rows or one line of
+    error."""
     packed, path = pack(archive(30)), tmp_path / "trace.zst"
     for at in range(0, len(packed), 7):
         path.write_bytes(packed[:at] + bytes([packed[at] ^ 0x55]) + packed[at + 1 :])

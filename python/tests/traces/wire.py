@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes captures for the tests by hand: frames, pcap, pcapng. Shares nothing with the reader."""
+"""Makes captures for the tests by hand: frames, pcap and pcapng. It shares no code with the reader."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def ipv6(
 
 
 def link(kind: int, packet: bytes, tags: tuple[int, ...] = ()) -> bytes:
-    """Put a link header of a type before an IP packet; `tags` are the types of VLAN tags."""
+    """Return the IP packet `packet` with a link header of type `kind` before it. `tags` are the types of VLAN
+    tags."""
     ether_type = 0x86DD if packet[0] >> 4 == 6 else 0x0800
     if kind == EN10MB:
         types = (*tags, ether_type)
@@ -134,7 +135,7 @@ class Host:
 
 @dataclass
 class Wire:
-    """A capture in the making, of one connection at a time. Sequence numbers are relative to the ISN."""
+    """Makes a capture, of one connection at a time. Sequence numbers are relative to the ISN."""
 
     client: Host = field(default_factory=lambda: Host("10.0.0.1", 40000))
     server: Host = field(default_factory=lambda: Host("10.0.0.2", 80, isn=5_000_000))
@@ -183,7 +184,7 @@ class Wire:
     def handshake(
         self, at_us: int = 0, rtt_us: int = 40_000, options: bytes = b"", near: str = "client"
     ) -> int:
-        """Three packets as seen at the near host; return the time after them."""
+        """Send the three packets of a handshake, as seen at the host `near`; return the time after them."""
         first, second = (rtt_us, 100) if near == "client" else (100, rtt_us)
         self.send(at_us, self.client, 0, flags=SYN, options=mss(1460) + options)
         self.send(at_us + first, self.server, 0, ack=1, flags=SYN, options=mss(1460) + options)
