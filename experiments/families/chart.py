@@ -13,6 +13,8 @@ from experiments.families.logs import SLOW, Drawing, Paths
 from experiments.lib.statistics import interval
 
 Spec = dict[str, Any]
+#: Colours of our timers, of the limits that no timer can reach, and of others.
+COLORS = {"ours": "#0072b2", "limit": "#d55e00", "": "#6b6b6b"}
 
 
 def by_family(kept: Paths, drawing: Drawing, timers: Sequence[str], titles: Mapping[str, str]) -> Spec:
@@ -32,16 +34,19 @@ def by_family(kept: Paths, drawing: Drawing, timers: Sequence[str], titles: Mapp
             )
     names = [titles.get(timer, timer) for timer in timers]
     x = alt.X("x:Q", title="slowest 2 % of response times, × stock").scale(type="log", nice=False)
+    x = x.axis(values=[0.03, 0.1, 0.3, 1, 3, 10], format="~g")
     y = alt.Y("timer:N", title=None, sort=names)
-    color = alt.Color("timer:N", sort=names, legend=None)
-    base = alt.Chart(alt.InlineData(values=rows))
-    drawn_rows = alt.layer(
-        base.mark_rule().encode(x=alt.X("a:Q"), x2="b:Q", y=y, color=color),
-        base.mark_point(filled=True, size=40).encode(x=x, y=y, color=color),
-        alt.Chart(alt.InlineData(values=[{"x": 1}]))
-        .mark_rule(strokeDash=[3, 3], color="gray")
-        .encode(x="x:Q"),
+    kinds = [
+        "ours" if timer.startswith("priced") else "limit" if "clair" in timer else "" for timer in timers
+    ]
+    color = alt.Color("timer:N", legend=None).scale(domain=names, range=[COLORS[kind] for kind in kinds])
+    marks = alt.Chart()
+    layers = alt.layer(
+        marks.mark_rule().encode(x=alt.X("a:Q"), x2="b:Q", y=y, color=color),
+        marks.mark_point(filled=True, size=40).encode(x=x, y=y, color=color),
+        marks.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.XDatum(1)),
+        data=alt.InlineData(values=rows),
     ).properties(width=230, height=120)
     order: list[str] = [FAMILIES[family][0] for family in kept.families()]
     facet = alt.Facet("family:N", title=None, sort=order)
-    return dict(drawn_rows.facet(facet, columns=3).to_dict())
+    return dict(layers.facet(facet, columns=3).to_dict())

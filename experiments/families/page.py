@@ -98,6 +98,10 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     }
 
 
+def _signed(more: float, low: float, high: float) -> str:
+    return "{:+.1f} ({:+.1f} to {:+.1f})".format(*(round(of, 1) + 0.0 for of in (more, low, high)))
+
+
 def _title(timer: str) -> str:
     return TITLES.get(timer, f"`{timer}`")
 
@@ -148,7 +152,7 @@ def _by_family(kept: Paths, drawing: Drawing) -> Iterator[Row]:
                 FAMILIES[family][0] if family else "**all**",
                 _title(timer),
                 *(spread(drawing.over_stock(timer, figure, family)) for figure in FIGURES),
-                f"{more:+.1f} ({low:+.1f} to {high:+.1f})",
+                _signed(more, low, high),
                 " / ".join(map(str, counts)),
             ]
 
@@ -208,9 +212,7 @@ def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
         more, low, high = drawing.more_spurious(timer, "")
         counts = measured.gains_and_harms(timer, SLOW)
         texts = (spread(drawing.over_stock(timer, figure, "")) for figure in FIGURES)
-        means.append(
-            [_title(timer), *texts, f"{more:+.1f} ({low:+.1f} to {high:+.1f})", " / ".join(map(str, counts))]
-        )
+        means.append([_title(timer), *texts, _signed(more, low, high), " / ".join(map(str, counts))])
     head = ["timer", *(f"{f}, × stock" for f in FIGURES), "spurious in 1,000: more than stock", GAINS]
     by_path = ["path", "family", "timer"]
     by_path += [head for f in (P99, SLOW) for head in (f"{f}: ns-3", f"{f}: lab", "overlap")]
