@@ -138,7 +138,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
-    """Returns a statistic of `ours`' handshake waits in ms, and its ratio to `base`'s, as text."""
+    """Returns, as text, a statistic of the handshake waits of the run `ours` in ms, and its ratio to the same
+    statistic of the run `base`."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
         return "–", "–"

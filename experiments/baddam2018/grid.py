@@ -127,7 +127,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _sanity(runs: Sequence[Run], folder: Path) -> str:
-    """Returns a table of the smallest, mean and largest RTT of each site in ms, ours beside the paper's."""
+    """Returns a table of the smallest, mean and largest RTT of each site in ms: our results beside the
+    paper's."""
     printed = {(b.kernel, b.site, b.version): (b.least, b.mean, b.most) for b in bursts(folder)}
     ours: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:
@@ -148,7 +149,8 @@ def _sanity(runs: Sequence[Run], folder: Path) -> str:
 
 
 def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
-    """Returns a chart of `metric` with a point for each download, by kernel and traffic; x title `axis`."""
+    """Returns a chart with a point for each download, by kernel and traffic: `metric` is on the x axis, which
+    has the title `axis`."""
     import altair as alt
 
     ends = {"": "stock", "sender": "at the sender", "receiver": "at the downloader"}

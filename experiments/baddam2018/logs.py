@@ -21,7 +21,8 @@ TTL = re.compile(r"^len=.* ttl=(\d+)", re.MULTILINE)
 @dataclass(frozen=True)
 class Fit:
     """A fit of one pass: its coefficients in ms (b0, hops, min, max, ttl), and its MAPE in % on the held-out
-    sites: as the authors count it, on the sites that answered, and there by (min + max) / 2."""
+    sites. `mape` is counted as the authors count it, `mape_answered` only over the sites that answered;
+    `mape_middle` is the MAPE of (min + max) / 2 as the prediction, over the sites that answered."""
 
     coefficients: tuple[float, ...]
     mape: float

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Puts what we measured beside everything that baddam2018 prints. Runs downloads of the paper's length in
-ns-3, for the paper's charts."""
+"""Compares our results with everything that baddam2018 prints. Runs downloads of the paper's length in ns-3,
+for the paper's charts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def version_of(algorithm: str) -> str:
 
 
 def cells(runs: Sequence[Run]) -> Cells:
-    """Returns the metrics of each run by seed, by kernel, traffic and version of the estimator."""
+    """Returns the metrics of each run by its seed, grouped by kernel, traffic and version of the RTT
+    estimator."""
     found: Cells = {}
     for run in runs:
         kernel, traffic = str(run.labels["variant"]).split("-")
@@ -68,7 +69,8 @@ def cells(runs: Sequence[Run]) -> Cells:
 
 
 def ratio(of: Cells, kernel: str, traffic: str, version: str, metric: str, base: str = STOCK) -> Estimate:
-    """Returns the geometric mean of the ratios of `metric` to that of version `base`, seed by seed."""
+    """Returns the geometric mean, over seeds, of the ratio of `metric` under the estimator's version
+    `version` to `metric` under the version `base`."""
     sides: list[dict[Hashable, float]] = [
         {seed: m[metric] for seed, m in of.get((kernel, traffic, name), {}).items()}
         for name in (version, base)
@@ -111,13 +113,14 @@ def verdict(paper: Estimate, ours: Estimate) -> str:
 
 
 def claimed(ours: Estimate, side: int) -> str:
-    """Returns whether our ratio is on the side of 1 (1: above, -1: below) that the paper claims."""
+    """Returns whether our ratio is on the side of 1 that the paper claims: above 1 if `side` is 1, below 1 if
+    it is -1."""
     found = _side(ours)
     return "reproduced" if found == side else "not reproduced" if found == -side else "cannot be told"
 
 
 def _range(values: Sequence[float]) -> str:
-    """Returns the mean of the values, and in brackets the least and the largest, as text."""
+    """Returns, as text, the mean of the values, and in brackets the smallest and the largest value."""
     if not values:
         return "–"
     mean, least, most = (f"{value:,.1f}" for value in (statistics.fmean(values), min(values), max(values)))
@@ -160,7 +163,8 @@ def _chart(chart: Chart, of: Cells) -> dict[str, Any]:
 
 
 def _sanity(folder: Path) -> dict[str, list[tuple[float, str]]]:
-    """Returns for each kernel the difference of a site's mean RTTs in ms and the site, largest first."""
+    """Returns, for each kernel, pairs of a difference and a site: by how many ms the site's mean RTTs under
+    the changed and the original kernel differ. The largest difference comes first."""
     means = {(b.kernel, b.site, b.version): b.mean for b in bursts(folder)}
     out: dict[str, list[tuple[float, str]]] = {}
     for kernel, site, version in means:
@@ -171,7 +175,7 @@ def _sanity(folder: Path) -> dict[str, list[tuple[float, str]]]:
 
 
 def _first_rtos(samples: int) -> float:
-    """Returns the RTO of `jacobson` (RFC 6298) over the RTT after a number of samples of 100 ms."""
+    """Returns the RTO of `jacobson` (RFC 6298) divided by the RTT, after `samples` samples of 100 ms each."""
     from tcplearn import _native
 
     estimator = _native.Estimator("jacobson", "double")

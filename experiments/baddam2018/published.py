@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads what baddam2018 prints: from published.csv its fits, and the RTTs of its sanity check (bursts of
-pings to sites); from published-charts.csv the values of its charts."""
+"""Reads the numbers that baddam2018 prints: its fits and the RTTs of its sanity check (bursts of pings to
+sites) from published.csv, and the values of its charts from published-charts.csv."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart: five values for each version of the kernel, in s ("time") or packets ("resent")."""
+    """A chart of the paper: five values for each version of the kernel, which are times in s if `quantity` is
+    "time", or numbers of packets if it is "resent"."""
 
     kernel: str
     traffic: str
@@ -47,8 +48,8 @@ def charts(folder: Path) -> list[Chart]:
 
 
 def fits(folder: Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns the printed figures of each kernel's fit (section Solution), and those that its authors' logs
-    give (section Logs), as they are written in `folder`/published.csv."""
+    """Returns the figures of each kernel's fit as text: those that the paper prints (section Solution), and
+    those that its authors' logs give (section Logs), from `folder`/published.csv."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for row in _rows(folder / "published.csv"):
         if row["of"] == "regression":

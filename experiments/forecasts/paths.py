@@ -33,7 +33,8 @@ APART, FACTOR, NEAR, ALIKE = 0.003, 1.5, 1.0, 0.10
 
 
 def batches(folder: Path, _profile: str) -> list[Forecasts]:
-    """Returns the runs of all scenarios with few segments in flight, held-out ones ("kept") last."""
+    """Returns the runs of all scenarios with few segments in flight. The held-out scenarios, named "kept",
+    come last."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
     stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=lambda s: ("kept" in s, s))
     return [Forecasts(folder / f"{stem}.toml") for stem in stems]
@@ -41,7 +42,8 @@ def batches(folder: Path, _profile: str) -> list[Forecasts]:
 
 @dataclass(frozen=True)
 class Compared:
-    """The forecast and the measurement (ms) of a figure of response times, for a timer setting and a path."""
+    """The forecast and the measured value, in ms, of one figure (such as p99) of response times, for one
+    timer setting and one path."""
 
     setting: str
     figure: str

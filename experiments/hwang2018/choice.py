@@ -20,9 +20,11 @@ DROPS = "queue_dropped_packets"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A value of a parameter of the loss classifier `history`, and results of senders that use it.
-    `drops`, `rtt` and `jain` are for runs without random loss, first without and then with reordering:
-    ratios to NewReno, but drops with reordering to the oracle, which knows each loss's cause."""
+    """A value of a parameter of the loss classifier `history`, and the results of senders that use it.
+    `drops`, `rtt` and `jain` are ratios from runs without random loss. `drops` and `rtt` have one for a
+    transfer alone and one with a competing transfer, first without and then with reordering; `jain` has only
+    those with a competing transfer. They are ratios to NewReno, except that drops with reordering are
+    relative to the oracle, which knows each loss's cause."""
 
     value: float
     drops: list[float]
@@ -39,7 +41,8 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns results of the variants of `history` with this `prefix`; [] if senders' run counts differ."""
+    """Returns the results of the variants of `history` whose names begin with `prefix`, or [] unless all
+    senders have equally many runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []
@@ -52,8 +55,8 @@ def chosen(among: list[Candidate]) -> Candidate | None:
 
 
 def table(found: Sample, prefix: str) -> list[list[str]]:
-    """Returns a table row for each value of the parameter of the classifier `history`: its ratios to
-    NewReno or to the oracle (which knows each loss's cause), and whether the rule chooses it."""
+    """Returns a table row for each value of a parameter of the loss classifier `history`: its ratios to
+    NewReno or to the oracle (which knows each loss's cause), and whether the rule chooses this value."""
     among = candidates(found, prefix)
     best = chosen(among)
     return [

@@ -42,8 +42,9 @@ def judged(
     least: float | None = None,
     most: float = 0.0,
 ) -> list[str]:
-    """Returns a table row: criterion `what`, `sender`, limit, verdict on the worst condition. `by` is a
-    ratio, or a ratio by condition, that must be at least `least` or, without `least`, at most `most`."""
+    """Returns a table row with the criterion `what`, the sender, the limit, and the verdict on the worst
+    condition. `by` is a ratio, or a ratio for each condition, that must be at least `least` or, without
+    `least`, at most `most`."""
     known = {where: of for where, of in (by if isinstance(by, Mapping) else {"": by}).items() if of}
     row = [what, name_of(sender), f"≤ {most:g}" if least is None else f"≥ {least:g}"]
     if not known:
@@ -59,15 +60,15 @@ def judged(
 
 
 def main_result(found: Sample) -> dict[str, Estimate]:
-    """Returns the goodput of `history` at a random loss of 0.01 on figure 5's path, over that of NewReno, of
-    Veno and of the oracle."""
+    """Returns the ratio of the goodput of `history` to the goodput of NewReno, of Veno and of the oracle, at
+    a random loss of 0.01 on the path of figure 5."""
     at = found.at(scenario="5", loss_rate=1e-2)
     others = {"newreno": "newreno", "veno": "veno-5", "oracle": "oracle"}
     return {name: at.at("ml-history").over(at.at(base), "goodput_mbps") for name, base in others.items()}
 
 
 def rows(found: Sample) -> Iterator[list[str]]:
-    """Yields a table row for each criterion and each sender with a classifier, from runs in ns-3."""
+    """Yields a table row for each criterion and each sender with a loss classifier, from runs in ns-3."""
     at, lossless = (found.at(scenario="5", loss_rate=rate) for rate in (1e-2, 0.0))
     for sender in JUDGED:
         own = at.at(sender)
@@ -83,7 +84,9 @@ def rows(found: Sample) -> Iterator[list[str]]:
 
 
 def no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[list[str]]:
-    """Yields a table row for each criterion of harm, from `found`, the runs of the conditions of harm."""
+    """Yields a table row for each criterion on harm that `sender` may do. `found` has the runs of the
+    scenario harm; `plain` is the sender without a loss classifier, `oracle` the sender that knows each loss's
+    cause."""
 
     def over(runs: Sample, base: str, metric: str, plus: float = 0.0) -> dict[str, Estimate]:
         return {
@@ -112,8 +115,9 @@ def no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[lis
 
 
 def drops(found: Sample) -> Iterator[list[str]]:
-    """Yields a table row for each condition with random loss: queue drops per 1000 delivered packets of the
-    plain sender, Westwood+, the oracle and `history`, and the last relative to the two before."""
+    """Yields a table row for each condition with random loss: the queue drops per 1000 delivered packets of
+    the sender without a classifier, of Westwood+, of the oracle and of `history`, and the ratios of the drops
+    of `history` to those of the other three."""
     for beside, words in ((0, "alone"), (1, "shared")):
         for where, here in found.at(loss_rate=1e-2, beside=beside).conditions().items():
             base = "cubic" if here.at("cubic") else "newreno"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of senders that cut their window by the probability of congestion, and computes cut.md."""
+"""Lists the runs of senders that reduce their window by the probability of congestion, and computes
+cut.md."""
 
 from __future__ import annotations
 
@@ -52,8 +53,9 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def compared(here: Sample, where: str) -> list[list[str]]:
-    """Returns a table row for each classifier in one condition: what the cut changes, and the goodput over
-    NewReno's and over the oracle's."""
+    """Returns a table row for each loss classifier in the condition `where`: the ratio of each metric of the
+    sender that cuts by the probability of congestion to that of the sender that keeps or halves its window,
+    and ratios to NewReno and to the oracle."""
     rows = []
     for decided, cut in PAIRS.items():
         own, base = here.at(cut), here.at(decided)
@@ -65,7 +67,8 @@ def compared(here: Sample, where: str) -> list[list[str]]:
 def ratios(
     own: Sample, base: Sample, metrics: Sequence[str] = METRICS, by: tuple[str, ...] = ()
 ) -> list[str]:
-    """Returns the ratio of each metric, "" for one that the runs do not have."""
+    """Returns, as text, the ratio of each metric of the runs `own` to that of the runs `base`, or "" for a
+    metric that the runs do not have."""
     plus = {criteria.DROPS: criteria.DROPS_ADDED}
     return [
         str(own.over(base, name, by=by, plus=plus.get(name, 0.0))) if base and name in own[0].metrics else ""
@@ -74,7 +77,8 @@ def ratios(
 
 
 def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
-    """Returns the ratios to NewReno's goodput and drops, and to those of the oracle and of its neighbour."""
+    """Returns the ratios of the goodput and the drops of the runs `own` to those of NewReno, and of the
+    goodput and the competing transfer's goodput to those of the oracle."""
     return [
         *ratios(own, here.at("newreno"), ("goodput_mbps", criteria.DROPS), by),
         *ratios(own, here.at("oracle"), ("goodput_mbps", "beside_goodput_mbps"), by),
@@ -82,7 +86,8 @@ def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
 
 
 def together(found: Sample, where: str) -> list[list[str]]:
-    """Returns the rows of `compared` for all conditions at once; a pair of runs has the same condition."""
+    """Returns the rows of `compared` over all conditions of `found` together. Runs are compared in pairs with
+    the same seed and the same condition."""
     named = Sample(
         replace(run, labels={**run.labels, "where": condition})
         for condition, here in found.conditions().items()

@@ -26,7 +26,7 @@ DROPS, DROPS_ADDED = criteria.DROPS, criteria.DROPS_ADDED
 
 
 def keep(_run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run."""
+    """Returns the metrics of a run that are stored."""
     measured = result["run"]["metrics"]
     return {name: measured[name] for name in METRICS if name in measured}, {}
 
@@ -77,8 +77,9 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def between(found: Sample, start: float, end: float) -> dict[Any, float]:
-    """Returns the goodput from `start` to `end` in Mbit/s, by run number. `found` has the runs of one sender,
-    of which that up to `start` is the beginning of that up to `end`."""
+    """Returns the goodput between the times `start` and `end` in Mbit/s, by run number. `found` has the runs
+    of one sender: for each number a run until `start` and a run until `end`, which begins with the same
+    transfer."""
     sums = {
         at: {run.run: at * run.metrics["goodput_mbps"] for run in found.at(duration_s=at)}
         for at in (start, end)
@@ -93,7 +94,8 @@ def between(found: Sample, start: float, end: float) -> dict[Any, float]:
 
 
 def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
-    """Returns a table row for each sender: its goodput in each period between two of the `ends`."""
+    """Returns a table row for each sender: its goodput in each period between two successive times of
+    `ends`."""
     periods = list(zip([0.0, *ends], ends, strict=False))
     return [
         [
@@ -105,7 +107,8 @@ def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
 
 
 def late(found: Sample, ends: Sequence[float]) -> dict[str, Estimate]:
-    """Returns the goodput of `online` in the last period over that of each other sender."""
+    """Returns, for each other sender, the ratio of the goodput of `online` to the goodput of this sender, in
+    the last period between two of the times `ends`."""
     of = {name: between(own, *ends[-2:]) for name, own in found.senders().items()}
     return {
         name: student_ratio(of[ONLINE], values, CONFIDENCE) for name, values in of.items() if name != ONLINE
@@ -113,14 +116,15 @@ def late(found: Sample, ends: Sequence[float]) -> dict[str, Estimate]:
 
 
 def losses(found: Sample) -> dict[str, int]:
-    """Returns the least, the mean and the greatest number of fast retransmits of the runs."""
+    """Returns the smallest, the mean and the largest number of fast retransmits in a run of `found`."""
     counts = [sum(run.metrics[name] for name in CALLS) for run in found]
     return {"least": round(min(counts)), "mean": round(fmean(counts)), "most": round(max(counts))}
 
 
 def in_kernel(found: Sample) -> list[list[str]]:
-    """Returns a table row for each sender in the lab: goodput, its ratio to NewReno's, the decisions by true
-    cause, and the instructions of a decision and of an ACK."""
+    """Returns a table row for each sender in the lab: its goodput, the ratio of its goodput to NewReno's,
+    the numbers of its decisions by true cause, and the numbers of instructions that a decision and an ACK
+    take."""
     rows = []
     for name, own in found.senders().items():
         ratio = "" if name == "reno+none" else str(own.over(found.at("reno+none"), "goodput_mbps"))
@@ -145,7 +149,9 @@ def _conditions(found: Sample) -> list[tuple[str, Sample]]:
 
 
 def clean(found: Sample) -> list[list[str]]:
-    """Returns a table row for each condition without random loss: ratios of `online` to NewReno."""
+    """Returns a table row for each condition without random loss: the ratios of the goodput, queue drops and
+    mean RTT of `online` to those of NewReno and, with a competing transfer, of this transfer's goodput and of
+    Jain's index."""
     rows = []
     for where, here in _conditions(found):
         own, base = here.at(ONLINE), here.at("newreno")
@@ -158,8 +164,9 @@ def clean(found: Sample) -> list[list[str]]:
 
 
 def lossy(found: Sample) -> list[list[str]]:
-    """Returns a table row for each condition with random loss: goodput of `online` over that of others, drops
-    and the neighbour's goodput over those of the oracle and of `history`."""
+    """Returns a table row for each condition with random loss: the ratios of the goodput of `online` to that
+    of other senders, of its drops to those of the oracle and of `history`, and of the goodput of a competing
+    transfer to that beside the oracle."""
     rows = []
     for where, here in _conditions(found):
         own = here.at(ONLINE)
@@ -172,7 +179,8 @@ def lossy(found: Sample) -> list[list[str]]:
 
 
 def calls(found: Sample) -> list[list[str]]:
-    """Returns a table row for each sender that decides: its decisions over all conditions, by true cause."""
+    """Returns a table row for each sender with a loss classifier: the numbers of its decisions over all
+    conditions, by true cause."""
     return [
         [name_of(name), *map(str, own.calls())]
         for name, own in found.senders().items()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Sets each number and each comparison that hwang2018 prints beside ours (published.csv), and judges it."""
+"""Compares each number and each comparison that hwang2018 prints with our result (published.csv), and judges
+it."""
 
 from __future__ import annotations
 
@@ -20,10 +21,11 @@ SCENARIOS = {"figure-5": "5", "figure-7": "7", "figure-9": "9"}
 
 
 def verdict(printed: str, ours: Estimate) -> str:
-    """Returns "reproduced", "not reproduced" or "cannot be told". `printed` is a number, a range ("1 to 2")
-    or a comparison (">1"). A number or a range is reproduced if ours differs from it by at most `TOLERANCE`,
-    and cannot be told if it does not, but is in our interval. A comparison is reproduced if our interval is
-    above the limit, and cannot be told if the limit is in the interval."""
+    """Returns "reproduced", "not reproduced" or "cannot be told". `printed` is a number, a range ("1 to
+    2") or a comparison (">1"). A number or a range is reproduced if our value differs from it by at most
+    `TOLERANCE`; otherwise, if the interval of our value reaches it, that cannot be told. A comparison is
+    reproduced if our whole interval is above the limit, and cannot be told if the limit is in the
+    interval."""
     if not ours:
         return "cannot be told"
     numbers = [float(number) for number in re.findall(r"\d+\.?\d*", printed)]

@@ -108,8 +108,9 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
-    """Returns rows of two tables that compare `ours`, senders whose NewReno, Veno, Vegas and Westwood+ follow
-    their equations, with `theirs`, ns-3's own: goodput by sender, and of a classifier over a baseline."""
+    """Returns the rows of two tables that compare `ours`, runs in which NewReno, Veno, Vegas and Westwood+
+    follow their equations, with `theirs`, runs of ns-3's own versions. The first table has the goodput of
+    each sender, the second the ratio of the goodput with a loss classifier to that of each other sender."""
     ours = Sample(run for run in ours if run.run in {other.run for other in theirs})
     vegas = {"vegas-linux": "vegas"}  # ns-3's Vegas has one cut
 
@@ -136,7 +137,8 @@ def equations(ours: Sample, theirs: Sample) -> dict[str, list[list[str]]]:
 
 
 def friendly_region(runs: Sequence[Run]) -> dict[str, Estimate]:
-    """Returns the mean goodputs of Linux's CUBIC with and without this region, in Mbit/s, and their ratio."""
+    """Returns the mean goodput of Linux's CUBIC in Mbit/s, with and without its TCP-friendly region, and the
+    ratio of the goodput without the region to that with it."""
     goodputs: dict[str, dict[Hashable, float]] = {
         name: {run.run: run.metrics["goodput_mbps"] for run in runs if run.algorithm == name}
         for name in (WITH, WITHOUT)
@@ -149,8 +151,9 @@ def friendly_region(runs: Sequence[Run]) -> dict[str, Estimate]:
 
 
 def acks(found: Sample) -> Iterator[list[str]]:
-    """Yields a table row for each sender: goodput, and `history`'s over it, if the receiver acknowledges
-    every second segment and every segment, and goodput of the first 15 s with an ACK for each segment."""
+    """Yields a table row for each sender: its goodput, and the ratio of the goodput of `history` to it, in
+    three cases: an ACK for every second segment, an ACK for every segment, and an ACK for every segment in
+    runs of only 15 s."""
     cases = (("100", 2), ("100", 1), ("15", 1))
     runs = [found.at(duration_s=float(of), delayed_ack_segments=every) for of, every in cases]
     for name in found.senders():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Computes what the paper's tables 1 and 2 imply, and our tables at the setting that they suggest."""
+"""Computes what the paper's tables 1 and 2 imply about its runs, and our tables with the setting that they
+suggest."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ def published(rows: Sequence[Mapping[str, str]]) -> dict[tuple[str, float], list
 
 
 def packets_needed(paper: Published) -> list[list[str]]:
-    """Returns for each sender the thousands of packets for which the paper's random losses are the mean
-    number at each rate of `LOSSY`, plus or minus the standard deviation of that estimate."""
+    """Returns a row for each sender: for each random loss rate of `LOSSY`, how many thousand packets would
+    have as many random losses on average as the paper counts, plus or minus the standard deviation of this
+    estimate."""
 
     def shown(sender: str, rate: float) -> str:
         if (sender, rate) not in paper:
@@ -33,7 +35,8 @@ def packets_needed(paper: Published) -> list[list[str]]:
 
 
 def ours(found: Sample) -> list[list[str]]:
-    """Returns a row for each RTT and sender: its counts by random loss rate, over all seeds."""
+    """Returns a row for each RTT and sender: its counts of fast retransmits, as in `CALLS`, by random loss
+    rate, over all seeds."""
     rows = []
     for rtt in sorted({run.labels["rtt_ms"] for run in found}, reverse=True):
         of_rtt = found.at(rtt_ms=rtt)

@@ -142,7 +142,7 @@ class Cell:
 
     @property
     def reaches_the_tail(self) -> bool:
-        """Whether Linux's own timer (`stock`) retransmits for at least one request in a hundred."""
+        """Returns whether Linux's own timer (`stock`) retransmits for at least one request in a hundred."""
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:

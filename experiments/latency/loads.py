@@ -79,7 +79,8 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
 
 
 def _resends(found: Sequence[Bulk], timer: str) -> str:
-    """Returns the ratio of timeouts and probes under `timer` to those under Linux's own, with an interval."""
+    """Returns, as text, the ratio of the number of timeouts and probes under `timer` to that under Linux's
+    own timer, with its interval."""
     ours, stock = (np.array([of.resends[name] for of in found], float) for name in (timer, STOCK))
     at = np.random.default_rng(SEED).integers(0, len(found), (DRAWS, len(found)))
     drawn = ours[at].sum(axis=1) / np.maximum(stock[at].sum(axis=1), 1)
@@ -87,7 +88,8 @@ def _resends(found: Sequence[Bulk], timer: str) -> str:
 
 
 def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
-    """Returns on which paths `timer` has too many timeouts and probes, and where by more than chance."""
+    """Returns a text that names the paths on which `timer` has more timeouts and probes than the criterion
+    allows, and those on which this is more than chance."""
     rng = np.random.default_rng(SEED)
     above, shown = [], []
     for of in found:

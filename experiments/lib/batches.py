@@ -23,7 +23,8 @@ Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
 
 @dataclass(frozen=True)
 class Work:
-    """Says where runs are executed (`place`), with which cache, and whether to ignore it (`fresh`)."""
+    """Says where runs are executed (`place`), which cache is used, and whether cached runs are executed again
+    (`fresh`)."""
 
     place: Place = field(default_factory=Place)
     cache: Path | None = None  # None: the user's cache folder

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads and extends an experiment's Parquet file of runs. A row has one figure of one run, a number
-(`value`) or a series of numbers (`values`), what identifies the run, and what made it. Rows are only
-appended; of a repeated run the last rows count."""
+"""Reads and extends an experiment's Parquet file of runs. A row has one figure of one run (a number in
+`value`, or a series of numbers in `values`), the columns that identify the run, and the version of the code
+that made it. Rows are only appended; if a run was repeated, its last rows count."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def geometric(values: Sequence[float] | Floats) -> float:
 
 
 def geometric_drawn(found: Sequence[Drawn]) -> Drawn:
-    """Returns the geometric mean of several ratios, and that in each bootstrap sample."""
+    """Returns the geometric mean of several ratios, and their geometric mean in each bootstrap sample."""
     drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found], axis=0))
     return geometric([value for value, _ in found]), drawn
 

@@ -142,7 +142,8 @@ def _overrun(kernel: str, timer: str, found: Drawn) -> list[str]:
 
 
 def _over(c: Cell, timer: str, figure: str) -> Drawn:
-    """Returns `figure` under `tcplearn live` divided by that under `timer`, with bootstrap samples."""
+    """Returns the ratio of `figure` under `tcplearn live` to `figure` under `timer`, with bootstrap
+    samples."""
     (ours, ours_drawn), (other, other_drawn) = (c.ratio(name, figure) for name in (OURS, timer))
     return ours / other, ours_drawn / np.asarray(other_drawn)
 
@@ -200,7 +201,8 @@ def _by_path(cells: Sequence[Cell]) -> str:
 
 
 def _chart(cells: Sequence[Cell]) -> Any:
-    """Returns a chart of the mean of the slowest 2 % over that of stock, by path and timer (Vega-Lite)."""
+    """Returns a Vega-Lite chart of the mean of the slowest 2 % of response times under each timer, divided by
+    that under stock Linux, by path."""
     import altair as alt
 
     colours = {"rto_min 5 ms": "#d55e00", "rto_min 20 ms": "#999999", MODULE: "#56b4e9", OURS: "#0072b2"}

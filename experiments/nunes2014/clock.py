@@ -89,7 +89,8 @@ def label(run: Run) -> str:
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields (panel, line, metric) for each panel that shows `metric` of a run."""
+    """Yields the panels in which `metric` of a run is drawn, each as (panel, line in the panel, metric of the
+    line)."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
@@ -97,7 +98,8 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a row that compares errors of nunes2014's predictor, with samples `given`, and Jacobson's."""
+    """Returns a row that compares the errors of nunes2014's predictor, which is given the samples `given`,
+    with those of Jacobson's estimator."""
     cells = []
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
@@ -110,7 +112,8 @@ def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
 
 
 def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
-    """Returns `metric` by algorithm for each network and seed that all algorithms of `labels` have."""
+    """Returns a dict from algorithm to `metric` for each network and seed with runs of all the algorithms
+    `labels`."""
     found: dict[Any, dict[str, float]] = {}
     for run in runs:
         if metric in run.metrics:
@@ -133,7 +136,8 @@ def _sizes(runs: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _durations(runs: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields two rows for each network of profile `whole`: a shorter run with the same seed, and itself."""
+    """Yields two rows for each network of the profile `whole`: one for a shorter run with the same seed, and
+    one for the run of the paper's length."""
     for whole in beside(select(runs, profile=WHOLE), BASE, CLOCK):
         same = [run for run in shorter(runs) if run.seed == whole.base[0].seed]
         for one in (*(of for of in beside(same, BASE, CLOCK) if of.network == whole.network), whole):

@@ -90,8 +90,9 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
 
 
 def chart(rows: Sequence[Json], headline: str, x: str) -> Json:
-    """Returns a chart with a panel, with its own scale, for each combination of `row` and `panel`: lines
-    over the axis with title `x` or, if `x` is empty, means by load, with intervals if the rows have them."""
+    """Returns a chart with a panel for each combination of `row` and `panel`, each with its own scale. A
+    panel has lines over an x axis with the title `x` or, if `x` is empty, means by load. Intervals are drawn
+    if the rows have them."""
     import altair as alt
 
     names = list(dict.fromkeys(row["e"] for row in rows))

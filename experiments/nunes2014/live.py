@@ -101,7 +101,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]:
-    """Returns table rows of prediction errors and of sent packets, compared with Linux's own timer."""
+    """Returns the table rows of prediction errors and of numbers of sent packets, for each algorithm beside
+    Linux's own timer."""
     by = grouped(runs, lambda run: f"{run.algorithm} {'on' if run.labels['tlp'] else 'off'}")
     errors, sent = [], []
     for key, ours in by.items():
@@ -121,7 +122,8 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
-    """Returns the paper's (mean, sigma) by metric; our live-2h and live-3h get those of live-2 and live-3."""
+    """Returns the mean and the standard deviation that the paper prints for each metric of the algorithm
+    `name`. Our scenarios live-2h and live-3h get the numbers of the paper's live-2 and live-3."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Puts beside each figure of nunes2014's simulations our means, and says whether they agree."""
+"""Compares our means with each figure of nunes2014's simulations, and says whether they agree with the
+paper."""
 
 from __future__ import annotations
 
@@ -29,9 +30,10 @@ Mean = tuple[float, float]  # a mean, and half the width of its interval
 
 
 def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
-    """Returns whether the experts (second) have `more` (or less) than Jacobson's (first) in these networks.
-    A network agrees if their intervals are apart in the paper's direction, and contradicts it if they are
-    apart in the other. Reproduced: most agree, none contradicts. Not reproduced: the reverse."""
+    """Returns whether the experts' mean (second) is greater than Jacobson's (first) in these networks, or
+    without `more` smaller. A network agrees if the two intervals are apart in the paper's direction, and
+    contradicts it if they are apart in the other direction. "Reproduced" means that most networks agree and
+    none contradicts, "not reproduced" that most contradict and none agrees."""
     signs = [(e - he > j + hj) - (e + he < j - hj) for (j, hj), (e, he) in networks]
     wanted = 1 if more else -1
     right, wrong = signs.count(wanted), signs.count(-wanted)
@@ -45,7 +47,8 @@ def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
 
 
 def row(claim: Mapping[str, str], scoring: str, networks: Mapping[str, tuple[Mean, Mean]]) -> list[str]:
-    """Returns the table's row of a figure, given Jacobson's and the experts' mean in each network."""
+    """Returns the table row of one of the paper's figures. `networks` has the means of Jacobson's estimator
+    and of the experts in each network."""
     shown = "; ".join(f"{at}: {_shown(j)} / {_shown(e)}" for at, (j, e) in networks.items())
     of = AXES[claim["metric"]][0] + scoring
     verdict = agree(list(networks.values()), claim["experts"] == "more")
@@ -80,7 +83,8 @@ def _rows(read: Sequence[Beside], folder: Path) -> Iterator[list[str]]:
 
 
 def queues(networks: Mapping[str, tuple[Mean, Mean]]) -> dict[str, str]:
-    """Returns the text of figure 14: the mean queues in I and III, by variant and load, and a verdict."""
+    """Returns the texts on figure 14: the mean queue lengths in scenarios I and III, by variant and load, and
+    a verdict."""
     shown = (
         f"{at}: {_shown(mobile)} in I, {_shown(static)} in III" for at, (mobile, static) in networks.items()
     )
@@ -97,16 +101,16 @@ def _queues(read: Sequence[Beside]) -> dict[str, tuple[Mean, Mean]]:
 
 
 def live_verdict(experts: float, ours: tuple[float, float, float] | None) -> str:
-    """Returns whether our ratio of the experts to Linux's estimator, with its interval, is on the same side
-    of 1 as the paper's ratio `experts`."""
+    """Returns whether our ratio of a metric under the experts to the metric under Linux's estimator is on the
+    same side of 1 as the paper's ratio `experts`. `ours` is our ratio with its interval."""
     if not ours or ours[1] <= 1 <= ours[2]:
         return "cannot be told"
     return "reproduced" if (ours[0] < 1) == (experts < 1) else "not reproduced"
 
 
 def _live(runs: Sequence[Run], folder: Path) -> Iterator[dict[str, Any]]:
-    """Yields the paper's numbers of its three live experiments beside those of the lab's runs with Reno,
-    without tail loss probes."""
+    """Yields the numbers that the paper prints on its three experiments on a real kernel, each with our
+    result: that of the lab's runs with Reno and without tail loss probes."""
     printed = published.live(folder)
     for scenario, metric in ((f"live-{n}", metric) for n in (1, 2, 3) for metric in LIVE_METRICS):
         of = {
@@ -140,7 +144,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Returns the template's variables. The experts are given the count, as Jacobson's estimator is."""
+    """Returns the template's variables. In these runs the experts get RTTs as counts of ticks, as Jacobson's
+    estimator does."""
     simulated = [run for run in runs if run.host != "lab"]
     read = list(beside(select(shorter(simulated), timing=CLOCK), BASE, CLOCK))
     if not read:

@@ -23,7 +23,7 @@ def simulated(folder: Path) -> list[dict[str, str]]:
 
 
 def figures(folder: Path) -> list[dict[str, str]]:
-    """Returns what the paper says of each figure of its simulations."""
+    """Returns, for each figure of the paper's simulations, what the paper says about it."""
     return _rows(folder / "published-figures.csv")
 
 

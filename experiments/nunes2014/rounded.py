@@ -69,7 +69,8 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a row for each network: RTT, samples per flow, errors, bias of nunes2014's predictor."""
+    """Yields a table row for each network: the mean RTT, the number of samples of a flow, the errors of both
+    algorithms with each timing, and the bias of nunes2014's predictor."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -84,7 +85,8 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields each algorithm's mean and largest error relative to Jacobson's, and how often it is least."""
+    """Yields a table row for each algorithm: the mean and the largest ratio of its error to Jacobson's, and
+    the number of cases in which its error is the smallest."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -102,7 +104,7 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
-    """Returns the range of our values for a number of the paper, over networks and samplings."""
+    """Returns the range of our values, over networks and timings, for the number `printed` of the paper."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])

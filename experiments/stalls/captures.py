@@ -52,7 +52,8 @@ Said = Callable[[str, Path], list[Stall]]
 
 
 def tshark(_: str, file: Path) -> list[Stall]:
-    """Returns the stalls in tshark's flags: from a segment to its retransmission, or with a closed window."""
+    """Returns the stalls that follow from tshark's flags: each lasts from a segment to its retransmission, or
+    as long as the window is closed."""
     shown = [word for field in ("frame.time_epoch", *_FIELDS) for word in ("-e", field)]
     command = ["tshark", "-r", str(file), "-Y", "tcp.analysis.flags", "-T", "fields", *shown]
     found: dict[tuple[str, str], list[Stall]] = {}

@@ -102,12 +102,12 @@ class Stream:
 
     @cached_property
     def transit_us(self) -> int:
-        """The shortest one-way delay to the other end, in us."""
+        """Returns the shortest one-way delay to the other end, in us."""
         return min((p.arrived_us - p.us for p in self.arrivals), default=0)
 
     @cached_property
     def _acks(self) -> tuple[list[int], list[int], list[Packet]]:
-        """The ACKs that advanced the acknowledgment number: arrival times, numbers, and packets."""
+        """Returns the ACKs that advanced the acknowledgment number: arrival times, numbers, and packets."""
         acks: list[Packet] = []
         for p in self.back.arrivals:
             if p.flags & ACK and not p.flags & SYN and (not acks or p.ack > acks[-1].ack):
@@ -145,7 +145,7 @@ class Connection:
 
     @property
     def name(self) -> str:
-        """The client's address and port, written as `tcplearn explain` writes them."""
+        """Returns the client's address and port, written as `tcplearn explain` writes them."""
         address, port, *_ = self.syns[0].flow
         return f"{'.'.join(map(str, address))}:{port}"
 

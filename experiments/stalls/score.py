@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pairs stalls (waits) that a tool finds in a capture, called rows, with true stalls; compares causes."""
+"""Pairs the stalls (waits of a connection) that a tool finds in a capture, called rows, with the true stalls,
+and compares their causes."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ def capture_of(folder: Path, place: str) -> Path:
 
 
 def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
-    """Returns true stalls, with capture points that show them; `request`, `answer`: message sizes in
-    bytes."""
+    """Returns the true stalls of a run, each with the capture points at which it can be seen. `request` and
+    `answer` are the sizes of a request and of an answer in bytes."""
     passed = {place: read(capture_of(folder, place)) for place in CAPTURES}
     found = list(connections(passed["client"], passed["server"]))
     why = reasons((folder / "resends").read_text(), int((folder / "clocks").read_text()))
@@ -65,7 +66,8 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
 
 
 def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
-    """Returns a verdict on each pair of a true stall and a tool's (`said`), and on each without a partner."""
+    """Returns a verdict on each pair of a true stall and a stall of the tool (`said`), and on each stall of
+    either kind that has no partner."""
     out = []
     truth, rows = _by_connection(true), _by_connection(said)
     for name in truth | rows:
@@ -86,7 +88,8 @@ def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
 
 
 def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
-    """Yields pairs of a true and a tool's stall (None: no partner): same end first, then largest overlap."""
+    """Yields pairs of a true stall and a stall of the tool, with None for a missing partner. Stalls at the
+    same end of the connection are paired first, and among them those with the largest overlap in time."""
     near = []
     for i, a in enumerate(true):
         for j, b in enumerate(said):
@@ -104,7 +107,8 @@ def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None,
 
 
 def _is_traced(stall: Stall, passed: dict[Flow, list[Packet]], place: str) -> bool:
-    """Returns whether the capture at `place` shows the stall: a lost copy, or later data after the gap."""
+    """Returns whether the capture at `place` shows the stall: by a lost packet that passed there, or by later
+    data after the gap."""
     if stall.covered:
         return False
     if not stall.lost or stall.seen_as is None:

@@ -65,7 +65,8 @@ def reasons(trace: str, offset_us: int) -> Reasons:
 
 
 def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int) -> list[Stall]:
-    """Returns the true stalls; `why`: reasons of retransmissions; `request` and `answer`: sizes in bytes."""
+    """Returns the true stalls of the connections `found`. `why` has the kernel's reasons for retransmissions;
+    `request` and `answer` are the sizes of a request and of an answer in bytes."""
     out: list[Stall] = []
     for one in found:
         losses: list[Stall] = []
@@ -95,7 +96,8 @@ def _overlap(a: Stall, b: Stall) -> bool:
 
 
 def _give_reasons(stream: Stream, why: Reasons) -> None:
-    """Sets the kernel's reason for each retransmission; within a recovery, the reason with which it began."""
+    """Sets the kernel's reason for each retransmission of `stream`. A retransmission within a recovery gets
+    the reason with which the recovery began."""
     most, until, began = 0, 0, ""
     events = iter(why.get((stream.sent[0].flow[1], stream.sent[0].flow[3]), []))
     event = next(events, None)
@@ -116,7 +118,7 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each range of bytes that was sent again: a loss or a spurious retransmission."""
+    """Yields a stall for each range of bytes that was retransmitted, after a loss or spuriously."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -145,7 +147,8 @@ def _loss(name: str, by: str, stream: Stream, start: int, end: int, sent: list[P
 
 
 def merged(losses: Iterable[Stall]) -> list[Stall]:
-    """Returns one end's `losses` by time; overlapping ones become one stall with the cause of the longest."""
+    """Returns the stalls `losses` of one end in order of time, where overlapping stalls become one stall with
+    the cause of the longest of them."""
     out: list[Stall] = []
     longest = 0
     for one in sorted(losses, key=lambda s: s.start_us):
@@ -214,7 +217,8 @@ def _window(ack: Packet, by: Stream) -> int:
 
 
 def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
-    """Yields the server's stalls without a loss, by response: processing, or a delay added by the path."""
+    """Yields the server's stalls without a loss, one response after another: processing, or a delay added by
+    the path."""
     there_and_back_us = one.client.transit_us + one.server.transit_us
     whole, asked = _in_order(one.client), (0, one.syns[0])
     n = most = 0
@@ -237,7 +241,8 @@ def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
 
 
 def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
-    """Yields (number of bytes that arrived without a gap, packet) each time that this number grew."""
+    """Yields the number of bytes that arrived without a gap, and the packet that arrived, each time this
+    number grew."""
     early: dict[int, int] = {}
     reached = 0
     for p in stream.arrivals:

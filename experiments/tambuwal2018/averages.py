@@ -69,7 +69,8 @@ def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
 
 
 def _rows(found: Comparison, measure: str, where: str) -> Iterator[Json]:
-    """Yields a startup's estimate by load with the paper's number, where it prints one."""
+    """Yields our estimate of `measure` for each startup and load, with the paper's number where the paper
+    prints one at the place `where`."""
     printed = {
         (one.row.level, one.row.startup): one.row
         for one in found.rows

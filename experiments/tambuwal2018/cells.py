@@ -45,7 +45,8 @@ class Connection:
 
     @property
     def data_s(self) -> float:
-        """The response time in s with one RTT for the handshake, without waits for lost handshake packets."""
+        """Returns the response time in s with one RTT for the handshake, without waits for lost handshake
+        packets."""
         return self.rtts * self.path_rtt_ms / 1000
 
 
@@ -89,9 +90,9 @@ def is_short(of: Connection) -> bool:
 
 def keep(run: Any, result: Json, thin: bool = False) -> Figures:
     """Returns what is stored of a run: metrics, the share of lost packets in each second, and data on the
-    connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late"). The numbers of
-    connections have 24 significant bits, and about ten in a long run and with `thin`, which keeps the file
-    small. Of a long run also each connection's part and the throughput of each second are stored."""
+    connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late"). The data on
+    connections have 24 significant bits or, in a long run and with `thin`, about ten, which keeps the file
+    small. For a long run, each connection's part and the throughput of each second are stored too."""
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
@@ -143,7 +144,7 @@ def cells(runs: Iterable[KeptRun]) -> list[Cell]:
 
 
 def _split(whole: Run, stored: KeptRun) -> Iterable[Run]:
-    """Yields the parts of a long run. Those without an end are counted in the first."""
+    """Yields the parts of a long run. Connections without an end are counted in the first part."""
     lost, late = (
         parts.divided(connections, stored.series[f"{name}_part"])
         for name, connections in (("lost", whole.lost), ("late", whole.spurious))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Says whether `tsl-feedback` earns anything over TSL 3,16 where more connections begin than the bottleneck
-carries."""
+"""Compares the startup `tsl-feedback` with TSL 3,16 at loads at which more connections begin than the
+bottleneck can carry."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ COMPARED = (0, 4, 5, 6)
 
 
 def section(runs: Sequence[KeptRun]) -> str:
-    """Returns a table by load, with each startup's change to the standard and that of `tsl-feedback` to TSL
-    3,16, and verdicts on both; "" without runs."""
+    """Returns a table by load: the change of each metric under `tsl-feedback` and under TSL 3,16 relative to
+    the standard startup, the change under `tsl-feedback` relative to TSL 3,16, and verdicts on the last and
+    on the change relative to the standard. Returns "" without runs."""
     by: dict[float, dict[str, Cell]] = {}
     for cell in cells(runs):
         by.setdefault(cell.level, {})[cell.startup] = cell

@@ -59,7 +59,8 @@ def _charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
 
 
 def _quantiles(found: Comparison) -> Iterator[Json]:
-    """Yields the percentiles of response times that the paper prints, under the standard and under TSL."""
+    """Yields the percentiles of response times that the paper prints, under the standard startup and under
+    TSL."""
     levels = {cell.level: level_of(cell) for cell in found.levels}
     for one in found.rows:
         row, above = one.row, {"p90_rtts": 0.1, "p99_rtts": 0.01}
@@ -208,7 +209,7 @@ def _ccdf_rows(cells: Sequence[Cell], value: Any) -> list[Json]:
 
 
 def _above(values: Sequence[float], level: str, name: str) -> Iterator[Json]:
-    """Yields some hundred points of the complementary distribution of the sorted `values`."""
+    """Yields about a hundred points of the complementary distribution of `values`, which are sorted."""
     n = len(values)
     step = max(1, n // 120)
     for i in sorted({*range(0, n, step), *range(max(0, n - 20), n)}):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Computes from our runs what tambuwal2018 prints (column `measure` of published.csv). A startup is a rule
-for IW and ssthresh after a lost SYN-ACK; a gain is how much lower a value is than under the standard."""
+"""Computes, from our runs, the quantities that tambuwal2018 prints (column `measure` of published.csv). A
+startup is a rule for IW and ssthresh after a lost SYN-ACK; a gain is by how much a value is lower than under
+the standard startup."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class Load:
 
     @property
     def is_divided(self) -> bool:
-        """Whether these are the parts of single long runs."""
+        """Returns whether the runs are parts of long runs."""
         return any(run.part_of is not None for cell in self.cells.values() for run in cell.runs.values())
 
     def runs(self, key: str | float) -> list[Run]:
@@ -63,9 +64,10 @@ Value = Callable[[Load, str], float]
 
 
 def estimate(value: Callable[[Load], float], load: Load) -> Estimate:
-    """Returns `value` of all runs with its 95 % interval: the jackknife, which leaves out each seed in turn,
-    or each part of a long run (Tukey 1958), with Student's t for one fewer than these. All connections of the
-    runs count alike, and startups are compared under the same seeds."""
+    """Returns `value` over all runs of `load` with its 95 % interval by the jackknife, which leaves out each
+    seed in turn or, in a long run, each part (Tukey 1958). Student's t has one degree of freedom less than
+    there are seeds or parts. All connections of the runs count alike, and startups are compared under the
+    same seeds."""
     whole, n = value(load), len(load.seeds)
     if n < 2 or math.isnan(whole):
         return Estimate(whole)
@@ -101,7 +103,8 @@ def _metric(name: str, factor: float = 100) -> Value:
 
 
 def _loss(load: Load, startup: str) -> float:
-    """Returns the share of lost packets in %: the mean of runs, or that of all packets of a long run."""
+    """Returns the share of lost packets in %: the mean over the runs or, for a long run, the share of all its
+    packets."""
     found = [
         (run.metrics["link_loss_share"], run.metrics.get("link_packets", 1.0)) for run in load.runs(startup)
     ]
@@ -109,7 +112,7 @@ def _loss(load: Load, startup: str) -> float:
 
 
 def _peak(load: Load, startup: str) -> float:
-    """Returns the largest loss share of a second in %, as a mean over runs."""
+    """Returns the mean over the runs of the largest share of packets, in %, that was lost in one second."""
     most: dict[int, float] = {}
     for run in load.runs(startup):
         key = run.seed if run.part_of is None else run.part_of
@@ -118,7 +121,8 @@ def _peak(load: Load, startup: str) -> float:
 
 
 def _percentile(p: float) -> Value:
-    """Of the responses that figures 4 and 6 plot."""
+    """Returns a function that gives the quantile `p` of the response times that the paper's figures 4 and 6
+    plot."""
     return lambda load, startup: quantile(load.rtts(startup, is_short), p)
 
 
@@ -165,13 +169,15 @@ def _late_lead(load: Load, startup: str) -> float:
 
 
 def mix_all(load: Load, share: float, kind: str) -> float:
-    """Returns the mean response in RTTs of all connections that have the startup `kind`."""
+    """Returns the mean response time, in RTTs, of all connections with the startup `kind`, in runs in which
+    the share `share` of connections has TSL."""
     is_other = kind == STANDARD and share > 0
     return load.metric(share, f"mean_response_{'standard' if is_other else 'studied'}_rtts")
 
 
 def mix_lost(load: Load, share: float, kind: str) -> float:
-    """Returns the same of the connections with the startup `kind` that lost a SYN-ACK."""
+    """Returns the mean response time, in RTTs, of the connections with the startup `kind` that lost a
+    SYN-ACK, in runs in which the share `share` of connections has TSL."""
     return _mean(load.rtts(share, lambda c: c.startup == kind))
 
 
@@ -215,8 +221,9 @@ MIXES: Mapping[str, Callable[[Load], float]] = {
 
 
 def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
-    """Returns the estimate of a measure and the startup that it is of: `startup`, or with "most" the one of
-    the five with the largest value. No estimate if a cell is missing."""
+    """Returns the estimate of `measure`, and the startup to which it belongs: `startup`, or, if that is
+    "most", the one of the five studied startups with the largest value. The estimate is empty if a cell is
+    missing."""
     value = MEASURES[measure]
     needed = {STANDARD, *STUDIED} if startup in ("", MEAN, MOST) else {STANDARD, startup}
     needed |= set(STUDIED) if measure == "behind_best_rtts" else set()

@@ -116,7 +116,8 @@ def read_again(text: str) -> None:
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
-    """Returns sorted RTTs in ms: sums of the links' delay and all pairs of a client's and a server's part."""
+    """Returns sorted RTTs in ms. Each is the sum of the links' delay, a client's part and a server's part;
+    all pairs of a client's and a server's part occur."""
     middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
     server = [curves["server_rtt_ms"](p) for p in middles]
     return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)
@@ -124,7 +125,8 @@ def path_rtts(curves: dict[str, Curve]) -> list[float]:
 
 def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, float, float]]:
     """Yields, for each quantity, the lowest and the highest difference of our curve from ns-2's in %, each
-    with its share, and the part of all shares where the difference is at most 5 %."""
+    followed by the share (cumulative probability) at which it occurs, and the part of all shares at which the
+    difference is at most 5 %."""
     theirs, own = published(text), ours(header)
     shares = [k / PARTS for k in range(PARTS // 1000, PARTS - PARTS // 1000 + 1)]
     changes = {q: [(100 * (own[q](p) / curve(p) - 1), p) for p in shares] for q, curve in theirs.items()}

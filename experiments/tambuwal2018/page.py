@@ -36,9 +36,9 @@ from tcplearn.output.markdown import table_of
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs with one startup (rule for IW and ssthresh after a lost SYN-ACK), with mixes of two,
-    with other queues and with more traffic than the link carries; without `profile` also those of the paper's
-    size and of more seeds at 98 % load."""
+    """Returns the runs with one startup (a rule for IW and ssthresh after a lost SYN-ACK), with mixes of two
+    startups, with other queues, and with more traffic than the link carries. Without `profile`, they include
+    the runs of the paper's length and those with more seeds at 98 % load."""
     short = profile or QUICK
     found = [("levels", short), ("mixes", short), (queues.SCENARIO, short), (crowds.SCENARIO, short)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", WHOLE)]
@@ -47,8 +47,9 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], dict[float, bool]]:
-    """Returns the cells of each load, and whether they are of the paper's size: so where the standard and the
-    five were run with it."""
+    """Returns the cells of each load, and for each load whether they are runs of the paper's length. They are
+    if the standard and all five studied startups were run with this length; otherwise they are the shorter
+    runs."""
     found, is_whole = [], {}
     for level in sorted({cell.level for cell in (*whole, *short)}):
         of_level = [cell for cell in whole if cell.level == level]
@@ -103,8 +104,8 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
 
 
 def _alike(cells: Sequence[Cell]) -> str:
-    """Returns a table of how alike consecutive parts of long runs are: the autocorrelation of the values of
-    one startup, and of the differences between a startup and the standard."""
+    """Returns a table of the autocorrelation between consecutive parts of long runs: that of the values of
+    one startup, and that of the differences between a startup and the standard."""
     rows = []
     for base in (cell for cell in cells if cell.startup == STANDARD):
         others = [cell for cell in cells if cell.level == base.level and cell is not base]
@@ -126,7 +127,7 @@ def _alike(cells: Sequence[Cell]) -> str:
 
 
 def _loads(levels: Iterable[float]) -> str:
-    """Returns "", "40 %", "40 and 90 %" or "40, 90 and 98 %"."""
+    """Returns the loads as text: "", "40 %", "40 and 90 %" or "40, 90 and 98 %"."""
     *most, last = [f"{100 * level:.0f}" for level in sorted(levels)] or [""]
     return f"{', '.join(most)}{' and ' if most else ''}{last} %" if last else ""
 
@@ -269,7 +270,8 @@ def _mixed(mixed: Load, share: float, kind: str, of: Any) -> str:
 
 
 def _between(folder: Path) -> str:
-    """Returns text and a table: the traffic generator's quantile curves beside ns-2's, over all shares."""
+    """Returns a text and a table that compare the traffic generator's quantile curves with ns-2's, over all
+    shares (cumulative probabilities)."""
     file = folder / BETWEEN
     if not file.exists():
         return ""

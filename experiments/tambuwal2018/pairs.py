@@ -52,8 +52,8 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns how many pairs of runs would bring the end of the interval to the criterion's limit if there
-    were no change. `above` and `below` are the values in the pairs so far."""
+    """Returns how many pairs of runs would be needed for the end of the interval to be at the criterion's
+    limit if there were no difference. `above` and `below` are the values in the pairs so far."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)

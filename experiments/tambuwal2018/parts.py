@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Divides a run of the paper's size into parts, consecutive in time. Intervals of a single long run come
-from its parts, as those of short runs come from the seeds: the parts of two runs with the same seed have the
-same connections. Consecutive parts of one run are alike where the link is nearly full, because a backlog
-outlasts a part; `autocorrelation` says how much, and the page shows it."""
+"""Divides a run of the paper's length into parts, consecutive in time. Intervals for a single long run come
+from its parts, as those for short runs come from the seeds: the same parts of two runs with the same seed
+have the same connections. Consecutive parts of one run are correlated where the link is nearly full, because
+a backlog outlasts a part; `autocorrelation` gives the correlation, which the page shows."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def is_long(connections: float) -> bool:
 
 
 def part_of(connection: int, connections: float) -> int:
-    """Returns the part of the connection with this number. Numbers begin with the warm-up, whose connections
-    are not measured, so the first part is the smallest one."""
+    """Returns the part to which the connection with the number `connection` belongs. Numbers begin with the
+    warm-up, whose connections are not measured, so the first part has the fewest connections."""
     return min(int(connection * PARTS // connections), PARTS - 1)
 
 
 def divided(connections: Sequence[T], part_of_each: Floats) -> list[list[T]]:
-    """Returns the connections of each part."""
+    """Returns the connections of each part, given the part of each connection."""
     out: list[list[T]] = [[] for _ in range(PARTS)]
     for one, part in zip(connections, part_of_each.tolist(), strict=True):
         out[int(part)].append(one)
@@ -54,7 +54,7 @@ def autocorrelation(values: Sequence[float]) -> float:
 
 
 def thinned(values: Floats, bits: int) -> Floats:
-    """Returns the `values`, none of which is negative, rounded to as many significant `bits`."""
+    """Returns the `values`, none of which is negative, rounded to `bits` significant bits."""
     mantissa, exponent = np.frexp(values)
     rounded: Floats = np.ldexp(np.round(mantissa * 2**bits) / 2**bits, exponent)
     return rounded
@@ -62,8 +62,8 @@ def thinned(values: Floats, bits: int) -> Floats:
 
 def links(series: Mapping[str, Floats], rate_mbps: float) -> Iterator[Link]:
     """Yields the bottleneck's state in each part; all parts have equally many seconds. The share of lost
-    packets is the mean of the seconds' shares, weighted with the packets that arrived in each. These are
-    taken as proportional to the bytes sent and to 1 / (1 - share lost)."""
+    packets is the mean of the seconds' shares, weighted by the number of packets that arrived in each second.
+    This number is taken as proportional to the bytes sent and to 1 / (1 - share lost)."""
     shares, mbps = (np.array_split(np.asarray(series[name], float), PARTS) for name in ("loss_share", "mbps"))
     for share, sent in zip(shares, mbps, strict=True):
         arrived = sent / np.maximum(1 - share, 1e-4)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares every number that tambuwal2018 prints (published.csv) with ours, by a rule written down here."""
+"""Compares every number that tambuwal2018 prints (published.csv) with our result, by a rule that this module
+states."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ class Printed:
 
     @property
     def band(self) -> tuple[float, float]:
-        """The values that agree with the paper."""
+        """Returns the lowest and the highest value that agree with the paper."""
         low = -math.inf if math.isnan(self.low) else self.low
         high = math.inf if math.isnan(self.high) else self.high
         if low != high:
@@ -58,7 +59,8 @@ class Printed:
         return low - wide, high + wide
 
     def verdict(self, ours: Estimate) -> str:
-        """Says whether all, none or a part of the interval of `ours` lies in the band."""
+        """Returns a verdict: whether all, none or a part of the interval of `ours` lies in the band that
+        agrees with the paper."""
         low, high = self.band
         if not ours:
             return LACKING
@@ -101,8 +103,9 @@ class Compared:
 
 @dataclass
 class Comparison:
-    """Our runs beside published.csv. `levels` have one startup each, `mixes` share the bottleneck, `ends` are
-    the runs like the mixes with no TSL and with nothing else."""
+    """Our runs and the rows of published.csv. In `levels` all connections have one startup, in `mixes` two
+    startups share the bottleneck; `ends` are runs like the mixes in which no connection or every connection
+    has TSL."""
 
     levels: Sequence[Cell]
     mixes: Sequence[Cell]
@@ -121,7 +124,8 @@ class Comparison:
 
     @functools.cached_property
     def mixed(self) -> Load:
-        """The mixes, with the runs at their load that have no TSL and nothing else."""
+        """Returns the mixes, together with the runs at the same load in which no connection or every
+        connection has TSL."""
         cells: dict[str | float, Cell] = {c.share: c for c in self.mixes if c.startup == MIXED}
         level = self.mixes[0].level if cells else math.nan
         found = {cell.startup: cell for cell in self.ends if cell.level == level}
@@ -139,7 +143,8 @@ class Comparison:
         return {}
 
     def of_startup(self, measure: str, level: float, startup: str) -> tuple[Estimate, str]:
-        """Returns `of_startup` of a load's runs; the jackknife of long runs takes a second, so it is kept."""
+        """Returns measures.of_startup() for the runs of the load `level`. The result is cached, because the
+        jackknife of long runs takes a second."""
         key = (measure, level, startup)
         if level not in self.loads:
             return Estimate(), startup
@@ -176,7 +181,8 @@ class Comparison:
         return Compared(row, ours, startup, runs)
 
     def _drawn(self, quantity: str, at_most: str) -> Estimate:
-        """Returns the share of drawn connections, with the interval of a binomial share."""
+        """Returns the share of drawn connections in which `quantity` is at most `at_most`, with the interval
+        of a binomial share."""
         with (self.folder / "drawn-shares.csv").open(newline="") as file:
             for row in csv.DictReader(file):
                 if (row["quantity"], row["at_most"]) == (quantity, at_most):
@@ -187,7 +193,8 @@ class Comparison:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many of the results have each verdict; settings and figures without a number do not count."""
+        """Returns the number of results with each verdict. Settings and figures without a number do not
+        count."""
         results = (one for one in self.rows if one.row.measure and not one.row.is_setting)
         return Counter(one.verdict for one in results)
 
@@ -197,7 +204,7 @@ class Comparison:
 
     @property
     def headline(self) -> Compared:
-        """The abstract's gain at up to 90 % load."""
+        """Returns the comparison with the gain at up to 90 % load that the paper's abstract states."""
         return next(one for one in self.rows if one.row.where == "Abstract")
 
     def table(self) -> str:

@@ -17,7 +17,7 @@ PACKET_BYTES = 1500
 
 
 def section(runs: Sequence[KeptRun]) -> str:
-    """Returns a table by load and length of the queue; "" without runs."""
+    """Returns a table of losses and gains by load and length of the queue; "" without runs."""
     by: dict[tuple[float, int], list[KeptRun]] = {}
     for run in runs:
         at = run.parameters["load"]["level"], run.parameters["topology"]["queue_packets"]
@@ -47,8 +47,8 @@ def _row(level: float, packets: int, of: dict[str, Cell], rate_mbps: float) -> l
 
 
 def _gain(base: Cell, cell: Cell) -> Estimate:
-    """Returns by how many RTTs the mean response of `cell` is shorter, in pairs of runs with equal seeds that
-    both lost a SYN-ACK."""
+    """Returns by how many RTTs the mean response time under `cell` is shorter than under `base`, in pairs of
+    runs with equal seeds in which both lost a SYN-ACK."""
     seeds = [seed for seed in shared(base, cell) if base.runs[seed].lost and cell.runs[seed].lost]
     gains = [mean_rtts(base.runs[seed]) - mean_rtts(cell.runs[seed]) for seed in seeds]
     return student_mean(gains, CONFIDENCE)

@@ -92,5 +92,6 @@ def checked(kind: str, text: str) -> str:
 
 
 def parameters(kind: str, spec: Spec) -> dict[str, float]:
-    """Return all parameters of `spec`, an algorithm of kind `kind`: those that it sets, and defaults."""
+    """Return the value of every parameter of the algorithm of kind `kind` that `spec` names: the value that
+    `spec` sets, or else the default."""
     return {p.key: p.default for p in by_name(kind)[spec.name].params} | dict(spec.params)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Names the packages of Debian that are missing of those that a verb needs."""
+"""Find the Debian packages that a verb needs and that are not installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def program(name: str) -> str | None:
 
 
 def missing(packages: Mapping[str, str]) -> list[str]:
-    """Return which of `packages` are missing. Each is known by a program, or by a file: a pattern below /."""
+    """Return the names of the `packages` that are not installed. The value of each name is a program of the
+    package, or, if it begins with /, a pattern for one of its files."""
     return [package for package, known_by in packages.items() if not _found(known_by)]
 
 
@@ -34,6 +35,6 @@ def command(packages: list[str]) -> str:
 
 
 def need(what: str, packages: Mapping[str, str]) -> None:
-    """Raise UserError, which names `what` needs them, if any of `packages` are missing."""
+    """Raise UserError, which says that `what` needs them, if any of `packages` are missing."""
     if names := missing(packages):
         raise UserError(f"{what} needs packages of Debian that are missing: {command(names)}")

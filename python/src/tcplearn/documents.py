@@ -133,5 +133,6 @@ def _shown(error: ValueError) -> str:
 
 
 def _of_digits(error: ValueError) -> bool:
-    """Return whether `error` is int()'s for too many digits, whose message names a setting of Python."""
+    """Return whether `error` is the error of int() for too many digits, whose message names a setting of
+    Python."""
     return "integer string conversion" in str(error)

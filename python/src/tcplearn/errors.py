@@ -41,7 +41,8 @@ _IS_DEBIANS = sys.prefix == "/usr/lib/tcplearn"
 
 
 def need_extra(extra: str, what: str) -> None:
-    """Raise UserError, which names `what` needs it, unless all modules of the extra `extra` are installed."""
+    """Raise UserError, which says that `what` needs more packages, unless all modules of the optional
+    dependencies `extra` are installed."""
     if not all(map(importlib.util.find_spec, EXTRAS[extra])):
         where = (
             " (in an environment of your own: the Debian package does not contain them)"

@@ -233,7 +233,8 @@ def varied(spec: Spec, key: str, value: float) -> Spec:
 
 
 def miss_rate(spec: Spec | str) -> float | None:
-    """Return the share of samples that `spec` lets exceed the RTO, or None if that is no parameter of it."""
+    """Return the share of samples that the timer `spec` lets exceed the RTO, or None if it has no such
+    parameter."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)

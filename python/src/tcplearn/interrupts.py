@@ -16,7 +16,8 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
     """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP without another handler.
-    A second, as from a shell and its terminal, would interrupt the removal of temporary files."""
+    Ignore further signals, which a shell and its terminal may send too, so that temporary files are still
+    removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -40,8 +41,8 @@ def as_on_interrupt() -> Iterator[None]:
 
 
 def waited(process: subprocess.Popen[bytes]) -> int:
-    """Wait until a command has ended; return its exit code as the module subprocess gives it. An interrupt
-    from the terminal reaches the command itself; SIGTERM and SIGHUP are handed on."""
+    """Wait until `process` has ended; return its exit code in the form of the module subprocess. SIGTERM and
+    SIGHUP are forwarded to the process, which receives an interrupt from the terminal without that."""
     before = {number: signal.getsignal(number) for number in (*ENDING, signal.SIGINT)}
 
     def hand_on(number: int, _: object) -> None:

@@ -21,7 +21,8 @@ _KEY = "model"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A loss classifier: its spec as the core reads it, and the text of its own weights (""; none)."""
+    """A loss classifier: its spec as the core reads it, and the text of its own weights, or "" if it has
+    none."""
 
     spec: str
     weights: str = ""
@@ -66,7 +67,8 @@ def located(spec: str, folder: Path) -> str:
 
 
 def _pairs(spec: str) -> tuple[list[str], int]:
-    """Return the pairs "key=value" of `spec`, and which of them names a model file or OWN; -1: none."""
+    """Return the pairs "key=value" of `spec`, and the index of the pair that names a model file or OWN, or
+    -1."""
     pairs = spec.partition(":")[2].split(",")
     for k, pair in enumerate(pairs):
         value = _value(pair)

@@ -36,7 +36,8 @@ def without_current(entries: list[str]) -> list[str]:
 
 @contextlib.contextmanager
 def safe() -> Iterator[None]:
-    """Remove the current directory from what multiprocessing's children inherit, within this context."""
+    """Within this context, remove the current directory from the module search path that child processes of
+    multiprocessing inherit."""
     variables = {name: os.environ.get(name) for name in (_VARIABLE, _SAFE_VARIABLE)}
     before = sys.path[:]
     sys.path[:] = without_current(before)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compiles the BPF programs for any kernel with BTF. An installed package has them compiled, by
+"""Compile the BPF programs for any kernel with BTF. An installed package contains them already compiled by
+
 python -m tcplearn.bpf.build FOLDER"""
 
 import platform
@@ -25,13 +26,15 @@ def tool(name: str) -> str:
 
 
 def need_compiler() -> None:
-    """Raise UserError if the compiler or libbpf's headers are missing and needed."""
+    """Raise UserError if the compiler or libbpf's headers are missing and this is not an installed package,
+    which contains compiled programs."""
     if not BUILT.is_dir():
         debian.need("its BPF program", PACKAGES)
 
 
 def compiled(source: Path, out: Path) -> Path:
-    """Make the object file `out` of `source`; raise UserError or FailedError."""
+    """Compile the BPF program `source` to the object file `out`, or copy the object file of an installed
+    package; return `out`. Raise UserError or FailedError."""
     built = BUILT / source.name.replace(".bpf.c", ".o")
     if built.exists():
         shutil.copyfile(built, out)
@@ -41,7 +44,8 @@ def compiled(source: Path, out: Path) -> Path:
 
 
 def preprocessed(source: Path) -> str:
-    """Return the source without comments and paths, to identify a run. Raise UserError or FailedError."""
+    """Return the preprocessed text of `source`, without comments and paths, by which runs with the same
+    program are recognized. Raise UserError or FailedError."""
     return _clang(source, "-E", "-P")
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The program linux/bpf/live.bpf.c, which learns floors of the retransmission timer, and its settings."""
+"""Pack the settings of the BPF program linux/bpf/live.bpf.c, which learns floors of the retransmission
+timer."""
 
 import struct
 
@@ -17,7 +18,8 @@ def settings(
     share: int = WHOLE,
     epoch: int = 0,
 ) -> bytes:
-    """Return `struct live_settings`. `ticks_per_second` is CONFIG_HZ of the kernel that runs the program.
-    With `observe` it sets nothing. `bounds_backoff`: as in linux/bpf/live_backoff.h. `share` (of WHOLE) of
-    the connections that begin from now on get floors; they belong to the epoch number `epoch`."""
+    """Return the bytes of `struct live_settings`. `ticks_per_second` is CONFIG_HZ of the kernel that runs the
+    program. With `observe` the program sets no floors. `bounds_backoff` says whether it bounds the backoff
+    (linux/bpf/live_backoff.h). The share `share` / WHOLE of the connections that begin from now on get
+    floors; they belong to the epoch with the number `epoch`."""
     return struct.pack("=6I", ticks_per_second, observe, bounds_backoff, 0, share, epoch)

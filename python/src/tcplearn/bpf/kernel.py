@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the BPF programs need of this machine's kernel."""
+"""Check this machine's kernel for what BPF programs need: its types (BTF), cgroups and timer ticks."""
 
 import gzip
 import platform
@@ -25,8 +25,8 @@ def cgroups() -> Path:
 
 
 def cgroup_of(process: int) -> Path | None:
-    """Return the cgroup of a process, below the mounted cgroup2; None if it is in none of version 2. Raise
-    OSError if there is no such process."""
+    """Return the folder of the cgroup of the process with the PID `process`, or None if it is in no cgroup of
+    version 2. Raise OSError if there is no such process."""
     for line in Path(f"/proc/{process}/cgroup").read_text().splitlines():
         if line.startswith("0::/"):
             return cgroups() / line.removeprefix("0::/")
@@ -34,7 +34,8 @@ def cgroup_of(process: int) -> Path | None:
 
 
 def ticks_per_second() -> int:
-    """Return the kernel's CONFIG_HZ, because it takes RTOs in timer ticks. Raise UserError if unknown."""
+    """Return the timer ticks per second (CONFIG_HZ) of the kernel, which takes RTOs in ticks. Raise UserError
+    if the number is not known."""
     packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
     text = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else ""
     text = text or (plain.read_text() if plain.exists() else "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Loads BPF programs by libbpf, without bpftool. What is loaded and attached here is gone when this process
-ends, however it ends: nothing is pinned."""
+"""Load BPF programs by libbpf, without bpftool. Nothing is pinned, so the kernel unloads and detaches all of
+them when this process ends, for whatever reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_PROGRAMS = 64  # the kernel's BPF_CGROUP_MAX_PROGS
 
 
 class _TestRun(ctypes.Structure):
-    """struct bpf_test_run_opts."""
+    """The struct bpf_test_run_opts of libbpf."""
 
     _fields_ = (
         ("sz", c_size_t),
@@ -51,7 +51,7 @@ class _TestRun(ctypes.Structure):
 
 
 class _Iterator(ctypes.Structure):
-    """struct bpf_iter_attach_opts."""
+    """The struct bpf_iter_attach_opts of libbpf."""
 
     _fields_ = (("sz", c_size_t), ("link_info", c_void_p), ("length", c_uint32))
 
@@ -79,7 +79,7 @@ def _failed(what: str, code: int | None = None) -> FailedError:
 
 
 class Object:
-    """The programs and maps of an object file, in the kernel until close()."""
+    """The programs and maps of an object file, which stay in the kernel until close() is called."""
 
     def __init__(self, path: Path) -> None:
         self._links: list[c_void_p] = []
@@ -91,7 +91,7 @@ class Object:
             raise _failed("the kernel does not take the BPF program", code)
 
     def close(self) -> None:
-        """Detach and unload everything."""
+        """Detach all programs and unload the object."""
         while self._links:
             _libbpf().bpf_link__destroy(self._links.pop())
         if self._handle:
@@ -104,7 +104,7 @@ class Object:
         return c_void_p(found)
 
     def attach(self, name: str, cgroup: Path) -> int:
-        """Attach a program to a cgroup; return the descriptor of the link, which holds it there."""
+        """Attach the program `name` to `cgroup`; return the descriptor of the link that keeps it attached."""
         with _opened(cgroup) as handle:
             link = c_void_p(_libbpf().bpf_program__attach_cgroup(self._program(name), handle))
         if not link:
@@ -113,7 +113,8 @@ class Object:
         return int(_libbpf().bpf_link__fd(link))
 
     def records(self, name: str, of: Map, size: int) -> Iterator[bytes]:
-        """Run an iterator over the elements of a map; yield each of the records that it writes."""
+        """Run the iterator program `name` over the elements of the map `of`; yield each record of `size`
+        bytes that it writes."""
         number = c_uint32(of.handle)
         info = (c_uint32 * _ITERATOR_WORDS)(number.value)
         options = _Iterator(
@@ -138,7 +139,8 @@ class Object:
         return Map(handle)
 
     def run(self, name: str, context: ctypes.Structure) -> int:
-        """Run a program of the type syscall once; it may change `context`. Return its result."""
+        """Run the program `name`, of the type syscall, once, and return its result. The program may change
+        `context`."""
         size = ctypes.sizeof(context)
         here = ctypes.cast(ctypes.pointer(context), c_void_p)
         options = _TestRun(sz=ctypes.sizeof(_TestRun), ctx_in=here, ctx_size_in=size)
@@ -149,7 +151,7 @@ class Object:
 
 
 class Map:
-    """A map by its descriptor."""
+    """A BPF map, known by its file descriptor."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -172,7 +174,7 @@ class Map:
         return value.raw
 
     def items(self, key_size: int, size: int, most: int) -> Iterator[tuple[bytes, bytes]]:
-        """The keys and values of a hash map with at most `most` elements, in one call of the kernel."""
+        """Yield the keys and values of a hash map with at most `most` elements, read in one system call."""
         keys, values = ctypes.create_string_buffer(key_size * most), ctypes.create_string_buffer(size * most)
         count, after = c_uint32(most), c_uint32()
         code = _libbpf().bpf_map_lookup_batch(
@@ -188,11 +190,12 @@ class Map:
             )
 
     def remove(self, key: bytes) -> None:
-        """Remove a key if the map has it."""
+        """Remove `key` from the map. Do nothing if the map does not contain it."""
         _libbpf().bpf_map_delete_elem(self.handle, c_char_p(key))
 
     def of_each_cpu(self, key: bytes, size: int) -> list[bytes]:
-        """The values of a map that has one for each processor; `size` is a multiple of 8."""
+        """Return the value of `key` for each processor, in a map of per-processor values. `size` is the size
+        of a value in bytes, a multiple of 8."""
         cpus = _libbpf().libbpf_num_possible_cpus()
         values = self.get(key, size * cpus)
         return [values[i * size : (i + 1) * size] for i in range(cpus)]
@@ -207,7 +210,7 @@ class Map:
 
 @contextmanager
 def map_of(number: int) -> Iterator[Map]:
-    """The map with this id, of whatever process."""
+    """Yield the map with the id `number`, which any process may have made."""
     handle = _libbpf().bpf_map_get_fd_by_id(c_uint32(number))
     if handle < 0:
         raise _failed(f"map {number}", handle)
@@ -218,7 +221,8 @@ def map_of(number: int) -> Iterator[Map]:
 
 
 def sock_ops_programs(cgroup: Path) -> list[str]:
-    """The names of the sock_ops programs that are attached to this very cgroup."""
+    """Return the names of the sock_ops programs that are attached to `cgroup` itself, not to a cgroup above
+    it."""
     ids, count = (c_uint32 * _MOST_PROGRAMS)(), c_uint32(_MOST_PROGRAMS)
     with _opened(cgroup) as handle:
         if code := _libbpf().bpf_prog_query(handle, _SOCK_OPS, 0, None, ids, ctypes.byref(count)):

@@ -83,7 +83,8 @@ FirstRto = Annotated[
 
 
 def _first_rto(model: Path | None) -> str:
-    """Raise UserError."""
+    """Return the settings of the BPF program that sets the first RTO by `model`, in hexadecimal digits; ""
+    without `model`. Raise UserError."""
     if not model:
         return ""
     from tcplearn.bpf import kernel
@@ -100,7 +101,8 @@ class RampName(enum.StrEnum):
 
 
 def _folder(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
-    """Raise UserError."""
+    """Return the folder of the cgroup that the options --cgroup, --unit and --pid select: by default the
+    whole machine's. Raise UserError."""
     from tcplearn.bpf.kernel import cgroups
     from tcplearn.live import targets
 

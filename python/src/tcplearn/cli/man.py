@@ -42,7 +42,7 @@ class Command:
 
     @property
     def commands(self) -> list[Command]:
-        """The subcommands of this command."""
+        """Return the subcommands of this command."""
         group = self.context.command
         found = getattr(group, "commands", {})
         return [

@@ -116,7 +116,8 @@ class _Ping:
         return bool(self.statistics and self.statistics.received and not self.lines())
 
     def may_be_quiet_trace(self) -> bool:
-        """Return whether a traceroute counted more answers than it printed: with -q, those of the host."""
+        """Return whether this run may be a traceroute with -q, which counts the host's answers without
+        printing them."""
         counted = self.statistics.received if self.statistics else 0
         return bool(self.hops and not self.answers and counted > self.lines())
 

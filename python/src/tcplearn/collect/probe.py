@@ -27,7 +27,7 @@ class Reply:
 
     @property
     def by_host(self) -> bool:
-        """Whether the reply is from the host itself and not from a router."""
+        """Return whether the reply is from the host itself and not from a router."""
         return self.answer in (Answer.open, Answer.closed)
 
 

@@ -37,7 +37,8 @@ def allowed() -> bool:
 
 
 def packets() -> Any:
-    """Return scapy's modules inet and inet6. They are imported here, because it takes most of a second."""
+    """Return scapy's modules inet and inet6. They are imported here, because the import takes most of a
+    second."""
     logging.getLogger("scapy").setLevel(logging.ERROR)
     from scapy.layers import inet, inet6
 

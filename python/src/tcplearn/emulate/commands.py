@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The processes of the client and of the server, of which this process is the first of their PID namespace:
-whatever becomes of their parents, it is told of their ends."""
+"""Start and end the commands of the client and of the server. This process is the first of their PID
+namespace, so the kernel tells it when any of them ends, even if the parent of a process has ended before."""
 
 import os
 import signal
@@ -25,8 +25,8 @@ class NotRunError(UserError):
 
 
 class Commands:
-    """Starts commands and waits for them. `codes` has the exit codes of those that have ended, by PID, as a
-    shell gives them."""
+    """Starts commands and waits for them. `codes` has, by PID, the exit codes of the processes that have
+    ended, in the form in which a shell gives them."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
@@ -43,8 +43,9 @@ class Commands:
         return _left_to_us(process)
 
     def start_server(self, command: str, network: int) -> int:
-        """Start a command of the shell in the namespace with the handle `network`, in a session of its own:
-        Ctrl-C does not end it before the client. Its output goes to standard error. Return its PID."""
+        """Start `command` by a shell in the network namespace with the handle `network`; return its PID. Its
+        output goes to standard error. It is in a session of its own, so that Ctrl-C does not end it before
+        the client."""
         process = subprocess.Popen(
             ["/bin/sh", "-c", command],
             env=self._environment,
@@ -56,14 +57,14 @@ class Commands:
         return _left_to_us(process)
 
     def wait(self, pid: int) -> int:
-        """Wait until the process has ended; return its exit code."""
+        """Wait until the process `pid` has ended; return its exit code."""
         while pid not in self.codes:
             self._ended(0)
         return self.codes[pid]
 
     def wait_until(self, ready: Callable[[], bool], server: int, what: str, most_s: float) -> None:
-        """Wait until `ready()`, which is that the process `server` `what`. Raise FailedError if that ends
-        before, or takes too long."""
+        """Wait until `ready()` is true. Raise FailedError if the process `server` ends before, or after
+        `most_s` seconds; the message says that the server has not yet done `what`."""
         end = time.monotonic() + most_s
         while not ready():
             self._ended(os.WNOHANG)
@@ -74,7 +75,8 @@ class Commands:
             time.sleep(_LOOK_EVERY_S)
 
     def stop(self, pid: int) -> int | None:
-        """End a process and its session; return its exit code if it had ended before."""
+        """End the process `pid` and its session. Return its exit code if it had already ended, otherwise
+        None."""
         self._ended(os.WNOHANG)
         if pid in self.codes:
             return self.codes[pid]
@@ -86,7 +88,8 @@ class Commands:
         return None
 
     def _ended(self, flags: int) -> None:
-        """Take note of one process that has ended, or with WNOHANG of all that have."""
+        """Store the exit code of the next process that ends, or with WNOHANG of all that have already
+        ended."""
         while True:
             try:
                 pid, status = os.waitpid(-1, flags)

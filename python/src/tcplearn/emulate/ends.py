@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The two ends of an emulated link: a network namespace each, with a TUN device and its addresses."""
+"""Make the two ends of an emulated link. Each end is a network namespace with a TUN device and its
+addresses."""
 
 import os
 import subprocess
@@ -28,8 +29,8 @@ class End:
 
 
 def make(near: str, far: str) -> End:
-    """Make an end of the link in a new network namespace, which becomes that of this process. `near` and
-    `far` are keys of ADDRESSES: this end and the other. Raise OSError or FailedError."""
+    """Make an end of the link in a new network namespace, into which this process moves. `near` and `far` are
+    the keys in ADDRESSES of this end and of the other. Raise OSError or FailedError."""
     kernel.unshare(kernel.NEW_NET)
     end = End(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC), kernel.tun(DEVICE))
     lines = ["link set lo up"]
@@ -66,8 +67,8 @@ def variables() -> dict[str, str]:
 
 
 def overrun(end: End) -> int:
-    """Return how many packets the device of `end` dropped before the emulator read them. This process is in
-    the namespace of `end` afterwards."""
+    """Return how many packets the device of `end` dropped because the emulator did not read them in time.
+    Move this process into the namespace of `end`."""
     kernel.enter(end.network)
     for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
         name, _, fields = line.partition(":")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Signals that are handed on to another process."""
+"""Forward signals to another process."""
 
 import contextlib
 import os
@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 
 class HandedOn:
-    """Hands the signals that end this process on to another; those that come before that has been started,
-    afterwards."""
+    """Forwards the signals `numbers` to another process, once this process is known. Earlier signals are kept
+    and forwarded then."""
 
     def __init__(self, numbers: Iterable[int]) -> None:
         self._pid: int | None = None

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The process that holds an emulated link, its two namespaces and all that runs in them:
+"""Hold an emulated link, its two network namespaces and all processes in them:
 
 python -m tcplearn.emulate.inside PARENT ORDER RESULT    # PARENT: a PID; the others: file handles of pipes
 
-It makes a PID namespace whose first process does the work. When one of these or PARENT ends, however
-it ends, the kernel kills everything in that namespace. The namespaces are gone with their last process."""
+This process makes a PID namespace whose first process does the work. When the process PARENT, this process or
+the first process ends, for whatever reason, the kernel kills everything in the PID namespace. The namespaces
+disappear with their last process."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _INTERRUPTED = 130
 
 
 class _Stopped(Exception):
-    """A signal came before the command was started."""
+    """A signal came before the client's command was started."""
 
 
 class _Link:
@@ -54,7 +55,7 @@ class _Link:
             self._found = error
 
     def end(self) -> dict[str, Any]:
-        """Stop it; return what it counted. Raise FailedError."""
+        """Stop the emulated path; return its counts. Raise FailedError."""
         os.eventfd_write(self._stop, 1)
         self._thread.join()
         if not isinstance(self._found, dict):
@@ -63,7 +64,8 @@ class _Link:
 
 
 def _emulate(order: Order) -> dict[str, Any]:
-    """Raise UserError or OSError."""
+    """Run the client's command, and the server's if there is one, over the emulated link; return the exit
+    codes and the counts of the link. Raise UserError or OSError."""
     server = ends.make("SERVER", "CLIENT")
     client = ends.make("CLIENT", "SERVER")
     commands = Commands({**order.environment, **ends.variables()})
@@ -88,7 +90,7 @@ def _emulate(order: Order) -> dict[str, Any]:
 
 
 def _ignore(_number: int, _frame: object) -> None:
-    """Do nothing: a handler, not SIG_IGN, which commands would inherit."""
+    """Do nothing. A handler is used instead of SIG_IGN, because commands would inherit SIG_IGN."""
 
 
 def _stop(_number: int, _frame: object) -> None:
@@ -96,8 +98,8 @@ def _stop(_number: int, _frame: object) -> None:
 
 
 def _first_process(order: Order, alive: int, result: int) -> None:
-    """Do the work as the first process of a PID namespace, unless the parent, whose end closes the pipe
-    `alive`, has ended already."""
+    """Do the work as the first process of a PID namespace, and write its result to the pipe `result`. Do
+    nothing if the parent has already ended, which closes its end of the pipe `alive`."""
     kernel.die_with_parent()
     if select.select([alive], (), (), 0)[0]:
         return
@@ -118,7 +120,8 @@ def _first_process(order: Order, alive: int, result: int) -> None:
 
 
 def _namespaces() -> None:
-    """Leave for new namespaces; users other than root are root in one of their own. Raise OSError."""
+    """Move this process into new namespaces. A user other than root is root in a new user namespace. Raise
+    OSError."""
     flags = kernel.NEW_NAMESPACE | kernel.NEW_PIDS
     user, group = os.geteuid(), os.getegid()
     if user == 0:

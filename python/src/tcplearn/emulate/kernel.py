@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Calls of the Linux kernel that Python's library has only in later versions, or not at all."""
+"""Call functions of the Linux kernel that Python's library has only in later versions, or not at all."""
 
 import ctypes
 import fcntl
@@ -19,15 +19,16 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def _call(name: str, *arguments: object) -> None:
-    """Call a function of libc that returns a negative number if it fails; then raise OSError."""
+    """Call the function `name` of libc. Raise OSError if it returns a negative number, which means that it
+    failed."""
     if getattr(_LIBC, name)(*arguments) < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number).lower()}")
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG). It
-    may have ended already: the caller looks afterwards."""
+    """Make the kernel kill this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
+    The thread may have ended before this call, so the caller has to check."""
     _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -41,8 +42,8 @@ def enter(network: int) -> None:
 
 
 def mount_own_proc() -> None:
-    """Show the processes of this process's own PID namespace in /proc, which needs a mount namespace of its
-    own. Raise OSError where a container forbids it."""
+    """Mount /proc so that it shows the processes of this process's PID namespace, which needs a mount
+    namespace of its own. Raise OSError where a container forbids it."""
     _call("mount", b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
     _call("mount", b"proc", b"/proc", b"proc", 0, None)
 

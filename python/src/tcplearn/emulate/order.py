@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the process that emulates is told to do (native/emulate/link.h)."""
+"""Define the order that the emulating process receives (native/emulate/link.h)."""
 
 import json
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What one run over an emulated link gives: counts, lateness, and whether it can be used."""
+"""Describe the result of a run over an emulated link: counts, lateness of packets, and whether it can be
+used."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ _SIDES = {"forward": "to the server", "reverse": "to the client"}
 
 @dataclass(frozen=True)
 class Result:
-    """`found` is what the emulating process counted: the keys are in docs/emulate.md."""
+    """The result of a run. `found` has the counts of the emulating process, with the keys of
+    docs/emulate.md."""
 
     found: Mapping[str, Any]
     late_limit_us: int
@@ -29,7 +31,8 @@ class Result:
 
     @property
     def unusable(self) -> list[str]:
-        """Return the reasons why the run is not what the path describes."""
+        """Return the reasons why the emulated link differed from the path's description; none if the run can
+        be used."""
         return [*self._why()]
 
     def _why(self) -> Iterator[str]:
@@ -44,7 +47,7 @@ class Result:
             yield f"the server ended with code {self.found['server_exit_code']} before the command"
 
     def record(self) -> dict[str, Any]:
-        """Return everything, for JSON."""
+        """Return the counts, the limit of lateness and the reasons against using the run, for JSON."""
         return {**self.found, "late_limit_us": self.late_limit_us, "unusable": self.unusable}
 
     def lines(self) -> Iterator[str]:

@@ -25,13 +25,13 @@ class _EndedError(UserError):
 
 
 def need() -> None:
-    """Raise UserError if a package of Debian is missing."""
+    """Raise UserError if a Debian package that the emulator needs is missing."""
     debian.need("the emulator", {"iproute2": "ip"})
 
 
 def run(order: Order) -> dict[str, Any]:
-    """Run what `order` says; return what the emulating process counted, and the command's exit code. Raise
-    UserError or FailedError."""
+    """Run the command of `order` over an emulated link; return the counts of the emulating process and the
+    command's exit code. Raise UserError or FailedError."""
     words_out, words_in = os.pipe()
     result_out, result_in = os.pipe()
     handles = (str(words_out), str(result_in))

@@ -36,7 +36,7 @@ class Outlook:
 
     @property
     def slowest_ms(self) -> float:
-        """The mean of the slowest 2 % of the times, in ms."""
+        """Return the mean of the slowest 2 % of the times, in ms."""
         return self.figure("slowest").value
 
 
@@ -81,7 +81,7 @@ class Advice:
 
     @property
     def sentences(self) -> list[str]:
-        """The advice as the lines of text that users see."""
+        """Return the advice as the lines of text that users see."""
         if self.chosen is None:
             what = "Nothing is advised for handshakes"
             if not self.handshakes:

@@ -90,7 +90,8 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the first RTO of each handshake in µs, learned from its hosts' handshakes that had ended."""
+    """Return a first RTO in µs for each handshake, learned from the earlier handshakes between the same two
+    hosts that had ended before it began."""
     out = np.full(all_.height, _STOCK_US)
     pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
     ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
@@ -110,9 +111,9 @@ def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray
 def _learned_us(
     starts_us: list[int], rtts_us: list[int], lost: list[bool], answers: list[bool], stamped: list[bool]
 ) -> list[int]:
-    """Return the first RTO, in µs, of each handshake between two hosts. For each handshake, `lost` says
-    whether a packet of it was lost, `answers` whether that packet was the SYN-ACK, and `stamped` whether the
-    connection has TCP timestamps."""
+    """Return the first RTO, in µs, of each handshake between two hosts, learned from those that ended before
+    it began. For each handshake, `lost` says whether a packet of it was lost, `answers` whether that packet
+    was the SYN-ACK, and `stamped` whether the connection has TCP timestamps."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
     # (end of the handshake, RTT as the kernel knows it, wait, resent)
     ended: list[tuple[int, int, int, bool]] = []
@@ -136,8 +137,8 @@ def _learned_us(
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return a row of handshake times for each draw in `less`: `times_ms`, in which the values at the indices
-    `rows` are reduced by the draw."""
+    """Return a row of handshake times for each draw in `less`. A row is `times_ms` with the values at the
+    indices `rows` reduced by the values of the draw."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one

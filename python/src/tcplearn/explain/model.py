@@ -30,8 +30,8 @@ PERCENTILES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The share of one cause of delay in the time of requests: those to a destination, those of a capture, or
-    all."""
+    """The share of one cause of delay in the response times of requests: of the requests to one destination,
+    of those in one capture, or of all requests."""
 
     cause: str
     stalls: int
@@ -80,12 +80,13 @@ class Explained:
 
     @cached_property
     def total(self) -> Summary:
-        """The summary of the requests of all captures."""
+        """Return the summary of the requests of all captures."""
         return summary("", self.requests, self.stalls)
 
     @cached_property
     def destinations(self) -> list[Summary]:
-        """The summaries of the servers, by 99th percentile times number of requests, the largest first."""
+        """Return a summary for each server, in descending order of the product of the 99th percentile of
+        response times and the number of requests."""
         stalls = self.stalls.partition_by("server", as_dict=True)
         servers = self.requests["server"].unique()
         # a single server, as in a capture taken at the server, needs no copy of the table
@@ -96,14 +97,15 @@ class Explained:
 
     @cached_property
     def unanswered(self) -> pl.DataFrame:
-        """The connections whose SYN was retransmitted and never answered."""
+        """Return the connections whose SYN was retransmitted and never answered."""
         alone = pl.col("handshake_ms", "to_server_ms").is_null(), pl.col("client_segments") == 0
         again = self.stalls.filter(pl.col("cause").cast(pl.String) == "handshake_lost")
         return self.connections.filter(*alone).join(again, on=KEY, how="semi")
 
     @cached_property
     def captures(self) -> list[Summary]:
-        """The summary of each capture, in the order of `sources`; empty if there is only one capture."""
+        """Return the summary of each capture, in the order of `sources`, or an empty list if there is only
+        one capture."""
         if len(self.sources) < 2:
             return []
         requests, stalls = (of.partition_by("source", as_dict=True) for of in (self.requests, self.stalls))

@@ -25,7 +25,8 @@ SHOWN = 12
 
 
 def causes(summary: Summary) -> Table:
-    """Return the table of the causes' shares in the time of the slowest requests and of all."""
+    """Return the table of each cause's share in the response times of the slowest requests and of all
+    requests."""
     out = Table(
         [
             Column("where the time went", words=True),

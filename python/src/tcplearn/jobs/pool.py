@@ -80,7 +80,8 @@ def _start_worker(parent: int) -> None:
 
 
 def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
-    """Close our end of the result pipe: while it is open, a worker killed while it writes blocks us."""
+    """Close this process's end of the result pipe. While it is open, this process would be blocked by a
+    worker that is killed while it writes."""
     results: Any = getattr(executor, "_result_queue", None)
     if results is not None:
         results._writer.close()

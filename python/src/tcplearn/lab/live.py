@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Gives the virtual machine the program of `tcplearn live` (linux/bpf/live.bpf.c)."""
+"""Prepare the BPF program of `tcplearn live` (linux/bpf/live.bpf.c) for the lab's virtual machine."""
 
 from pathlib import Path
 
@@ -11,13 +11,14 @@ TICKS_PER_SECOND = 250  # CONFIG_HZ of Debian's kernels
 
 
 def identity() -> str:
-    """Return the program's source without comments and paths. Raise UserError or FailedError."""
+    """Return the preprocessed text of the BPF program, by which runs with the same program are recognized.
+    Raise UserError or FailedError."""
     return build.preprocessed(floors.SOURCE)
 
 
 def files(folder: Path) -> list[Path]:
-    """Make the files of linux/lab/guest/live.sh in `folder`: the program, and its settings as words. Raise
-    UserError or FailedError."""
+    """Make in `folder` the files that linux/lab/guest/live.sh reads: the compiled program, and its settings
+    as text. Return their paths. Raise UserError or FailedError."""
     build.compiled(floors.SOURCE, folder / "live.o")
     for setting, bounds in ((LIVE, False), (LIVE_BOUNDED, True)):
         words = (f"{byte:#04x}" for byte in floors.settings(TICKS_PER_SECOND, bounds_backoff=bounds))

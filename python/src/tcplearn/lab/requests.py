@@ -126,7 +126,8 @@ def figures(left: Left) -> Figures:
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:
-    """Yield (metric, value) of a resend policy, compared with user space unless it `inherited` state."""
+    """Yield (metric, value) for each metric of the resend policy `resend`. Unless the policy `inherited`
+    state, one metric counts the answers that differ from those of the policy in user space."""
     of = kernel_log.parsed(folder / "log").connections.values()
     yield "resend_events", float(sum(len(c.resends) for c in of))
     if not inherited:

@@ -48,7 +48,8 @@ def compiled(folder: Path) -> Path:
 
 
 def source() -> str:
-    """Return the source without comments and paths, to identify a run. Raise UserError or FailedError."""
+    """Return the preprocessed text of the BPF program, by which runs with the same program are recognized.
+    Raise UserError or FailedError."""
     return build.preprocessed(SOURCE)
 
 

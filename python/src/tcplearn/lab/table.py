@@ -44,7 +44,8 @@ Key = tuple[str, str]  # (algorithm, parameters)
 
 
 def summary(rows: Sequence[Row]) -> dict[Key, dict[str, Summary]]:
-    """Return the metrics over the runs; a kernel counter that is missing in a run is 0."""
+    """Return, for each algorithm, the mean and the standard deviation of each metric over the runs. A kernel
+    counter that is missing in a run counts as 0."""
     runs: dict[Key, set[str]] = defaultdict(set)
     by_run: dict[Key, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:

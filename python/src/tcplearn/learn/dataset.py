@@ -40,7 +40,7 @@ class Dataset:
 
     @property
     def count(self) -> int:
-        """The number of scenarios (simulated networks) that have rows."""
+        """Return the number of scenarios (simulated networks) that have rows."""
         return len(np.unique(self.group))
 
     def rows(self, chosen: Any) -> Dataset:
@@ -52,7 +52,8 @@ class Dataset:
         return self.x[:, [self.features.index(name) for name in names]]
 
     def both_causes(self) -> Dataset:
-        """Return the rows of scenarios with congestion and random losses. Others reveal the cause."""
+        """Return the rows of scenarios with both congestion and random losses. In any other scenario, the
+        scenario alone reveals the cause."""
         share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 

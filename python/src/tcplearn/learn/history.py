@@ -59,9 +59,10 @@ def held_out_odds(
     models: Sequence[Model],
     where: str,
 ) -> tuple[Floats, int]:
-    """Return for each row of `data` its log odds, the mean of those of its connection's earlier recoveries,
-    and 1; and the number of connections. The log odds of a fold's scenarios are by its model. The means
-    include recoveries without a loss and those that `data` leaves out. Raise UserError without flows."""
+    """Return an array and the number of connections. The array has for each row of `data` its log odds, the
+    mean log odds of its connection's earlier recoveries, and 1. The log odds in a fold's scenarios are by
+    this fold's model. The means include recoveries without a loss and those that `data` leaves out. Raise
+    UserError if the rows have no flows."""
     if frame["flow"].null_count():
         raise UserError(f"{where}: no column flow; `history` needs to know each connection")
     numbers = {name: k for k, name in enumerate(data.scenarios)}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What linux/bpf/live_arms.h and live_member.h count: of each arm of each epoch, and of each place."""
+"""Read the counts of linux/bpf/live_arms.h (for each arm of each epoch) and of live_member.h (for each
+place). An arm is the control group, the connections with learned RTO floors, or the connections to places to
+which the guard gives no floors. An epoch is a time in which the share of connections with floors did not
+change."""
 
 from __future__ import annotations
 
@@ -29,18 +32,20 @@ Counts = dict[str, int]
 
 
 def meanings_in(source: Path) -> dict[str, str]:
-    """The name of each count in a header's list, and what it is, in the order of the program."""
+    """Return the meaning of each count in the list of counts of the C header `source`, by the name of the
+    count, in the order of the list."""
     return dict(re.findall(r'^\tX\((\w+), "(.*?)"\)', source.read_text(), re.MULTILINE))
 
 
 @cache
 def meanings() -> dict[str, str]:
-    """Those of the counts of an arm."""
+    """Return the meaning of each count of an arm (live_arms.h), by the name of the count."""
     return meanings_in(_SOURCE)
 
 
 def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
-    """The counts in an element of a map that has one for each processor, summed over the processors."""
+    """Return the counts `names` in the element with the index `at` of the map `counted`, which has a copy of
+    its elements for each processor, summed over the processors."""
     layout = struct.Struct(f"={len(names)}Q")
     rows = map(layout.unpack, counted.of_each_cpu(struct.pack("=I", at), layout.size))
     return {name: sum(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
@@ -48,7 +53,8 @@ def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
 
 @cache
 def side_names() -> tuple[str, ...]:
-    """Those of the counts of a place, of connections in one arm."""
+    """Return the names of the counts that are kept for each place, separately for its connections with and
+    without learned RTO floors."""
     source = build.SOURCES / "live_member.h"
     found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
     assert found
@@ -76,18 +82,18 @@ def minus(now: Mapping[str, int], before: Mapping[str, int]) -> Counts:
 
 
 def read(counted: Map) -> list[list[Counts]]:
-    """The arms of each epoch, summed over the processors."""
+    """Return the counts of each arm of each epoch, summed over the processors."""
     return [element(counted, epoch) for epoch in range(EPOCHS)]
 
 
 def element(counted: Map, epoch: int) -> list[Counts]:
-    """The arms of an epoch."""
+    """Return the counts of each arm of the epoch with the index `epoch`, summed over the processors."""
     return [summed(counted, epoch * ARMS + arm, [*meanings()]) for arm in range(ARMS)]
 
 
 @dataclass(frozen=True)
 class Place:
-    """What the connections of a place (/24, /48) have had since the program was loaded."""
+    """The counts of the connections to a place (a prefix, /24 or /48) since the BPF program was loaded."""
 
     stock: Counts
     ours: Counts
@@ -102,7 +108,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the guard looks at: everything that was counted since the program was loaded."""
+    """The input of the guard: all counts since the BPF program was loaded, by epoch and arm, and by place."""
 
     arms: list[list[Counts]]
     places: Mapping[bytes, Place] = field(default_factory=dict)
@@ -126,7 +132,8 @@ def places(traffic: Map) -> dict[bytes, Place]:
 
 
 def name_of(key: bytes) -> str:
-    """A place as text: 192.0.2.0/24. Places of different network namespaces have the same name."""
+    """Return a place's prefix as text, such as 192.0.2.0/24. Places of different network namespaces have the
+    same name."""
     bits = struct.unpack_from("=I", key, 24)[0]
     address = ipaddress.IPv6Address(key[8:24])
     if address.ipv4_mapped:
@@ -135,7 +142,8 @@ def name_of(key: bytes) -> str:
 
 
 def pooled(elements: Iterable[tuple[int, list[Counts]]]) -> Iterator[dict[str, object]]:
-    """What was drawn with the same share, added up. `elements`: share (of WHOLE) and arms of each epoch."""
+    """Yield for each share the sums of the counts of each arm over the epochs with this share. `elements`
+    has, for each epoch, its share (of WHOLE) and the counts of its arms."""
     by_share: dict[int, list[list[Counts]]] = {}
     for share, element_of in elements:
         by_share.setdefault(share, []).append(element_of)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live check`: what is needed, whether the kernel takes the program, and what there is to gain."""
+"""Show in lines whether `tcplearn live` can run here: its conditions, whether the kernel accepts the BPF
+program, and how much learned RTO floors can gain."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .program import Program, Settings
 
 
 def needed_count() -> int:
-    """How many of the lines, from the first on, are conditions."""
+    """Return how many of the first lines are conditions that must be met."""
     return 1 + len(NEEDED) + 1
 
 

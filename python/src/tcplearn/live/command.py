@@ -25,7 +25,8 @@ _REMOVED_AFTER_S = 2.0
 
 
 def run(command: Sequence[str], settings: Settings) -> tuple[int, dict[str, int]]:
-    """Run the command; return its exit code as a shell gives it, and what was counted. Raise UserError."""
+    """Run `command` in a cgroup of its own with the BPF program attached. Return the command's exit code, as
+    a shell gives it, and the BPF program's counts. Raise UserError."""
     need_all()
     need_free(here())
     with own_cgroup() as cgroup, Program(settings) as program:
@@ -37,7 +38,8 @@ def run(command: Sequence[str], settings: Settings) -> tuple[int, dict[str, int]
 
 @contextlib.contextmanager
 def own_cgroup() -> Iterator[Path]:
-    """A cgroup below that of this process. What still runs in it at the end is moved back."""
+    """Yield a new cgroup below the cgroup of this process, and remove it afterwards. Processes that still run
+    in it are first moved to the cgroup of this process."""
     under = here()
     _remove_left(under)
     cgroup, lock = _made(under)
@@ -49,8 +51,9 @@ def own_cgroup() -> Iterator[Path]:
 
 
 def _made(under: Path) -> tuple[Path, int]:
-    """Make a cgroup whose name no process has, whatever its namespace of PIDs, and lock it. Another `run`
-    that finds it before it is locked may take it for left and remove it; then another one is made."""
+    """Make and lock a cgroup below `under`; return its path and the descriptor of the lock. The name is
+    random instead of a PID, because PIDs repeat in other PID namespaces. Another `tcplearn live run` may
+    remove the cgroup before it is locked; then make another one."""
     while True:
         cgroup = under / f"{_PREFIX}{secrets.token_hex(8)}"
         try:
@@ -65,7 +68,8 @@ def _made(under: Path) -> tuple[Path, int]:
 
 
 def _locked(cgroup: Path) -> int | None:
-    """Lock the cgroup's folder; return its descriptor, or None if its `run` still goes on or it is gone."""
+    """Lock the folder of `cgroup`; return the descriptor, or None if the `tcplearn live run` that made the
+    cgroup still runs, or the cgroup does not exist."""
     try:
         lock = os.open(cgroup, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -79,7 +83,8 @@ def _locked(cgroup: Path) -> int | None:
 
 
 def _remove_left(under: Path) -> None:
-    """Remove what a killed `run` has left, where no process is in it any more."""
+    """Remove the cgroups below `under` that a killed `tcplearn live run` left behind and that contain no
+    process."""
     for cgroup in under.glob(f"{_PREFIX}*"):
         lock = _locked(cgroup)
         if lock is not None:
@@ -121,7 +126,7 @@ class _NotRun(UserError):
 
 
 def summary(counts: dict[str, int]) -> str:
-    """What was counted, in a line."""
+    """Return the counts in one line of text."""
     resent = counts["probes"] + counts["timeouts"]
     return (
         f"live: {counts['connections']} connections, {counts['rounds']} rounds, "

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What `tcplearn live` needs of this machine, and what it will find there."""
+"""Check the conditions under which `tcplearn live` can run on this machine, and those that decide how much it
+can gain."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Line:
 
 
 def need_privilege() -> None:
-    """Raise UserError if a capability is missing."""
+    """Raise UserError if this process lacks a capability that loading the BPF program needs."""
     status = Path("/proc/self/status").read_text()
     effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff"))
     missing = [name for name, bit in _CAPABILITIES.items() if not effective >> bit & 1]
@@ -43,7 +44,7 @@ def need_privilege() -> None:
 
 
 def need_all() -> None:
-    """Raise UserError if the program cannot be loaded here."""
+    """Raise UserError if the BPF program cannot be loaded on this machine."""
     need_privilege()
     need_btf()
     cgroups()
@@ -53,7 +54,7 @@ def need_all() -> None:
 
 
 def need_free(cgroup: Path) -> None:
-    """Raise UserError if a sock_ops program applies to the cgroup already."""
+    """Raise UserError if a sock_ops program is already attached to `cgroup` or to a cgroup above it."""
     if not (cgroup / "cgroup.procs").exists():
         raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
     for folder in (cgroup.resolve(), *cgroup.resolve().parents):
@@ -70,7 +71,7 @@ def need_free(cgroup: Path) -> None:
 
 
 def here() -> Path:
-    """The cgroup of this process."""
+    """Return the cgroup of this process."""
     found = cgroup_of(os.getpid())
     if found is None:
         raise UserError("this process is in no cgroup of version 2")
@@ -115,7 +116,7 @@ NEEDED: tuple[tuple[str, Callable[[], str]], ...] = (
 
 
 def needed() -> Iterator[Line]:
-    """What must be there."""
+    """Yield a line for each condition that must be met."""
     yield Line("kernel", "note", f"Linux {platform.release()}")
     for name, ask in NEEDED:
         try:
@@ -127,7 +128,7 @@ def needed() -> Iterator[Line]:
 
 
 def found() -> Iterator[Line]:
-    """What decides how much there is to gain."""
+    """Yield a line for each setting of this machine that decides how much learned RTO floors can gain."""
     yield _backoff()
     yield _probes()
     yield _timestamps()
@@ -140,14 +141,15 @@ def found() -> Iterator[Line]:
 
 
 def can_bound() -> bool:
-    """Whether the backoff can be bounded: the kernel has TCP_RTO_MAX_MS, since Linux 6.15."""
+    """Return whether the BPF program can bound the backoff, which needs TCP_RTO_MAX_MS (Linux 6.15 or
+    later)."""
     with socket.socket() as sock, contextlib.suppress(OSError):
         return sock.getsockopt(socket.IPPROTO_TCP, _TCP_RTO_MAX_MS) > 0
     return False
 
 
 def need_bounds() -> None:
-    """Raise UserError if the backoff cannot be bounded here."""
+    """Raise UserError if the BPF program cannot bound the backoff on this machine."""
     if not can_bound():
         raise UserError("--backoff bounded: this kernel has no TCP_RTO_MAX_MS (6.15 or later has it)")
     if int(_sysctl("tcp_retries2") or 0) < _RETRIES_TO_BOUND:

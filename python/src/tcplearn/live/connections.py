@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The connections that a started program knows, by linux/bpf/live_connections.bpf.c."""
+"""Read the connections that a started BPF program knows, by linux/bpf/live_connections.bpf.c."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Connection:
 
 
 class Reader:
-    """Loaded until close()."""
+    """Reads connections from the maps of started BPF programs, by a BPF program that is loaded until
+    close()."""
 
     def __init__(self) -> None:
         with temporary.folder() as folder:
@@ -43,7 +44,7 @@ class Reader:
         self._tick_ms = 1000 / ticks_per_second()
 
     def read(self, connections: int) -> list[Connection]:
-        """Of the map with this id."""
+        """Return the connections in the map whose id is `connections`."""
         with map_of(connections) as of:
             records = [*self._object.records("live_connections", of, _RECORD.size)]
         return [self._connection(record) for record in records]

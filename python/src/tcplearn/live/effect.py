@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What learned floors were worth: ours against the control group, with intervals that may be looked at any
-time."""
+"""Estimate how much learned RTO floors saved: connections with learned floors are compared with the control
+group. The intervals hold at any time, however often they are looked at."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _TUNED = 50  # number of lossy rounds at which the interval is the least wide
 
 @dataclass(frozen=True)
 class Mean:
-    """Mean time of a lossy round of one arm, and the variance of this mean, in ms. Rounds of a connection are
-    alike, so the variance is that of a ratio of sums over connections."""
+    """The mean time in ms of the lossy rounds (those in which a loss needed a retransmission by timer) of one
+    arm, and the variance of this mean. Rounds of the same connection are correlated, so the variance is that
+    of a ratio of sums over connections."""
 
     ms: float
     variance: float
@@ -41,22 +42,24 @@ class Effect:
     less_ms: Estimate  # how much shorter a lossy round was
 
     def saved_s(self) -> Estimate:
-        """Seconds of waiting that the lossy rounds of ours were spared."""
+        """Return how many seconds of waiting learned RTO floors saved in all lossy rounds of the connections
+        that had them."""
         by = self.ours.rounds / 1000
         return Estimate(by * self.less_ms.value, by * self.less_ms.low, by * self.less_ms.high)
 
 
 def boundary(count: int, risk: float = RISK) -> float:
-    """How many standard errors an interval of this many values has on each side. Asymptotic confidence
-    sequence: Waudby-Smith et al., "Time-uniform central limit theory and asymptotic confidence sequences"
-    (Annals of Statistics 52, 2024), theorem 2.2, with the rho of its equation 10."""
+    """Return half the width, in standard errors, of an interval of the mean of `count` values that holds at
+    any time with probability 1 - `risk`. It is an asymptotic confidence sequence: Waudby-Smith et al.,
+    "Time-uniform central limit theory and asymptotic confidence sequences" (Annals of Statistics 52, 2024),
+    theorem 2.2, with the rho of its equation 10."""
     tuned = -2 * log(risk)
     scaled = count * (tuned + log(tuned + 1)) / _TUNED
     return sqrt(2 * (scaled + 1) / scaled * log(sqrt(scaled + 1) / risk))
 
 
 def mean_of(arm: Mapping[str, int]) -> Mean:
-    """Raise ZeroDivisionError if the arm had no lossy round."""
+    """Return the mean time of the lossy rounds of `arm`. Raise ZeroDivisionError if the arm had none."""
     needed, unit_ms = arm["needed"], UNIT_US / 1000
     ratio = arm["wait"] / needed
     squares = arm["wait_square"] - 2 * ratio * arm["wait_needed"] + ratio**2 * arm["needed_square"]
@@ -64,8 +67,10 @@ def mean_of(arm: Mapping[str, int]) -> Mean:
 
 
 def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
-    """Ours against the control group, for each share and host by itself, because at another time other paths
-    may have lost more; None if too little was lost. `strata`: "control" and "ours" of each."""
+    """Return how much shorter lossy rounds were with learned RTO floors than in the control group, or None if
+    there are too few lossy rounds. Each of `strata` has the counts of both arms ("control" and "ours") for
+    one share on one host. The arms are compared within strata, because at another time other paths may have
+    lost more."""
     pairs = [(one["control"], one["ours"]) for one in strata]
     means = [(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]]
     if not means:
@@ -80,7 +85,8 @@ def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
 
 
 def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
-    """Weighted by the lossy rounds of ours, because theirs is what was saved."""
+    """Return the mean of `means`, one for each stratum, weighted by the lossy rounds in `weights`: those of
+    the connections with learned RTO floors, in which time was saved."""
     whole = sum(one.rounds for one in weights)
     parts = [one.rounds / whole for one in weights]
     return Mean(
@@ -91,7 +97,8 @@ def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
 
 
 def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate:
-    """Spurious retransmissions in 1,000 rounds."""
+    """Return the number of rounds with a spurious retransmission in 1,000 rounds of `arms`, with its
+    interval."""
     found = [*arms]
     rounds, events, squares = (
         sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")

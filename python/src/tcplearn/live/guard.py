@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Decides which share of the new connections gets learned floors: 1 %, 10 %, 50 %, all but the control group,
-each step by evidence; none where they do harm. It has no BPF in it, and no clock: time is an argument."""
+"""Decide which share of new connections gets learned RTO floors: 1 %, 10 %, 50 %, then all but the control
+group. Evidence decides on each step; no connection gets floors while floors do harm. This module uses neither
+BPF nor a clock: the time is an argument."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class Plan:
     again_most_s: float = 86400.0
 
     def shares(self) -> list[int]:
-        """The share of each step, of WHOLE."""
+        """Return the share of new connections that gets RTO floors in each step, in units of 1 / WHOLE."""
         most = 1 - self.control
         return [round(WHOLE * min(step, most)) for step in (*self.steps, most)]
 
@@ -55,7 +56,8 @@ class Entry:
 
 
 class Guard:
-    """`share` and `epoch` say what the program has to do, `places` which places are stock."""
+    """The guard. `share` and `epoch` are the BPF program's next settings; `places` holds the places to which
+    the BPF program is to give no RTO floors."""
 
     def __init__(
         self,
@@ -66,7 +68,8 @@ class Guard:
         kept: State | None = None,
         why_anew: str = "",
     ) -> None:
-        """`kept`: what state() returned before a restart. `why_anew`: why it is not there; ""."""
+        """Begin with the first step, or with `kept`, the result of state() before a restart. `killed` says
+        whether the kill switch is set. `why_anew` is the reason why an earlier state is not used, or ""."""
         self._plan = plan
         self._shares = plan.shares()
         self.step: int | None = 0  # None: stopped, until `again_at_s`
@@ -89,7 +92,7 @@ class Guard:
 
     @property
     def share(self) -> int:
-        """Of the new connections, of WHOLE."""
+        """Return the share of new connections that gets RTO floors, in units of 1 / WHOLE."""
         return self.epochs.share
 
     @property
@@ -97,7 +100,8 @@ class Guard:
         return self.epochs.number
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
-        """Decide by what was counted."""
+        """Decide, from the counts `seen`, on the share of new connections and on the places that get no RTO
+        floors."""
         seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed
@@ -118,7 +122,7 @@ class Guard:
             self._say(now_s, text)
 
     def state(self, now_s: float, seen: Seen) -> State:
-        """What is kept over restarts."""
+        """Return the state from which the guard continues after a restart."""
         seen = self._since_kept(seen)
         by_share: dict[int, Element] = {}
         for share, had in self.epochs.earlier(seen.arms):
@@ -139,7 +143,7 @@ class Guard:
         )
 
     def news(self) -> list[Entry]:
-        """What was done since the last call."""
+        """Return the journal's entries since the last call."""
         news, self._news = self._news, []
         return news
 
@@ -167,14 +171,16 @@ class Guard:
             self._enter(now_s, self._since_kept(seen), step, why)
 
     def _step_of(self, share: int) -> int:
-        """The last step with at most this share: the plan may be another one than before."""
+        """Return the last step whose share is at most `share`. The plan may have changed since the
+        restart."""
         return max((at for at, most in enumerate(self._shares) if most <= share), default=0)
 
     def _share_at(self, step: int | None) -> int:
         return 0 if step is None or self.killed else self._shares[step]
 
     def _since_kept(self, seen: Seen) -> Seen:
-        """With what places had before the program was loaded."""
+        """Return `seen` with larger counts of places: the counts from before the BPF program was loaded are
+        added."""
         places = dict(seen.places)
         for key, had in self._kept_places.items():
             now = places.get(key)
@@ -184,7 +190,7 @@ class Guard:
         return replace(seen, places=places)
 
     def _pooled_rate(self, seen: Seen) -> float:
-        """Spurious retransmissions in a round under stock."""
+        """Return the share of rounds with a spurious retransmission in the control group, over all epochs."""
         control = [element[CONTROL] for _, element in self.epochs.by_share(seen.arms)]
         rounds = sum(one["rounds"] for one in control)
         return sum(one["spurious"] for one in control) / rounds if rounds else 0.0
@@ -196,7 +202,7 @@ class Guard:
             self._enter(now_s, seen, 0, "it tries again")
 
     def _harm(self, control: Counts, ours: Counts) -> str:
-        """Why it has to stop; ""."""
+        """Return the reason why learned RTO floors do harm and have to stop, or "" if none is found."""
         share = self.share / WHOLE
         if not 0 < share < 1:
             return ""
@@ -215,7 +221,8 @@ class Guard:
         self._enter(now_s, seen, None, f"{why}; it tries again after {wait_s / 3600:.3g} h")
 
     def _doubt(self, now_s: float, seen: Seen, ours: Counts) -> None:
-        """A control group of 5 % shows harm late, so at the first sign half of the connections decide."""
+        """In the last step, go back to the step before at the first sign of harm: with RTO floors for half of
+        the connections, harm is found sooner than with a control group of 5 %."""
         if self.step != len(self._shares) - 1:
             return
         recent = minus(ours, self._cleared) if self._cleared else ours
@@ -227,7 +234,7 @@ class Guard:
             self._cleared = ours
 
     def _forward(self, now_s: float, seen: Seen) -> None:
-        """Take the next step if the harm that it could do is excluded."""
+        """Take the next step if the counts exclude that this step does harm."""
         step = self.step
         if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
             return
@@ -239,7 +246,8 @@ class Guard:
             self._enter(now_s, seen, step + 1, why)
 
     def _without_stopped(self, now_s: float, ours: Counts, seen: Seen) -> Counts:
-        """What ours had in this epoch, but for the places that are stock now, where it is no forecast."""
+        """Return the counts `ours` of this epoch's connections with RTO floors, without the places to which
+        the guard now gives no floors, because they get none in the next step either."""
         out = dict(ours)
         for key in self.places.stopped(now_s):
             before, place = self._places_before.get(key), seen.places.get(key)
@@ -255,7 +263,8 @@ class Guard:
     def _enter(
         self, now_s: float, seen: Seen, step: int | None, why: str = "", had: Element | None = None
     ) -> None:
-        """Begin an epoch, or go on with one in which connections `had` this."""
+        """Begin an epoch with the share of `step`, or, with `had`, continue one whose connections have these
+        counts."""
         share = self._share_at(step)
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
@@ -273,7 +282,9 @@ class Guard:
 
 
 def excess(control: Counts, ours: Counts) -> float:
-    """How many more spurious retransmissions in a round than under stock are possible."""
+    """Return by how much the rate of spurious retransmissions with learned RTO floors may exceed the rate in
+    the control group: the upper limit of the rate in rounds with a lowered floor, less the lower limit of the
+    other rate."""
     high = _limits(ours, ours["rounds_lowered"])[1]
     low = _limits(control, control["rounds"])[0]
     return high - low

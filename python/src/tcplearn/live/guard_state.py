@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""What the guard knows, as it is kept over restarts: validated, and without what no longer holds."""
+"""Define the guard's state as it is stored over restarts, and validate it. Parts that no longer hold after a
+restart are left out."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ class _Part(BaseModel):
 
 
 class KeptPlace(_Part):
-    """A place with spurious retransmissions, or one that is stock."""
+    """A stored place (prefix) that had spurious retransmissions, or to which the guard gives no RTO
+    floors."""
 
     key: Key
     stock: SideCounts
@@ -58,7 +60,7 @@ class KeptPlace(_Part):
 
 
 class KeptStop(_Part):
-    """A place that is stock, or has been."""
+    """A stored place (prefix) to which the guard gives no RTO floors now, or gave none before."""
 
     key: Key
     until_s: Seconds
@@ -72,7 +74,7 @@ class KeptEntry(_Part):
 
 
 class ShareCounts(_Part):
-    """What the connections had that began with this share."""
+    """The counts, by arm, of the connections that began while this share of connections got RTO floors."""
 
     share: Share
     arms: Element
@@ -96,12 +98,13 @@ class State(_Part):
     journal: Annotated[list[KeptEntry], Field(max_length=MOST_ENTRIES)]
 
     def counts_at(self, now_s: float) -> bool:
-        """Whether its evidence still counts. It does not either if the clock was set back."""
+        """Return whether the evidence in this state still counts: it does for a day, unless the clock was set
+        back."""
         return 0 <= now_s - self.saved_s <= COUNTS_FOR_S
 
     def here(self, boot: str, netns: int) -> State:
-        """The state with the keys of this boot. The kernel numbers network namespaces anew at each, so that
-        only the places of the guard's own can be found again."""
+        """Return the state with the keys of places as in the current boot of the machine. The kernel numbers
+        network namespaces anew at each boot, so only the places of the guard's own namespace can be kept."""
         if boot == self.boot:
             return self
         before, now = (number.to_bytes(8, "little").hex() for number in (self.netns, netns))
@@ -119,7 +122,7 @@ class State(_Part):
 
 
 def state_of(text: str | bytes) -> State:
-    """Raise ValueError with a reason in a line."""
+    """Return the state in `text`, which is JSON. Raise ValueError with the reason in one line."""
     try:
         return State.model_validate_json(text)
     except ValidationError as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The process that `tcplearn live start` leaves behind: it attaches the program and answers on standard
-output. Then it runs the guard; without one it becomes `sleep`, which does nothing but hold the links. When it
-ends, however it ends, the program is detached.
+"""Implement the process that `tcplearn live start` leaves behind. It attaches the BPF program and reports on
+standard output whether this succeeded. Then it runs the guard; without a guard it becomes `sleep`, which only
+holds the links. When the process ends, for whatever reason, the BPF program is detached.
 
 python -m tcplearn.live.holder ORDER    # as JSON"""
 
@@ -29,7 +29,7 @@ READY = "ready"
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be started."""
+    """The arguments of a start: the cgroup, the BPF program's settings, and the guard's plan and files."""
 
     cgroup: str
     settings: Settings
@@ -50,8 +50,8 @@ def order_of(words: str) -> Order:
 
 
 def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[int], Steward | None]:
-    """Attach the program; return the note of this process, the links, and the guard if there is one. Raise
-    UserError."""
+    """Attach the BPF program; return the note on this process, the descriptors of the links, and the guard,
+    or None without one. Raise UserError."""
     cgroup = Path(order.cgroup)
     state_file = StateFile(Path(order.state), cgroup) if order.plan and order.state else None
     program = Program(order.settings)

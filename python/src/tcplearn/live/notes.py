@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which processes hold the program, and where: a file for each in /run, which only root reads."""
+"""Keep a file (a note) in /run, which only root can read, for each process that holds the BPF program at a
+cgroup."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ class Note:
 
     @property
     def guarded(self) -> Path:
-        """What the guard has last written, if there is one."""
+        """Return the path of the file that the guard writes, if there is a guard."""
         return NOTES / f"{self.pid}.guard"
 
     def forget(self) -> None:
@@ -53,7 +54,7 @@ class Note:
         self.guarded.unlink(missing_ok=True)
 
     def read(self) -> dict[str, object]:
-        """What it has counted so far, for JSON."""
+        """Return the note and the counts of its program so far, for JSON."""
         with map_of(self.maps["counts"]) as counted:
             counts = counts_of(counted)
         with map_of(self.maps["hosts"]) as hosts, map_of(self.maps["places"]) as places:
@@ -70,7 +71,7 @@ class Note:
         }
 
     def _compared(self) -> dict[str, object]:
-        """The guard's state, and what each arm and each place has had."""
+        """Return the guard's state and the counts of each arm and of each place."""
         with map_of(self.maps["traffic"]) as traffic:
             places = arms.places(traffic)
         shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_MOST_PLACES]
@@ -83,12 +84,13 @@ class Note:
 
 
 def share_of(session: Mapping[str, Any]) -> float:
-    """Which part of the new connections gets floors in a session, as Note.read() returns it."""
+    """Return the share of new connections that gets RTO floors in `session`, a result of Note.read()."""
     return float(session["guard"]["share"] if session["guard"] else session["share"] / arms.WHOLE)
 
 
 def _started(pid: int) -> int | None:
-    """When a process was started; None if there is none, or it has ended and its parent does not know yet."""
+    """Return when the process `pid` was started, in clock ticks since boot, or None if there is no such
+    process or it has ended and its parent has not yet waited for it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -97,7 +99,7 @@ def _started(pid: int) -> int | None:
 
 
 def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
-    """Note that this process holds the program at `cgroup`."""
+    """Write and return a note which says that this process holds the BPF program at `cgroup`."""
     pid = os.getpid()
     started = _started(pid)
     assert started is not None
@@ -110,7 +112,7 @@ def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
 
 @contextlib.contextmanager
 def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator[Note]:
-    """Keep the note of this process."""
+    """Write a note on this process, and remove it when the context ends."""
     note = write(cgroup, settings, maps)
     try:
         yield note
@@ -119,7 +121,8 @@ def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator
 
 
 def living() -> list[Note]:
-    """Each process that holds the program. Forget those that were killed: their program is gone with them."""
+    """Return the note of each process that holds the BPF program. Remove the notes of processes that were
+    killed: the kernel has detached their BPF programs."""
     found = []
     for path in sorted(NOTES.glob("*.json")):
         with contextlib.suppress(ValueError, TypeError, OSError):  # half written, or just removed

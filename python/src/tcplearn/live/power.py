@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which effect can be seen with how many connections, and how soon harm is stopped: by formula, and by what
-simulated connections show."""
+"""Compute which effect of learned RTO floors can be seen with how many connections, and how soon harm is
+stopped: by formula, and with simulated connections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ _PLACES = 1000  # so many that the guard of single places is of no help
 
 
 def least_effect(connections: int, loss: float, control: float = CONTROL) -> float | None:
-    """By which part a lossy round has to become shorter to be seen in four of five cases; None: it is not."""
+    """Return the smallest share by which lossy rounds must become shorter for the effect to be seen in four
+    of five cases, or None if no effect can be seen. `loss` is the probability that a round is lossy,
+    `control` the share of the control group."""
     lossy = connections * ROUNDS * loss
     rounds = control * lossy, (1 - control) * lossy
     if min(rounds) < 1.5 * LEAST_ROUNDS:  # fewer may be too few by chance
@@ -48,7 +50,8 @@ def least_effect(connections: int, loss: float, control: float = CONTROL) -> flo
 
 
 def found_share(connections: int, loss: float, effect: float, runs: int) -> float:
-    """In which share of simulated runs an effect is seen."""
+    """Return the share of `runs` simulated runs in which the effect is seen if lossy rounds become shorter by
+    the share `effect`."""
     path = Path(loss, (0.0, 0.0), (_STOCK_MS, _STOCK_MS * (1 - effect)), ROUNDS, unlike=0.0)
     found = 0
     for seed in range(runs):
@@ -62,7 +65,8 @@ def found_share(connections: int, loss: float, effect: float, runs: int) -> floa
 
 
 def effects(runs: int) -> Iterator[list[str]]:
-    """A row for each number of connections."""
+    """Yield a table row for each number of connections, with the smallest effect that can be seen for each
+    loss rate."""
     for connections in CONNECTIONS:
         row = [f"{connections:,}"]
         for loss in LOSSES:
@@ -75,7 +79,9 @@ def effects(runs: int) -> Iterator[list[str]]:
 
 
 def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[int, int] | None:
-    """Of ours, and in all, until new connections are stock; None: not within many rounds."""
+    """Return the number of rounds with RTO floors, and of all rounds, until the guard gives no more floors;
+    or None if it does not within many rounds. `harm` is the probability of a spurious retransmission in a
+    round with a learned floor; `length` is the mean number of rounds of a connection."""
     fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed)
     guard = guarded(fleet, plan)
     while guard.step is not None and fleet.rounds < _MOST_ROUNDS:
@@ -86,8 +92,8 @@ def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[i
 
 
 def harms(runs: int) -> Iterator[list[str]]:
-    """A row for each rate of harm: rounds of ours until it is stopped, median and nine of ten, where half of
-    the connections have floors."""
+    """Yield a table row for each rate of harm, with the rounds with RTO floors until the guard stops them:
+    the median and the ninth decile of `runs` simulated runs, in which half of the connections get floors."""
     for harm in HARMS:
         row = [f"{1000 * harm:.0f}"]
         for length in LENGTHS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""linux/bpf/live.bpf.c in the kernel: settings, attaching, and what it has counted."""
+"""Load linux/bpf/live.bpf.c into the kernel, attach it, change its settings, and read its counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Settings:
     first_rto: str = ""  # settings of linux/bpf/first_rto.bpf.c in hexadecimal digits; "": not loaded
 
     def packed(self, epoch: int = 0, ticks_per_second: int = 0) -> bytes:
-        """For the program; `ticks_per_second`: CONFIG_HZ of another kernel than this one."""
+        """Return the settings as bytes for the BPF program. `ticks_per_second` is CONFIG_HZ of the kernel
+        that runs it, by default of this kernel."""
         ticks = ticks_per_second or kernel.ticks_per_second()
         return floors.settings(
             ticks,
@@ -42,12 +43,13 @@ class Settings:
 
 @cache
 def meanings() -> dict[str, str]:
-    """The name of each count, and what it is, in the order in which the program has them."""
+    """Return the meaning of each count of the BPF program, by the count's name, in the order of the BPF
+    program."""
     return arms.meanings_in(_COUNTS)
 
 
 class Program:
-    """Loaded until close(), or until this process ends."""
+    """The BPF program live.bpf.c, which stays loaded until close() is called or this process ends."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -62,12 +64,14 @@ class Program:
         self._stock: set[bytes] = set()
 
     def assign(self, share: int, epoch: int) -> None:
-        """Give floors to this share (of arms.WHOLE) of the connections that begin from now on."""
+        """Give RTO floors to this share, in units of 1 / arms.WHOLE, of the connections that begin from now
+        on."""
         settings = replace(self._settings, share=share)
         self._object.map("settings").put(_KEY, settings.packed(epoch % arms.EPOCHS))
 
     def make_stock(self, places: set[bytes]) -> None:
-        """Give no floors to new connections of these places, and of no others."""
+        """Give no RTO floors to new connections to `places`. Earlier places that are not among them get
+        floors again."""
         held = self._object.map("stock_places")
         for key in places - self._stock:
             held.put(key, _KEY)
@@ -80,12 +84,12 @@ class Program:
         return arms.Seen(arms.read(counted), arms.places(traffic))
 
     def attach(self, cgroup: Path) -> list[int]:
-        """Attach it to a cgroup; return the descriptors of the links."""
+        """Attach the BPF program to `cgroup`; return the descriptors of the links."""
         links = [self._object.attach(PROGRAM, cgroup)]
         return [*links, self._first.attach("first_rto", cgroup)] if self._first else links
 
     def maps(self) -> dict[str, int]:
-        """The ids by which another process finds what was counted."""
+        """Return the ids of the maps, by name, with which another process can read the counts."""
         return {name: self._object.map(name).id for name in _SHOWN}
 
     def counts(self) -> dict[str, int]:
@@ -104,10 +108,10 @@ class Program:
 
 
 def counts_of(counted: Map) -> dict[str, int]:
-    """The sums over the processors, by name."""
+    """Return the counts in the map `counted`, by name, summed over the processors."""
     return arms.summed(counted, 0, [*meanings()])
 
 
 def known(places: Map) -> int:
-    """How many hosts or places a map has."""
+    """Return the number of hosts or places in the map `places`."""
     return sum(1 for _ in places.keys(arms.KEY_BYTES))

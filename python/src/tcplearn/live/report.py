@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The day's report: what floors were worth and what they cost, of the sessions that `status --json` has
-written, on one or several machines."""
+"""Report what learned RTO floors saved and what they cost, from sessions that `tcplearn live status --json`
+has written on one or several machines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _NOTHING = "nothing can be told yet"
 
 
 def read(files: Sequence[Path]) -> list[Session]:
-    """The sessions in files of `status --json`; "-" is standard input. Raise UserError."""
+    """Return the sessions in `files`, which `tcplearn live status --json` has written; "-" is standard input.
+    Raise UserError."""
     found = []
     for path in files:
         name = "standard input" if str(path) == "-" else printable(path)
@@ -42,25 +43,27 @@ def read(files: Sequence[Path]) -> list[Session]:
 
 
 def lines(sessions: Sequence[Session]) -> list[str]:
-    """The report."""
+    """Return the report on `sessions` as lines of text."""
     found = [*rows(sessions)]
     return [f"{name:14}{text}" for name, text in found] or ["live is not started: nothing is to report"]
 
 
 def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
-    """What each line is about, "" where it is as before, and the line."""
+    """Yield the lines of the report as pairs: the subject ("" if it is that of the line before), and the
+    text."""
     acting = [session for session in sessions if not session["observe"]]
     if acting:
         yield from _rows(acting)
 
 
 def effect_of(sessions: Sequence[Session]) -> Effect | None:
-    """Over all shares and hosts; None if nothing can be told yet."""
+    """Return the effect of learned RTO floors over all shares and hosts, or None if there are too few
+    losses."""
     return effect.effect_of(_strata(sessions))
 
 
 def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    """The arms of each share with which connections were drawn into both."""
+    """Return the counts of the arms for each share with which connections were drawn into both arms."""
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tests that may be looked at any time, as often as one likes. Each returns the logarithm of an e-value: if
-what is tested holds, it ever exceeds log(1/a) with a probability of at most a (Ville's inequality).
+"""Test hypotheses sequentially: each result may be looked at at any time and as often as wanted. A test
+returns the logarithm of an e-value. If the hypothesis holds, the probability that the result ever exceeds
+log(1/a) is at most a (Ville's inequality).
 
 Sources: Lindon and Malek, "Anytime-Valid Inference for Multinomial Count Data" (NeurIPS 2022), for the share;
 the mixture of Robbins ("Statistical Methods Related to the Law of the Iterated Logarithm", 1970) with a gamma
@@ -19,11 +20,13 @@ _SHAPE = 0.5
 
 
 def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> float:
-    """Test that connections with an event are ours no more often than the draw made them.
+    """Test that an event is no more frequent in connections with learned RTO floors than in the control
+    group.
 
-    `ours`, `control`: connections with an event in each arm. `share`: with which probability a connection
-    became ours, more than 0 and less than 1. `tolerated`: logarithm of the ratio of odds that is allowed.
-    It holds whatever the connections are like, because only the draw is random."""
+    `ours` and `control` are the numbers of connections with an event in each arm. `share` is the probability
+    with which a connection was drawn into the first arm; it is more than 0 and less than 1. `tolerated` is
+    the logarithm of the ratio of odds that is still allowed. The test makes no assumption on the connections,
+    because only the draw is random."""
     allowed = _tilted(share, tolerated)
     parts = []
     for more in _MORE:
@@ -43,14 +46,14 @@ def _log_mean(logs: list[float]) -> float:
 
 
 def log_rate(events: int, expected: float) -> float:
-    """Test that independent events are on average no more than `expected`, more than 0."""
+    """Test that the mean number of independent events is at most `expected`, which is more than 0."""
     return _log_mean([events * log(times) - (times - 1) * expected for times in _TIMES])
 
 
 def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: float = 0.0) -> float:
-    """Test as log_more() does, where events that are independent of the draw are tolerated too: `allowed` of
-    ours on average. Which of ours they are is not known: the split that is least harm counts. The product of
-    two independent e-values is one."""
+    """Test as log_more() does, but tolerate in addition `allowed` events, on average, in the connections with
+    learned RTO floors, independent of the draw. Which of the events these are is not known, so the split with
+    the least evidence of harm counts. The product of two independent e-values is an e-value."""
     if allowed <= 0:
         return log_more(ours, control, share, tolerated)
 
@@ -68,7 +71,8 @@ def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: f
 
 
 def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
-    """The rates that this number of events is compatible with at any time: each limit at half the risk."""
+    """Return the lowest and the highest rate with which `events` in `trials` are compatible at any time. Each
+    limit has half of the `risk`."""
     if not trials:
         return 0.0, inf
     wall = log(2 / risk)
@@ -79,20 +83,23 @@ def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
 
 
 def clustered_rate_limits(events: int, trials: int, squares: int, risk: float) -> tuple[float, float]:
-    """The same for events that come together in connections: they count for as many fewer as are together on
-    average. `squares`: the sum over connections of the square of their events."""
+    """Return the limits as rate_limits() does, for events that cluster in connections. The numbers of events
+    and of trials are divided by the mean size of a cluster. `squares` is the sum, over connections, of the
+    square of the number of their events."""
     together = max(1.0, squares / events) if events else 1.0
     return rate_limits(round(events / together), round(trials / together), risk)
 
 
 def _log_gamma(events: int, expected: float) -> float:
-    """The likelihood of a rate weighted by a gamma of mean 1, over that of rate 1."""
+    """Return the logarithm of a likelihood ratio: that of a rate drawn from a gamma distribution with mean 1,
+    to that of the rate 1. `events` is the number of events, `expected` the number expected at the rate 1."""
     a = _SHAPE
     return a * log(a) + lgamma(a + events) - lgamma(a) + expected - (a + events) * log(a + expected)
 
 
 def _limit(events: int, wall: float, far: float, near: float) -> float:
-    """The mean between `far`, which is rejected, and `near`, which is not, where that changes."""
+    """Return, by bisection, the mean number of events at which the test's result reaches `wall`. The test
+    rejects the mean `far` and does not reject the mean `near`."""
     if far < near and events == 0:
         return 0.0
     for _ in range(50):
@@ -105,5 +112,6 @@ def _limit(events: int, wall: float, far: float, near: float) -> float:
 
 
 def spent(risk: float, number: int) -> float:
-    """The part of `risk` for the test with this number, from 1 on; all parts together are the whole."""
+    """Return the part of `risk` for the test with this number (from 1). The parts of all tests add up to
+    `risk`."""
     return exp(log(risk) - log(number) - log1p(number))

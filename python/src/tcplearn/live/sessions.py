@@ -27,14 +27,16 @@ _ENTRIES_SHOWN = 5
 def settings_of(
     observe: bool, bounds_backoff: bool, control_percent: float = 0.0, first_rto: str = ""
 ) -> Settings:
-    """Raise UserError if the backoff cannot be bounded here."""
+    """Return the BPF program's settings. Raise UserError if `bounds_backoff` is set and this machine cannot
+    bound the backoff."""
     if bounds_backoff:
         need_bounds()
     return Settings(observe, bounds_backoff, round(arms.WHOLE * (1 - control_percent / 100)), first_rto)
 
 
 def need_free_below(cgroup: Path) -> None:
-    """Raise UserError if the program is started for a part of `cgroup`, whose sockets would have it twice."""
+    """Raise UserError if the BPF program is started for a cgroup below `cgroup`, where it would then apply
+    twice."""
     for note in notes.living():
         if cgroup.resolve() in Path(note.cgroup).resolve().parents:
             raise UserError(
@@ -43,8 +45,8 @@ def need_free_below(cgroup: Path) -> None:
 
 
 def start(order: holder.Order, foreground: bool = False) -> None:
-    """Leave a process behind that holds the program at a cgroup, or with `foreground` do so in this process.
-    Raise UserError or FailedError."""
+    """Start a process that holds the BPF program at a cgroup, and return; with `foreground`, hold the BPF
+    program in this process. Raise UserError or FailedError."""
     cgroup = Path(order.cgroup)
     need_all()
     need_free(cgroup)
@@ -69,7 +71,7 @@ def start(order: holder.Order, foreground: bool = False) -> None:
 
 
 def stop(cgroup: Path) -> dict[str, int]:
-    """Detach the program from `cgroup`; return what it has counted. Raise UserError."""
+    """Detach the BPF program from `cgroup`; return its counts. Raise UserError."""
     need_privilege()
     for note in notes.living():
         if Path(note.cgroup) == cgroup:
@@ -90,7 +92,7 @@ def _end(note: notes.Note) -> dict[str, int]:
 
 
 def status() -> list[dict[str, Any]]:
-    """What is started, and what it has counted. Raise UserError."""
+    """Return the note and the counts of each started BPF program. Raise UserError."""
     need_privilege()
     found = []
     for note in notes.living():
@@ -100,7 +102,7 @@ def status() -> list[dict[str, Any]]:
 
 
 def lines(session: dict[str, Any]) -> Iterator[str]:
-    """A session of status() for people."""
+    """Yield lines of text that describe `session`, one of the results of status()."""
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session["since"]))
     cap = ", bounds the backoff" if session["bounds_backoff"] else ""
     gone = "" if session["cgroup_is_there"] else "; this cgroup is gone"
@@ -136,7 +138,7 @@ def counted(counts: dict[str, int]) -> Iterator[str]:
 
 
 def would(counts: dict[str, int]) -> str:
-    """What an observed session would have gained, in a line."""
+    """Return one line on how much learned RTO floors would have saved in a session that only observed."""
     resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
     if not resent:
         return "no packet was resent by a timer: nothing would have been gained"
@@ -149,7 +151,8 @@ def would(counts: dict[str, int]) -> str:
 
 
 def observe(cgroup: Path, wait: Callable[[], None]) -> dict[str, int]:
-    """Learn and count at `cgroup`, setting nothing, until `wait` returns. Raise UserError."""
+    """Learn and count at `cgroup`, without setting RTO floors, until `wait` returns; return the counts. Raise
+    UserError."""
     need_all()
     need_free(cgroup)
     need_free_below(cgroup)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The settings of `tcplearn live start` in a file, such as /etc/tcplearn/live.toml for the systemd unit."""
+"""Read the settings of `tcplearn live start` from a file, such as /etc/tcplearn/live.toml for the systemd
+unit."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from tcplearn.errors import UserError, printable
 
 
 class SettingsFile(BaseModel):
-    """The options of `start` by their names, with "_" for "-"."""
+    """The options of `tcplearn live start` by their names, with "_" in place of "-"."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -27,7 +28,7 @@ class SettingsFile(BaseModel):
 
 
 def read(path: Path) -> SettingsFile:
-    """Raise UserError."""
+    """Return the settings in the TOML file `path`. Raise UserError."""
     name = printable(path)
     try:
         return SettingsFile.model_validate(tomllib.loads(path.read_text()))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Connections that exist only as numbers, to see what the guard does about them: rounds, losses, spurious
-retransmissions, and the same counts that linux/bpf/live_arms.h makes of them."""
+"""Simulate connections as numbers (rounds, losses and spurious retransmissions), to try the guard on them.
+The counts are the same that linux/bpf/live_arms.h makes of real connections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _AGAIN = 0.1  # probability that a retransmission is lost too, after which the w
 
 @dataclass(frozen=True)
 class Path:
-    """What happens in the rounds of a connection, under the kernel's floor and under a learned one."""
+    """The probabilities of losses and spurious retransmissions in the rounds of a simulated connection, and
+    the times of its lossy rounds, with the kernel's RTO floor and with a learned floor."""
 
     loss: float = 0.0  # probability of a round with a loss that only the timer repairs
     spurious: tuple[float, float] = (0.0, 0.0)  # of a round: stock, ours
@@ -33,7 +34,7 @@ class Path:
 
 @dataclass
 class Fleet:
-    """Connections to places, one after another."""
+    """A sequence of simulated connections to random places, and their counts."""
 
     paths: Sequence[Path]  # of each place
     seed: int
@@ -50,7 +51,8 @@ class Fleet:
         self._looked_s = 0.0
 
     def play(self, rounds: int, guard: Guard | None = None) -> Fleet:
-        """So many rounds; without a guard all connections have learned floors."""
+        """Simulate connections until there are this many rounds in all. Without `guard`, all have learned RTO
+        floors."""
         stopped: set[bytes] = set()
         while self.rounds < rounds:
             if guard and self.now_s - self._looked_s >= self.look_every_s:
@@ -66,7 +68,8 @@ class Fleet:
         return self
 
     def connect(self, path: Path, arm: int, epoch: int = 0) -> tuple[int, int, int]:
-        """Play a connection; return its rounds, and those with a spurious retransmission and with a loss."""
+        """Simulate a connection; return the number of its rounds, of its rounds with a spurious
+        retransmission, and of its lossy rounds."""
         draw, is_ours = self._draw, arm == OURS
         rounds = int(draw.geometric(1 / path.rounds))
         much = draw.gamma(1 / path.unlike, path.unlike) if path.unlike else 1.0
@@ -95,18 +98,19 @@ class Fleet:
 
 
 def _times(doubled: int) -> float:
-    """The time of a lossy round over its mean, where the timer was doubled so often."""
+    """Return the time of a lossy round, in which the timer was doubled this many times, divided by the mean
+    time of lossy rounds."""
     return (2.0 ** min(doubled, 6) * 1.5 - 0.5) / _MEAN_TIMES
 
 
 def key_of(number: int) -> bytes:
-    """The key of an invented place, a /24."""
+    """Return the key of the simulated place with this number, which is a /24."""
     prefix = bytes((10, number >> 8, number & 255, 0))
     return bytes(18) + b"\xff\xff" + prefix + (120).to_bytes(4, "little") + bytes(4)
 
 
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
-    """Add a whole connection to the counts of its arm."""
+    """Add a complete connection to the counts `to` of its arm."""
     needed, wait = len(wait_ms), round(_UNITS_PER_MS * sum(wait_ms))
     resent = needed + spurious
     for name, by in {

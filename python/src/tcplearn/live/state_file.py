@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The file in which the guard's state is kept over restarts: one for each cgroup, in a folder that only its
-owner can write to."""
+"""Read and write the file that keeps the guard's state over restarts. There is one file for each cgroup, in a
+folder that only its owner can write to."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class RefusedError(Exception):
-    """The file cannot be used; the message says why, in a line."""
+    """The state file cannot be used; the message gives the reason in one line."""
 
 
 class StateFile:
     def __init__(self, folder: Path, cgroup: Path) -> None:
-        """Raise UserError if others can write to the folder, or if nobody can."""
+        """Make `folder` if it is missing. Raise UserError if it cannot be made or if other users can write to
+        it."""
         old_mask = os.umask(0o077)
         try:
             make_directory(folder)
@@ -41,8 +42,8 @@ class StateFile:
         self.path = folder.absolute() / f"live-{hashlib.sha256(bytes(cgroup)).hexdigest()[:16]}.json"
 
     def read(self) -> State | None:
-        """What was kept, with the keys of this boot; None if nothing was. Raise RefusedError: then the file
-        is put aside, or else why it is not is said too."""
+        """Return the stored state with the keys of this boot, or None if there is no file. If the file cannot
+        be used, rename it and raise RefusedError, which also says if renaming failed."""
         try:
             return state_of(self._bytes()).here(_boot(), _netns())
         except FileNotFoundError:
@@ -52,7 +53,7 @@ class StateFile:
             raise RefusedError(f"{why}; {self._aside()}") from error
 
     def write(self, state: State) -> None:
-        """Raise UserError or OSError."""
+        """Write `state` to the file. Raise UserError or OSError."""
         here = state.model_copy(update={"boot": _boot(), "netns": _netns()})
         write_atomically(self.path, here.model_dump_json())
 
@@ -96,7 +97,8 @@ def _boot() -> str:
 
 
 def _netns() -> int:
-    """The number of this process's network namespace, as bpf_get_netns_cookie() gives it (Linux 5.14)."""
+    """Return the number of this process's network namespace, as bpf_get_netns_cookie() gives it; 0 before
+    Linux 5.14."""
     with contextlib.suppress(OSError), socket.socket() as any_socket:
         packed = any_socket.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, _COOKIE_BYTES)
         return int.from_bytes(packed, sys.byteorder)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs the guard beside the program: reads what was counted, asks the guard, does what it says, and keeps
-what it knows."""
+"""Run the guard beside the BPF program: pass the BPF program's counts to the guard, apply its decisions, and
+store its state."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class Steward:
         self._do(time.time(), seen)
 
     def keep(self) -> None:
-        """Look again and again, until a signal ends it. A signal waits until a look is over, so that what is
-        kept is whole."""
+        """Let the guard decide every few seconds until a signal comes. The signal is handled only after a
+        decision is complete, so that the stored state is complete too."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         while not self._is_ended():
             self.look()
         self._keep(time.time(), self._program.seen())
 
     def _is_ended(self) -> bool:
-        """Wait until it is time to look; return whether a signal came."""
+        """Wait until the next decision is due or the kill switch changes. Return whether a signal came."""
         for _ in range(round(LOOK_EVERY_S / _KILL_EVERY_S)):
             if signal.sigtimedwait(_ENDING, _KILL_EVERY_S):
                 return True
@@ -80,14 +80,15 @@ class Steward:
         self._do(now_s, seen)
 
     def _read(self) -> tuple[State | None, str]:
-        """What was kept, or why it is not used."""
+        """Return the stored state, or None, and the reason why a stored state is not used, or ""."""
         try:
             return self._state_file.read() if self._state_file else None, ""
         except RefusedError as error:
             return None, str(error)
 
     def _keep(self, now_s: float, seen: arms.Seen) -> None:
-        """Write what the guard knows. It goes on if that is not possible, as on a full disk."""
+        """Write the guard's state to its file. The guard continues if this fails, for example because of a
+        full disk."""
         if not self._state_file:
             return
         self._kept_s = now_s

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The cgroup of a systemd unit, and of a process or the container it runs in."""
+"""Find the cgroup of a systemd unit, and of a process or the container in which it runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENDINGS = (".service", ".slice", ".scope")
 
 
 def of_unit(name: str) -> Path:
-    """systemd names the cgroup of a unit as the unit. Raise UserError."""
+    """Return the cgroup of the systemd unit `name`. It has the same name as the unit. Raise UserError."""
     wanted = {name} if name.endswith(_ENDINGS) else {name, f"{name}.service"}
     found = [Path(folder) for folder, _, _ in os.walk(cgroups()) if Path(folder).name in wanted]
     if not found:
@@ -24,7 +24,7 @@ def of_unit(name: str) -> Path:
 
 
 def of_process(pid: int) -> Path:
-    """Raise UserError."""
+    """Return the cgroup of the process `pid`. Raise UserError."""
     try:
         found = cgroup_of(pid)
     except OSError as error:

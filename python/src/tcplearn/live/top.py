@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live top`: places and connections, the busiest first."""
+"""Show the places and connections of `tcplearn live top`, the busiest first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONNECTION_HEAD = (
 
 
 def read(reader: Reader) -> list[dict[str, Any]]:
-    """Each session with its connections. Raise UserError."""
+    """Return each started session with its connections. Raise UserError."""
     found = []
     for note in notes.living():
         try:
@@ -44,7 +44,7 @@ def read(reader: Reader) -> list[dict[str, Any]]:
 
 
 def lines(session: dict[str, Any]) -> Iterator[str]:
-    """The places and connections of a session; times are in ms."""
+    """Yield lines of text with the places and connections of a session. Times are in ms."""
     yield f"{printable(session['cgroup'])}: {len(session['connections'])} connections; times in ms"
     yield ""
     yield from _table(_PLACE_HEAD, [_place(place) for place in session["traffic"][:_PLACES]])
@@ -68,7 +68,7 @@ def _place(place: dict[str, Any]) -> list[str]:
 
 
 def _mean(side: dict[str, int]) -> str:
-    """Of a lossy round."""
+    """Return the mean time of a lossy round in ms, as text; "-" without lossy rounds."""
     return f"{side['wait'] * arms.UNIT_US / 1000 / side['needed']:.0f}" if side["needed"] else "-"
 
 

@@ -113,8 +113,9 @@ class Engine:
         *,
         sums_only: bool = False,
     ) -> None:
-        """Every RTO is at least `min_rto_us`. With `sums_only`, compute sums of errors and RTOs but no
-        metrics. Raise UserError if the core refuses a parameter."""
+        """Create an engine for the estimators `specs`, whose RTOs are at least `min_rto_us`. With
+        `sums_only`, it computes sums of errors and RTOs but no metrics. Raise UserError if the core refuses a
+        parameter."""
         core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
         self.specs = (*core, *users)
         self._users = _Users(users, arithmetic)
@@ -179,7 +180,8 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return each estimator's errors and RTOs over the first half of the scored samples, and over all."""
+        """Return a pair for each estimator: its errors and RTOs over the first half of the scored samples,
+        and over all scored samples."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)

@@ -41,7 +41,7 @@ class Reader:
 
     @property
     def warnings(self) -> list[str]:
-        """The trace's warnings; complete after the last flow."""
+        """Return the trace's warnings. The list is complete after the last flow."""
         return list(self._trace.warnings)
 
     @property

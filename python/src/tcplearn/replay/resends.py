@@ -249,8 +249,10 @@ def table(result: Resends) -> Table:
 
 
 def share(result: Resends, policy: str, limit: str, key: str) -> float:
-    """Return ln(policy / stock) / ln(limit / stock) of the figure `key`, over the cells where the limit is at
-    most `LEAST_GAIN` of stock; nan if there is none."""
+    """Return how much of the way from stock Linux to the limit `limit` the policy `policy` covers in the
+    figure `key`: the sum of ln(policy / stock) divided by the sum of ln(limit / stock). Both sums are over
+    the paths and loss processes in which the limit is at most `LEAST_GAIN` times stock; return nan if there
+    are none."""
     stem = f"{key.removesuffix('_ms')}_stock_ratio"
     ours, limits = (
         [math.log(run.figures[stem]) for run in result.runs if run.policy == name] for name in (policy, limit)

@@ -206,8 +206,8 @@ def _prediction(verdict: Verdict) -> str:
 
 
 def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -> str:
-    """Return a sentence with the user's next step. `everything`: all columns are shown already;
-    `reported`: a report was written already."""
+    """Return a sentence with the user's next step. `everything` says that all columns are already shown,
+    `reported` that a report was written."""
     if verdict is None or not verdict.known:
         return "Next: capture for longer, or name several captures at once."
     names = {row.estimator for row in verdict.rows}

@@ -39,13 +39,13 @@ class Shown:
 
     @property
     def name(self) -> str:
-        """The column's name in the legend, and in the message about columns left out."""
+        """Return the column's name in the legend, and in the message about columns left out."""
         name = self.metric.name or self.metric.heading.strip().replace("\n", " ")
         return f"{name} ×" if self.ratio else name
 
     @property
     def rates(self) -> bool:
-        """Whether the column is a ratio to another estimator's value, which may have an interval."""
+        """Return whether the column is a ratio to another estimator's value, which may have an interval."""
         return self.ratio or self.key == LINUX_RATIO
 
     @property
@@ -265,10 +265,10 @@ def document(
     rank: str = "timer",
     reported: bool = False,
 ) -> RenderableType:
-    """Return what `tcplearn replay` prints: sentences on which estimators suit the traffic best, tables,
-    and the command to run next. `quiet`: only tables. `total`: a table over all flows too. `everything`:
-    all columns, and a table for each flow. `rank`: the order of rows, a key of `RANKS` or "timer".
-    `reported`: a report is written too."""
+    """Return what `tcplearn replay` prints: sentences on which estimators suit the traffic best, tables, and
+    the command to run next. With `quiet`, return only tables; with `total`, add a table over all flows; with
+    `everything`, show all columns and a table for each flow. Rows are in the order `rank`, a key of `RANKS`
+    or "timer". `reported` says that a report is written too."""
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]

@@ -87,8 +87,8 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """On entering and leaving this context, raise TraceError if the file differs from `file`, its state when
-    the job was made."""
+    """Raise TraceError, when this context is entered or left, if the file has changed since `file` was
+    recorded, when the job was made."""
     path = Path(file.path)
     before = _state(path)
     # a copy on another computer has another modification time, so its digest is compared

@@ -31,7 +31,8 @@ class Beside:
 
     @property
     def chance(self) -> bool:
-        """Whether the difference between the mean RTOs of the best timer and of this one may be chance."""
+        """Return whether the difference between the mean RTOs of the best timer and of this one may be
+        chance."""
         return self.interval is None or self.interval[0] <= 1 <= self.interval[1]
 
 
@@ -73,21 +74,21 @@ class Verdict:
 
     @property
     def differing(self) -> list[Alone]:
-        """The flows in which `lead`, the best timer overall, is not among the best; first those in which
-        it has too many spurious timeouts."""
+        """Return the flows in which `lead`, the best timer overall, is not among the best; the flows in which
+        it has too many spurious timeouts come first."""
         name = self.lead.estimator if self.lead else ""
         differing = [a for a in self.alone if name and name not in a.best]
         return sorted(differing, key=lambda a: (not a.refuses(name), -a.samples))
 
     @property
     def known(self) -> bool:
-        """Whether there are enough samples to decide which timer is best."""
+        """Return whether there are enough samples to decide which timer is best."""
         return self.samples >= FEW and self.rows[0].judged
 
     @property
     def lead(self) -> Row | None:
-        """The timer that is reported as best: Linux's timer if it is among the best ones, otherwise the one
-        of them with the fewest spurious timeouts."""
+        """Return the timer that is reported as best: Linux's timer if it is among the best ones, otherwise
+        the one of them with the fewest spurious timeouts."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 

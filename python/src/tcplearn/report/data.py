@@ -111,7 +111,8 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Group estimators with the same curve: map the first one's name to all names, joined by commas."""
+    """Group estimators with the same curve. Return a dict from the name of the first estimator of each group
+    to the names of all estimators in the group, joined by commas."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)

@@ -17,7 +17,7 @@ from tcplearn.report.page import Page
 
 
 def write(sessions: Sequence[dict[str, Any]], to: Path) -> None:
-    """Write the page. Raise UserError."""
+    """Write the page on the sessions `sessions` to the file `to`. Raise UserError."""
     page(sessions).write(to, None)
 
 

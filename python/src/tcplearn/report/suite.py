@@ -119,7 +119,8 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Group estimators with equal values of `keys`: map the first one's name to all, joined by commas."""
+    """Group estimators with equal values of `keys`. Return a dict from the name of the first estimator of
+    each group to the names of all estimators in the group, joined by commas."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -181,7 +182,8 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
     """Return the points of the curves of timers, one for each value of the timer's parameter. `when` says
-    which RTO a sample is compared with: that "before" it or at "send"."""
+    with which RTO each sample is compared: "before", just before the sample, or "send", when its segment was
+    sent."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):

@@ -220,7 +220,8 @@ class NetworkPath(Table):
 
 
 def found(name: str) -> Path:
-    """Return the path file `name`: a file, or the name of a path that is shipped. Raise UserError."""
+    """Return the path of the file that describes the network path `name`: `name` itself if it is a file,
+    otherwise the file of the shipped path with this name. Raise UserError."""
     folder = ROOT / "paths"
     for file in (Path(name), folder / f"{name}.toml"):
         if file.is_file():

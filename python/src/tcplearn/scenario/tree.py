@@ -58,7 +58,8 @@ def overlaid(base: Tree, over: Tree) -> Tree:
 
 
 def extended(path: Path, seen: tuple[str, ...] = ()) -> Tree:
-    """Return the tree of `path`, laid over that of the file it extends, profiles apart. Raise UserError."""
+    """Return the tree of the scenario file `path`, merged over the tree of the file that it extends. No
+    profile is applied. Raise UserError."""
     tree = documents.toml(path)
     _resolve(tree, path)
     base = tree.pop("extends", None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Converts the description of a path to ns-3's topology `path` (a bottleneck between routers) if this can
-represent it, and otherwise passes it on as described (ns3/src/hop_channel.h)."""
+"""Convert the description of a path to ns-3's topology `path` (a bottleneck between routers) if this topology
+can represent the path. Otherwise pass the description on to ns-3 unchanged (ns3/src/hop_channel.h)."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -213,7 +213,8 @@ def to_plain(file: FileResult) -> Json:
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
-    """Return the FileResult of `path` from `plain`: `to_plain`'s result, or why it could not be read."""
+    """Return the FileResult of the file `path` from `plain`, which is a result of `to_plain` or contains the
+    reason why the file could not be read."""
     if "problem" in plain:
         return FileResult(path, problem=plain["problem"])
     return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])

@@ -69,7 +69,8 @@ def interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
-    """Return value / reference of `pairs` (series, value, reference), without those that have no ratio."""
+    """Return the ratio value / reference for each of `pairs` (series, value, reference) that has such a
+    ratio."""
     kept = [(name, v / base) for name, v, base in pairs if v is not None and base]
     values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # 0 has no logarithm
     return Ratios(tuple(name for name, _ in kept), values)

@@ -78,7 +78,8 @@ class FlowInfo(TypedDict):
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options for a trace. `sender`, `every_ack`, `idle_s`, `events`, `explain`, `windows`: captures only."""
+    """The options for reading a trace. `sender`, `every_ack`, `idle_s`, `events`, `explain` and `windows`
+    apply only to captures."""
 
     sender: str = "auto"  # near, far, client, server, both, or an address with or without a port
     every_ack: bool = False  # whether to time ACKs that end inside a captured record (offloading)
@@ -93,7 +94,7 @@ class TraceOptions:
 
 @dataclass(frozen=True)
 class TraceFile:
-    """A trace's path, and its name in messages, which is another one for a temporary copy."""
+    """A trace file's path, and its name in messages, which differs from the path for a temporary copy."""
 
     path: Path
     name: str
@@ -105,7 +106,7 @@ class TraceFile:
 
     @property
     def title(self) -> str:
-        """The file's name, used for a flow that has no name of its own."""
+        """Return the file's name, used for a flow that has no name of its own."""
         return self.name.rpartition("/")[2]
 
     def __str__(self) -> str:
@@ -141,15 +142,15 @@ class Trace(Protocol):
 
     @property
     def kind(self) -> str:
-        """The kind of the trace, such as capture, csv, flent or kernel log."""
+        """Return the kind of the trace, such as capture, csv, flent or kernel log."""
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything left out or assumed. The list is complete after the last batch."""
+        """Return a message for everything left out or assumed. The list is complete after the last batch."""
 
     @property
     def progress(self) -> float:
-        """The share of the file that has been read, 0 to 1."""
+        """Return the share of the file that has been read, from 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield the rows in batches of about `max_rows` rows, the last ones smaller. Raise TraceError."""
@@ -188,7 +189,7 @@ class ByteStream:
 
     @property
     def progress(self) -> float:
-        """The share of the file that has been read, 0 to 1."""
+        """Return the share of the file that has been read, from 0 to 1."""
         return min(1.0, self._consumed / self._size) if self._size else 0.0
 
     def _read_file(self) -> bytes:

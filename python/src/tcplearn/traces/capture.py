@@ -38,12 +38,12 @@ class CaptureTrace:
 
     @property
     def live(self) -> bool:
-        """Whether batches arrive several times a second until `stop` is called."""
+        """Return whether batches arrive several times a second until `stop` is called."""
         return self._reader.live
 
     @property
     def packets(self) -> int:
-        """The number of packets that have been read."""
+        """Return the number of packets that have been read."""
         return self._reader.packets
 
     def stop(self) -> None:
@@ -52,12 +52,12 @@ class CaptureTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out."""
+        """Return a message for everything that was left out."""
         return list(self._reader.warnings())
 
     @property
     def progress(self) -> float:
-        """The share of the file that has been read, 0 to 1."""
+        """Return the share of the file that has been read, from 0 to 1."""
         return float(self._reader.progress())
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:

@@ -104,7 +104,7 @@ class PingTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything left out or assumed. The list is complete after the last batch."""
+        """Return a message for everything left out or assumed. The list is complete after the last batch."""
         lines = list(self._warnings)
         if self._steps_us:
             step = ", ".join(f"{step / 1e6:g}" for step in sorted(self._steps_us)[:3])

@@ -190,13 +190,13 @@ class QlogTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything left out or assumed. The list is complete after the last batch."""
+        """Return a message for everything left out or assumed. The list is complete after the last batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
     @property
     def progress(self) -> float:
-        """The share of the file that has been read, 0 to 1."""
+        """Return the share of the file that has been read, from 0 to 1."""
         return self._stream.progress
 
     def flow(self, flow_id: int) -> FlowInfo:

@@ -51,7 +51,7 @@ class ReadingsTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything left out or assumed. The list is complete after the last batch."""
+        """Return a message for everything left out or assumed. The list is complete after the last batch."""
         lines = [
             "round trips are smoothed RTTs of the kernel (SRTT), read at intervals, not single samples: "
             "spikes are missing, so spurious timeouts are undercounted",

@@ -58,7 +58,7 @@ class SampleTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out or assumed."""
+        """Return a message for everything that was left out or assumed."""
         return list(self._warnings)
 
     def _cut_short(self) -> list[str]:
@@ -66,7 +66,7 @@ class SampleTrace:
 
     @property
     def progress(self) -> float:
-        """The share of the file that has been read, 0 to 1."""
+        """Return the share of the file that has been read, from 0 to 1."""
         return self._stream.progress
 
     def flow(self, flow_id: int) -> FlowInfo:

@@ -59,18 +59,19 @@ class Connection:
 
     @property
     def estimator(self) -> str:
-        """The name of the estimator without parameters. "stock" is the kernel's own estimator."""
+        """Return the name of the estimator without parameters. "stock" is the kernel's own estimator."""
         return self.open["estimator"].decode("ascii", "replace") if self.open is not None else "unknown"
 
     @property
     def spec(self) -> str:
-        """The estimator as written in the sysctl, such as "conformal:miss=0.001"; in older logs, its name."""
+        """Return the estimator as written in the sysctl, such as "conformal:miss=0.001"; in older logs, its
+        name."""
         spec = self.open["spec"].decode("ascii", "replace") if self.open is not None else ""
         return spec or self.estimator
 
     @property
     def name(self) -> str:
-        """The connection's name, in the form in which a capture names a flow."""
+        """Return the connection's name, in the form in which a capture names a flow."""
         if self.open is None:
             return f"connection {self.id}"
         six = int(self.open["family"]) == AF_INET6
@@ -83,7 +84,8 @@ class Connection:
 
     @property
     def timed(self) -> Records:
-        """The ACKs that become rows of a trace: those that have an RTT sample or acknowledge new data."""
+        """Return the ACKs that become rows of a trace: those that have an RTT sample or acknowledge new
+        data."""
         return self.acks[(self.acks["rtt_us"] >= 0) | (self.acks["acked_segments"] > 0)]
 
 
@@ -207,7 +209,7 @@ class TlogTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """A message for everything that was left out. The list is complete after the last batch."""
+        """Return a message for everything that was left out. The list is complete after the last batch."""
         lines = []
         if self._cutter.skipped:
             lines.append(f"{self._cutter.skipped} bytes that are no record were left out")

@@ -16,7 +16,8 @@ _FALL_SHIFT = 3  # tcp_metrics.c of Linux: a high RTT falls by 1/8 of the differ
 
 @dataclass(slots=True)
 class Place:
-    """The RTTs stored of a destination or prefix: the last, and one that rises at once and falls slowly."""
+    """The stored RTTs of a destination or prefix: the last RTT, and a high RTT that rises at once with a
+    larger RTT and falls slowly. `time_us` is the time of the last RTT."""
 
     last_us: int = 0
     high_us: int = 0
@@ -32,8 +33,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the destination before each handshake. 0 means that no RTT is known. The RTTs of a
-    prefix include those of its other destinations."""
+    """The RTTs known of the destination and of its prefix before each handshake, and the number of hops. An
+    RTT of 0 means that none is known. The RTTs of a prefix include those of its other destinations."""
 
     place_last_us: Floats
     place_high_us: Floats
@@ -44,13 +45,15 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Return each handshake's best knowledge, an index into KNOWN. Without `hops`, ignore hop counts."""
+        """Return, for each handshake, an index into KNOWN: the best kind of knowledge about its destination.
+        Without `hops`, ignore hop counts."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 
 
 def replay(rows: Handshakes, max_age_us: int) -> Known:
-    """Return what is known before each handshake. RTTs older than `max_age_us` are not used."""
+    """Return the RTTs and hop counts known before each handshake of `rows`. RTTs older than `max_age_us` are
+    not used."""
     places: dict[int, Place] = {}
     prefixes: dict[int, Place] = {}
     found = np.zeros((5, len(rows)))

@@ -20,9 +20,9 @@ def optimize() -> Any:
 
 
 def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
-    """Return the w >= 0 that minimises the sum of weight * (pinball loss of y - x w at the quantile
-    `level`). They are the dual values of: maximise y d with x' d <= 0, -(1 - level) weight <= d <= level
-    weight."""
+    """Return the vector w >= 0 that minimises the sum of weight * (pinball loss of y - x w at the quantile
+    `level`). It is the vector of dual values of a linear program: maximise y d, where x' d <= 0 and -(1 -
+    level) weight <= d <= level weight."""
     scale = np.maximum(np.abs(x).max(0), 1e-12)
     size = float(np.abs(y).max())
     bounds = np.stack([(level - 1) * weight, level * weight], axis=1)

@@ -53,7 +53,8 @@ class Guess:
 
     @property
     def miss_rate(self) -> float:
-        """The share of handshakes that took longer than this RTO and so had a spurious SYN retransmission."""
+        """Return the share of handshakes that took longer than this RTO and so had a spurious SYN
+        retransmission."""
         return float(np.mean(self.actual_us > self.value_us))
 
     @property
