@@ -251,7 +251,8 @@ def lab_scenario(family: str, path: str, table: Json, more: Json) -> str:
 
 
 def write(folder: Path) -> None:
-    """Writes the scenario files of all drawn paths below `folder`."""
+    """Writes the scenario files of all drawn paths below `folder`, which is made if it is missing."""
+    (folder / "lab").mkdir(parents=True, exist_ok=True)
     for name in SETS:
         (folder / f"{name}.toml").write_text(scenario(name))
     for family, path, table, more in paths("kept"):

@@ -88,8 +88,9 @@ def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
 
 
 def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
-    """Yields pairs of a true stall and a stall of the tool, with None for a missing partner. Stalls at the
-    same end of the connection are paired first, and among them those with the largest overlap in time."""
+    """Yields pairs of a true stall and a stall of the tool that overlap in time, and None in place of a
+    missing partner. Stalls of the same sender (client or server) are paired first, the largest overlap
+    first."""
     near = []
     for i, a in enumerate(true):
         for j, b in enumerate(said):

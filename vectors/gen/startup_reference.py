@@ -75,7 +75,8 @@ class Feedback(Policy):
         self.counts = dict.fromkeys(self.NAMES, 0)  # with 8 fractional bits
 
     def forgotten(self, now):
-        """Return the time and the counts after decay until `now`, in whole eighths of a half-life."""
+        """Return the latest time, at most `now`, that is a whole number of eighths of a half-life after the
+        last decay, and the counts decayed until that time."""
         step = max(self.p["half_life_us"] // 8, 1)
         steps = max(now - self.at, 0) // step
         if steps == 0:

@@ -109,8 +109,7 @@ class Terminal:
             time.sleep(0.05)
 
     def result(self) -> str:
-        """Wait for the program's end and return the text that remains on the screen after the last erased
-        line."""
+        """Wait until the program ends, and return what it printed after it last erased a line."""
         assert self.run.wait(60) == 0, self.text
         self._reader.join(10)
         return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", self.text.rpartition("\x1b[2K")[2])

@@ -19,6 +19,7 @@ NOT_RUN = {
     r"apt-get (install|purge) .*": _SYSTEM,
     r"apt-get source ns2": "downloads another project's source",
     r"python -m experiments\.tambuwal2018\.packmime \S+": "reads that source",
+    r"python -m experiments\.families": "writes tracked files; test_families.py compares them with the draw",
     r"python -m experiments\.baddam2018\.logs \S+": "reads another project's repository",
     r"tcplearn module (install|remove|loss mlp:model=\S+)": _MODULE,
     r"dkms .*|rmmod tcplearn|modprobe \w+|insmod \S+|make -C linux/module": _MODULE,

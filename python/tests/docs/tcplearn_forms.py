@@ -130,6 +130,15 @@ SIMULATIONS = (
         ),
     ),
     Form(
+        r"tcplearn experiments families(?: --run)?",
+        "into a folder of the test; in full a small run of two paths",
+        ("tcplearn experiments families --list", "tcplearn experiments families -o TMP/page"),
+        (
+            "tcplearn experiments families tuning/smoke --run --profile smoke -j 1 -q "
+            "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
+        ),
+    ),
+    Form(
         r"tcplearn experiments live(?: --run)?",
         "in full one run of requests that take seconds",
         ("tcplearn experiments live --list", "tcplearn experiments live -o TMP/page"),

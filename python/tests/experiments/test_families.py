@@ -34,7 +34,6 @@ TIMERS = (*FLOORS, "s-rto", *OURS, LIMIT_DOUBLING, LIMIT)
 
 
 def test_the_scenario_files_are_what_the_seed_draws(tmp_path: Path) -> None:
-    (tmp_path / "lab").mkdir()
     draw.write(tmp_path)
     written = sorted(file.relative_to(tmp_path) for file in tmp_path.rglob("*.toml"))
     assert len(written) == 2 + sum(draw.IN_LAB.values())

@@ -68,8 +68,8 @@ def test_a_clairvoyant_sender_is_fastest_and_never_in_vain(fades: bool) -> None:
 
 @pytest.mark.usefixtures("ns3")
 def test_the_floor_of_stock_is_what_a_lost_request_waits() -> None:
-    """Test that the slowest request waits for a tail loss probe (2 SRTT and the floor) or the RTO (SRTT and
-    the floor), and then one RTT."""
+    """Test that the slowest requests take the wait for a tail loss probe or for the RTO, which is the floor
+    plus one or two SRTTs of 30 ms, and then one RTT."""
     longest = {
         ms: _run(f"stock:rto_min_us={ms}000", load__count=400, topology__moving=None)["run"]["metrics"]
         for ms in (50, 200)

@@ -236,7 +236,8 @@ def folded_notes(notes: Sequence[str], width: int) -> list[str]:
 
 
 def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text:
-    """Return the legend of a table of `columns` with `intervals`, with RFC 6298's timer (`standard`)."""
+    """Return the text that explains the `columns` of a table. It also explains the confidence intervals if
+    the table has them (`intervals`), and the row of RFC 6298's timer if there is one (`standard`)."""
     shown = [c for c in columns if c.metric.short and not c.ratio]
     parts = [f"{c.head.replace(chr(10), ' ') or c.name}: {c.metric.short}" for c in shown]
     if len(columns) <= len(FEW_COLUMNS):
