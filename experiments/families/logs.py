@@ -132,6 +132,10 @@ class Drawing:
         each, drawn, _ = self._means(self.paths.logs(timer, figure), family)
         return float(np.exp(each.mean())), np.exp(drawn.mean(axis=1))
 
+    def judged(self, figure: str, limit: str, least_gain: float) -> int:
+        """Returns the number of paths where the limit's figure is at most `least_gain` of stock's."""
+        return int((self.paths.logs(limit, figure).mean(axis=1) <= math.log(least_gain)).sum())
+
     def share(self, timer: str, figure: str, limit: str, least_gain: float) -> Drawn:
         """Returns ln(timer / stock) / ln(limit / stock), each a mean over the paths where the limit's figure
         is at most `least_gain` of stock's."""
@@ -173,14 +177,15 @@ class Drawing:
     def families_with_more_spurious(self, timer: str, limit: float) -> list[str]:
         return [f for f in self.paths.families() if self.more_spurious(timer, f)[1] > limit]
 
-    def overrun(self, timer: str) -> Drawn:
-        """Returns the mean time from a fade's end to the next retransmission, over stock's mean."""
+    def overrun(self, timer: str, family: str) -> Drawn:
+        """Returns the mean time from a fade's end to the next retransmission over all fades of the family's
+        paths, divided by stock's mean."""
         found = []
         for name in (timer, STOCK):
             number = self.paths.values(name, "overruns")
             total = number * self.paths.values(name, "mean_overrun_ms")
-            sums = [[self._means(of, family)[:2] for family in FADES] for of in (total, number)]
-            above, below = (sum(each.sum() for each, _ in of) for of in sums)
-            drawn_above, drawn_below = (sum(drawn.sum(axis=1) for _, drawn in of) for of in sums)
-            found.append((above / below, drawn_above / drawn_below))
+            (above, drawn_above), (below, drawn_below) = (
+                self._means(of, family)[:2] for of in (total, number)
+            )
+            found.append((above.sum() / below.sum(), drawn_above.sum(axis=1) / drawn_below.sum(axis=1)))
         return float(found[0][0] / found[1][0]), np.asarray(found[0][1] / found[1][1])

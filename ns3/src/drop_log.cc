@@ -10,7 +10,8 @@ void DropLog::add(const ns3::Ptr<const ns3::Packet>& packet, DroppedBy who) {
   SerialTag tag;
   if (!packet->PeekPacketTag(tag)) return;
   by_serial_[{tag.flow, tag.serial}] = who;
-  if (const auto found = watched_.find(tag.flow); found != watched_.end()) found->second(tag.serial);
+  if (const auto found = watched_.find(tag.flow); found != watched_.end() && found->second)
+    found->second(tag.serial);
 }
 
 DroppedBy DropLog::fate(std::uint32_t flow, std::uint64_t serial) const {

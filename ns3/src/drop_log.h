@@ -22,7 +22,7 @@ class DropLog {
   DroppedBy fate(std::uint32_t flow, std::uint64_t serial) const;
   void forget(std::uint32_t flow, std::uint64_t serial) { by_serial_.erase({flow, serial}); }
 
-  // Calls `lost` with the serial of each data packet of this flow when it is dropped.
+  // Calls `lost` with the serial of each data packet of this flow when it is dropped; nullptr: no more.
   void watch(std::uint32_t flow, std::function<void(std::uint64_t)> lost) {
     watched_[flow] = std::move(lost);
   }

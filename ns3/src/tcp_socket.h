@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "first_rto.h"
 #include "flow_record.h"
@@ -65,6 +66,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
 
   TcpSocket() = default;
+  ~TcpSocket() override;
   TcpSocket(const TcpSocket& listening);
 
   void configure(std::shared_ptr<const SocketSettings> settings, std::shared_ptr<Recorder> recorder);
@@ -156,7 +158,7 @@ class TcpSocket : public ns3::TcpSocketBase {
     ns3::Time at;
   };
   std::map<std::uint64_t, Transmission> m_transmissions;  // by serial, while not acknowledged; if foresees()
-  std::uint32_t m_foreseen = 0;                           // retransmissions since the last ACK of new data
+  std::vector<ns3::EventId> m_overdue;                    // scheduled retransmissions
 
   std::shared_ptr<Startup> m_startup;
   std::shared_ptr<FirstRto> m_first_rto;

@@ -4,8 +4,8 @@
 // when its ACK is overdue, which is one SRTT after the packet was sent, and never in vain. A retransmission
 // changes no window, as if it were a tail loss probe (RFC 8985, 7.3).
 //
-// Clairvoyant::kThenDoubles knows the same, but waits SRTT, 2 SRTT, 4 SRTT, ... for successive losses of the
-// same data: the limit of a timer that doubles its waits.
+// Clairvoyant::kThenDoubles knows the same, but for successive losses of the same data it waits SRTT, SRTT
+// again (after what stands for a probe), 2 SRTT, 4 SRTT, ...: the limit of a timer that doubles its waits.
 #include <algorithm>
 
 #include "ns3/simulator.h"
@@ -19,7 +19,7 @@ using ns3::Simulator;
 
 namespace {
 
-constexpr std::uint32_t kMostDoublings = 16;
+constexpr std::int64_t kMostDoublings = 16;
 
 }  // namespace
 
@@ -27,13 +27,25 @@ void TcpSocket::foresee() {
   m_recorder->drops->watch(m_flow, [this](std::uint64_t serial) { dropped(serial); });
 }
 
+TcpSocket::~TcpSocket() {
+  if (m_recorder && foresees()) m_recorder->drops->watch(m_flow, nullptr);
+  for (ns3::EventId& event : m_overdue) event.Cancel();
+}
+
 void TcpSocket::dropped(std::uint64_t serial) {
   const auto found = m_transmissions.find(serial);
   if (found == m_transmissions.end()) return;
-  const bool doubles = m_settings->clairvoyant == Clairvoyant::kThenDoubles;
-  const std::int64_t times = doubles ? std::int64_t{1} << std::min(m_foreseen, kMostDoublings) : 1;
-  const ns3::Time due = found->second.at + m_rtt->GetEstimate() * times;
-  Simulator::Schedule(std::max(due - Simulator::Now(), ns3::Time(0)), &TcpSocket::overdue, this, serial);
+  const Transmission& lost = found->second;
+  std::int64_t times = 1;
+  if (m_settings->clairvoyant == Clairvoyant::kThenDoubles) {
+    const auto before = std::count_if(m_transmissions.begin(), found, [&](const auto& of) {
+      return of.second.end > lost.seq && of.second.seq < lost.end;
+    });
+    times <<= std::clamp<std::int64_t>(before - 1, 0, kMostDoublings);
+  }
+  const ns3::Time due = lost.at + m_rtt->GetEstimate() * times;
+  m_overdue.push_back(
+      Simulator::Schedule(std::max(due - Simulator::Now(), ns3::Time(0)), &TcpSocket::overdue, this, serial));
 }
 
 void TcpSocket::overdue(std::uint64_t serial) {
@@ -51,13 +63,14 @@ void TcpSocket::overdue(std::uint64_t serial) {
   }
   if (!m_resent_ms) m_resent_ms = ns3::TcpOptionTS::NowToTsValue();
   m_resend->fired_us(whole_us(Simulator::Now()), m_sent.size());
-  ++m_foreseen;
   SendDataPacket(lost.seq, static_cast<std::uint32_t>(lost.end - lost.seq), true);
 }
 
 // Called when an ACK acknowledges new data up to `acked`.
 void TcpSocket::forget_transmissions(ns3::SequenceNumber32 acked) {
-  m_foreseen = 0;
+  m_overdue.erase(std::remove_if(m_overdue.begin(), m_overdue.end(),
+                                 [](const ns3::EventId& event) { return !pending(event); }),
+                  m_overdue.end());
   for (auto of = m_transmissions.begin(); of != m_transmissions.end();)
     of = of->second.end <= acked ? m_transmissions.erase(of) : std::next(of);
 }

@@ -92,7 +92,7 @@ struct tl_retry {
 
 /* Sets `how` to the defaults: a price of 100,000 us, a budget of 40 resends, waits of 1 ms to 120 s. With
  * these the timer meets RFC 8961: section 4, requirement 1 (an initial wait of a second), 2d (no ambiguous
- * sample), 3 (each resend doubles the wait; the greatest is not below 60 s). */
+ * sample), 4 (each resend doubles the wait; the greatest is not below 60 s). */
 void tl_retry_defaults(struct tl_retry_settings *how);
 
 /* Begins a timer. */

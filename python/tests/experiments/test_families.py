@@ -113,7 +113,8 @@ def test_a_family_that_is_harmed_is_named() -> None:
     drawing = Drawing(Paths(runs_))
     assert drawing.harmed_families(OURS[0], SLOW, 1.02) == ["slots"]
     assert drawing.paths.wholly_above(OURS[0], SLOW, 1.10) == ["slots-1", "slots-2"]
-    assert drawing.overrun(OURS[0])[0] == pytest.approx(0.6)
+    assert drawing.overrun(OURS[0], "fades")[0] == pytest.approx(0.6)
+    assert drawing.judged(SLOW, LIMIT, 0.9) == 22  # not those of slots
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,18 @@ def test_a_clairvoyant_sender_is_fastest_and_never_in_vain(fades: bool) -> None:
 
 
 @pytest.mark.usefixtures("ns3")
+def test_a_clairvoyant_sender_doubles_its_wait_for_the_same_data_only() -> None:
+    """Test requests of ten segments, several of which are lost at once, without fades."""
+    setup: dict[str, Any] = {"load__count": 300, "load__request_bytes": 14_000, "topology__loss_rate": 0.1}
+    setup["topology__moving"] = None
+    once, doubled = (
+        _run(name, **setup)["run"]["metrics"]["slowest_response_ms"]
+        for name in ("clairvoyant", "clairvoyant/doubling")
+    )
+    assert doubled < 1.5 * once
+
+
+@pytest.mark.usefixtures("ns3")
 def test_the_floor_of_stock_is_what_a_lost_request_waits() -> None:
     """Test that the slowest requests take the wait for a tail loss probe or for the RTO, which is the floor
     plus one or two SRTTs of 30 ms, and then one RTT."""

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The resend policy `priced`. It has seven candidates for a flight's first wait and uses the cheapest.
  * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
- * retransmissions. No wait is longer than that of `stock`, the Linux rule. The wait after the tail loss
- * probe equals the first; later ones double (RFC 6298, 5.5) unless another growth or learned spacing is
- * requested. Equations:
+ * retransmissions. But for `hold_us`, no wait is longer than that of `stock`, the Linux rule. The wait after
+ * the tail loss probe equals the first; later ones double (RFC 6298, 5.5) unless another growth or learned
+ * spacing is requested. Equations:
  * docs/algorithms/resend/priced.md. Included twice: for double precision and for fixed point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
@@ -17,8 +17,7 @@
 	  "prior of the shortest floor's spurious retransmissions, a fifth of it if RTTs hardly vary") \
 	X(ratio, prior_loss, TL_RATIO(1, 250), 0, 1, "initial share of lost segments") \
 	X(ratio, most_loss, TL_RATIO(11, 100), 0, 1, \
-	  "share of the last flights lost above which a first wait is stock's and later ones double: a " \
-	  "full queue") \
+	  "share of the last flights lost above which every wait is stock's: a full queue") \
 	X(ratio, most_loss_queued, TL_RATIO(6, 100), 0, 1, \
 	  "the same, if lower, while SRTT is more than a quarter above the minimum RTT (a standing " \
 	  "queue), and in the first 64 flights") \
@@ -140,7 +139,7 @@ TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 	return s->scores.flights < TL_RESEND_RECENT || num_to_us(s->rtt.srtt) > s->min_rtt_us + slack_us;
 }
 
-/* Returns whether first waits must be those of `stock` (the Linux rule) and later ones double. This is so
+/* Returns whether all waits must be those of `stock`, the Linux rule. This is so
  * if the budget of retransmissions is spent, or if the path loses more than random loss explains. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
@@ -201,8 +200,8 @@ TL_FN int64_t TL(resend_priced_stock_next)(struct TL(resend_priced) *s, int64_t 
 	return tl_resend_doubled(wait_us > rto_us ? wait_us : rto_us, 1, s->params.rto_max_us);
 }
 
-/* Returns the wait after the running one: the same after a tail loss probe, which is no timeout (RFC 8985,
- * 7.3), and otherwise a longer one. */
+/* Returns the wait after the running one: the same after a tail loss probe, which is no timeout, and otherwise
+ * a longer one. RFC 8985 (7.3) arms an undoubled RTO after the probe; this wait is shorter. */
 TL_FN int64_t TL(resend_priced_longer)(const struct TL(resend_priced) *s)
 {
 	const int64_t wait_us = s->flight.wait_us;

@@ -18,7 +18,6 @@ struct tl_retry_request {
 	int64_t last_us;  /* time of the last transmission */
 	int64_t due_us;   /* time at which the running wait ends */
 	int64_t wait_us;  /* length of the running wait */
-	int64_t first_wait_us;
 	/* What the first wait was chosen from, so that the answer judges that choice: the values that struct
 	 * tl_resend_scores_fix calls by these names, or with a chosen rate the prediction in `srtt` and the
 	 * timer before its bounds in `mdev4`, 0 before the first sample. */

@@ -177,8 +177,7 @@ TL_FN int tl_retry_sent_fix(struct tl_retry *t, uint64_t id, int64_t now_us)
 		tl_resend_priced_open_fix(&t->policy, 1);
 		us = tl_retry_first_by_price(t, q);
 	}
-	q->first_wait_us = tl_retry_bound(t, us);
-	tl_retry_arm(&t->out, q, now_us, q->first_wait_us);
+	tl_retry_arm(&t->out, q, now_us, tl_retry_bound(t, us));
 	t->counts.requests = tl_retry_sum(t->counts.requests, 1);
 	return TL_RETRY_OK;
 }

@@ -18,15 +18,20 @@ constexpr std::size_t kSide = 32;
 
 std::int64_t Clairvoyant::sent_us(std::int64_t, const Fate& fate) {
   next_us_ = fate.rtt_us;
+  resends_ = 0;
   return fate.lost ? next_us_ : kUntilAnswered;
 }
 
 std::int64_t Clairvoyant::fired_us(std::int64_t, const Fate& fate) {
-  next_us_ = doubles_ ? std::min(2 * next_us_, kLongestWait) : fate.rtt_us;
+  if (!doubles_)
+    next_us_ = fate.rtt_us;
+  else if (resends_++ > 0)  // after the first, which stands for a probe, the wait stays
+    next_us_ = std::min(2 * next_us_, kLongestWait);
   return fate.lost ? next_us_ : kUntilAnswered;
 }
 
-// Returns the recorded RTTs nearest in time, in rising order. The record repeats, as in rtt_at().
+// Returns the recorded RTTs around a time, `kSide` before and after, in rising order; fewer at the ends of
+// the record, which repeats as in rtt_at().
 std::vector<std::int64_t> Statistical::near(std::int64_t at_us) const {
   const std::int64_t length_us = std::max<std::int64_t>(record_.time_us[record_.rows - 1], 1);
   const auto* end = record_.time_us + record_.rows;
@@ -38,9 +43,9 @@ std::vector<std::int64_t> Statistical::near(std::int64_t at_us) const {
   return out;
 }
 
-// Returns the wait, one of the RTTs near the time, with the lowest expected cost. It is waited in vain with
-// the chance `needed`. With the chance `late` the first transmission is only late, and with the chance
-// `through` the one just sent is on its way.
+// Returns the next wait, one of the RTTs near the time, with the lowest expected cost of this wait alone.
+// With the chance `needed` nothing is under way, so that the wait is lost time; with the chance `late` the
+// first transmission is only late; with the chance `through` the one just sent is on its way.
 std::int64_t Statistical::cheapest_us(double needed, double late, double through) const {
   const std::size_t rows = rtts_us_.size(), past = rows_until(waited_us_);
   const auto logs = [this](std::size_t from, std::int64_t less_us) {  // sums of logarithms from each row on

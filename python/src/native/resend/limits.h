@@ -8,8 +8,8 @@
 namespace tcplearn {
 
 // Knows which transmissions are lost, and the RTT that each has or would have had. It retransmits exactly
-// when the answer is overdue, and never in vain. With `doubles`, its waits after the first are twice, four
-// times, ... the first one.
+// when the answer is overdue, and never in vain. With `doubles` it waits its first wait twice (the first
+// retransmission stands for a probe), then two times, four times, ... as long.
 class Clairvoyant : public RequestTimer {
  public:
   explicit Clairvoyant(bool doubles) : doubles_(doubles) {}
@@ -20,12 +20,13 @@ class Clairvoyant : public RequestTimer {
  private:
   bool doubles_;
   std::int64_t next_us_ = 0;
+  std::uint32_t resends_ = 0;
 };
 
 // Knows the distribution of the RTTs near the time of sending, the share of first transmissions that are
 // lost, and the share of retransmissions that are lost after a loss; not what becomes of a transmission. Its
-// wait has the lowest expected cost: the waiting for what is lost, and `price_us` for each spurious
-// retransmission, with one more for each doubling of the wait (as `priced` counts them).
+// next wait has the lowest expected cost, chosen for that wait alone: the waiting for what is lost, and
+// `price_us` for each spurious retransmission, one more for each doubling (as `priced` counts them).
 class Statistical : public RequestTimer {
  public:
   Statistical(const RttRecord& record, double lost, double lost_again, std::int64_t price_us)
