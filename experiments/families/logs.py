@@ -49,7 +49,7 @@ def family_of(path: str) -> str:
 
 class Paths:
     """The runs of a set of paths, as one array per timer and metric with a row for each path and a column for
-    each seed; a path or a seed that a timer lacks is left out for all timers."""
+    each seed. Left out are seeds that most paths lack, and paths that lack a timer or one of the seeds."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         by: dict[str, dict[str, dict[int, Run]]] = {}
@@ -57,10 +57,14 @@ class Paths:
             path, timer = of_lab(run) if run.host == "lab" else of_ns3(run)
             by.setdefault(path, {}).setdefault(timer, {})[run.seed] = run
         whole = max((len(timers) for timers in by.values()), default=0)
-        by = {path: timers for path, timers in by.items() if len(timers) == whole}
-        shared = [set.intersection(*(set(of) for of in timers.values())) for timers in by.values()]
-        numbers = sorted(set.intersection(*shared)) if shared else []
-        self.names = list(by) if numbers else []
+        shared = {
+            path: set.intersection(*(set(of) for of in timers.values()))
+            for path, timers in by.items()
+            if len(timers) == whole
+        }
+        every = sorted(set().union(*shared.values()))
+        numbers = [n for n in every if 2 * sum(n in of for of in shared.values()) > len(shared)]
+        self.names = [path for path, of in shared.items() if numbers and of.issuperset(numbers)]
         self.seeds = len(numbers)
         self._runs = {
             timer: [[by[path][timer][n] for n in numbers] for path in self.names]
