@@ -14,6 +14,8 @@ from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 #: Pixels to move labels by: along the curve of `rto_min` settings, up by two distances in turn; of the
 #: lowest other policy, down.
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
+#: The least distance in pixels of two labels that are near, and the height that the points take up.
+_LINE, _DRAWN = 12, 372
 
 #: Figures of a summary that are drawn, with titles: REPLAYED for a replay, MEASURED for real TCP (lab).
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
@@ -61,12 +63,13 @@ def chart(
         title=None,
         legend=alt.Legend(orient="top", symbolSize=120, symbolOpacity=1),
         scale=alt.Scale(
-            domain=["rto_min, doubled", "linear", "priced"], range=["#6b6b6b", "#d55e00", "#0072b2"]
+            domain=["rto_min, doubled", "linear", "s-rto", "priced"],
+            range=["#6b6b6b", "#d55e00", "#009e73", "#0072b2"],
         ),
     )
     panels = []
     for key, title in titles.items():
-        lowest = min((s.figures[key], s.policy) for s in others)[1] if others else ""
+        offsets = {**above, **_offsets(summaries, others, key)}
         rows = [
             {
                 "label": s.policy.removeprefix("rto_min "),
@@ -75,7 +78,7 @@ def chart(
                 **_interval(intervals, s.policy, key),
                 "floor": floors.get(s.policy),
                 "kind": _kind(s.policy),
-                "dy": above.get(s.policy, _LOWEST if s.policy == lowest else _OTHERS),
+                "dy": offsets[s.policy],
             }
             for s in summaries
         ]
@@ -91,7 +94,7 @@ def chart(
             base.transform_filter(f"datum.dy == {dy}")
             .mark_text(align="left", dx=_RIGHT, dy=dy, fontSize=10)
             .encode(text="label:N", color=colour)
-            for dy in sorted({*_CURVE, _LOWEST, _OTHERS})
+            for dy in sorted(set(offsets.values()))
         ]
         layers = [curve.encode(order="floor:Q"), *([bars] if intervals else []), points, *words]
         panels.append(alt.layer(*layers).properties(width=420, height=420))
@@ -104,4 +107,22 @@ def _interval(intervals: Intervals | None, policy: str, key: str) -> dict[str, f
 
 
 def _kind(policy: str) -> str:
-    return next((kind for kind in ("linear", "priced") if kind in policy), "rto_min, doubled")
+    return next((kind for kind in ("linear", "s-rto", "priced") if kind in policy), "rto_min, doubled")
+
+
+def _offsets(summaries: Sequence[Summary], others: Sequence[Summary], key: str) -> dict[str, int]:
+    """Return by how many pixels the label of each of the `others` is moved down from its point: that of the
+    lowest point to below it, the others to above it, and above the labels of lower points near it."""
+    values = [s.figures[key] for s in summaries]
+    spurious = [s.figures[NEEDLESS] for s in summaries]
+    pixels = _DRAWN / max(max(values) - min(values), 1e-9)
+    near = (max(spurious) - min(spurious)) / 3
+    out: dict[str, int] = {}
+    placed: list[tuple[float, float]] = []  # (spurious retransmissions, height of the label in pixels)
+    for s in sorted(others, key=lambda s: s.figures[key]):
+        x, y = s.figures[NEEDLESS], pixels * s.figures[key]
+        free = max((at + _LINE for of, at in placed if abs(of - x) < near), default=y)
+        height = max(y - _OTHERS, free) if placed else y - _LOWEST
+        placed.append((x, height))
+        out[s.policy] = round(y - height)
+    return out
