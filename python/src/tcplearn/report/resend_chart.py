@@ -16,6 +16,8 @@ from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 #: The least distance in pixels of two labels that are near, and the height that the points take up.
 _LINE, _DRAWN = 12, 372
+_CURVED = "rto_min, doubled"
+_COLORS = {_CURVED: "#6b6b6b", "linear": "#d55e00", "s-rto": "#009e73", "priced": "#0072b2"}
 
 #: Figures of a summary that are drawn, with titles: REPLAYED for a replay, MEASURED for real TCP (lab).
 REPLAYED = {"p99_response_stock_ratio": "p99, × stock", "p999_response_stock_ratio": "p99.9, × stock"}
@@ -58,14 +60,12 @@ def chart(
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
     above = dict(zip((s.policy for s in summaries if s.policy in floors), cycle(_CURVE), strict=False))
     others = [s for s in summaries if s.policy not in floors]
+    kinds = [kind for kind in _COLORS if any(_kind(s.policy) == kind for s in summaries)]
     colour = alt.Color(
         "kind:N",
         title=None,
         legend=alt.Legend(orient="top", symbolSize=120, symbolOpacity=1),
-        scale=alt.Scale(
-            domain=["rto_min, doubled", "linear", "s-rto", "priced"],
-            range=["#6b6b6b", "#d55e00", "#009e73", "#0072b2"],
-        ),
+        scale=alt.Scale(domain=kinds, range=[_COLORS[kind] for kind in kinds]),
     )
     panels = []
     for key, title in titles.items():
@@ -107,7 +107,7 @@ def _interval(intervals: Intervals | None, policy: str, key: str) -> dict[str, f
 
 
 def _kind(policy: str) -> str:
-    return next((kind for kind in ("linear", "s-rto", "priced") if kind in policy), "rto_min, doubled")
+    return next((kind for kind in _COLORS if kind in policy), _CURVED)
 
 
 def _offsets(summaries: Sequence[Summary], others: Sequence[Summary], key: str) -> dict[str, int]:
