@@ -126,7 +126,7 @@ def test_the_exit_code_is_the_commands() -> None:
 
 def test_a_late_run_is_to_be_discarded(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
-    ping = ("ping", "-q", "-c", 2, "-i", 0.01, "198.18.0.2")
+    ping = ("ping", "-q", "-c", 200, "-i", 0.002, "198.18.0.2")  # one of 400 is 1 us late
     done = run("--json", "-o", file, "--late-limit-us", 0, "far", "--", *ping)
     result = json.loads(file.read_text())
     late_us = result["late_us"]["max"]
