@@ -20,8 +20,6 @@ EACH = 5  # paths of a family in each set
 #: The families that the lab can emulate without other traffic, and how many of their kept paths run there.
 IN_LAB = {"random": 3, "bursts-packets": 3, "fades": 3, "handovers": 3, "jitter": 3, "swings": 3, "slots": 2}
 LAB_REQUESTS = 1500  # of a run
-#: What a drawn path needs in addition to its table: keys of ns-3's scenario.
-BASE = {"load.request_bytes": 1000, "load.think_s": 0.1}
 
 
 class Draw(random.Random):
@@ -30,9 +28,6 @@ class Draw(random.Random):
     def between(self, low: float, high: float) -> float:
         """Returns a value with a uniform logarithm, with three significant digits."""
         return float(f"{math.exp(self.uniform(math.log(low), math.log(high))):.3g}")
-
-    def percent(self, low: float, high: float) -> float:
-        return self.between(low, high)
 
     def some(self, low: float, high: float) -> float:
         return float(f"{self.uniform(low, high):.3g}")
@@ -67,15 +62,15 @@ def _some_jitter(draw: Draw, hop: Json, most: float = 0.15) -> None:
 
 
 def _random(draw: Draw, hop: Json, more: Json) -> Json:
-    hop["forward"]["loss_percent"] = draw.percent(0.3, 4)
+    hop["forward"]["loss_percent"] = draw.between(0.3, 4)
     return {}
 
 
 def _bursts_of_packets(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"]["bursts"] = {
         "kind": "packets",
-        "to_bad_percent": draw.percent(0.2, 2),
-        "to_good_percent": draw.percent(20, 70),
+        "to_bad_percent": draw.between(0.2, 2),
+        "to_good_percent": draw.between(20, 70),
     }
     return {}
 
@@ -90,13 +85,13 @@ def _bursts_in_time(draw: Draw, hop: Json, more: Json) -> Json:
 
 
 def _fades(draw: Draw, hop: Json, more: Json) -> Json:
-    hop["forward"]["loss_percent"] = draw.percent(0.05, 0.5)
+    hop["forward"]["loss_percent"] = draw.between(0.05, 0.5)
     fades = {"hop": "line", "lasts_s": [0.2, draw.between(1, 8)], "apart_s": draw.between(12, 40)}
     return {"drawn_fades": {**fades, "pauses": "even", "sides": "forward"}}
 
 
 def _handovers(draw: Draw, hop: Json, more: Json) -> Json:
-    hop["forward"]["loss_percent"] = draw.percent(0.1, 1)
+    hop["forward"]["loss_percent"] = draw.between(0.1, 1)
     every_s = draw.between(6, 20)
     lost = {"at_s": draw.some(2, 6), "lasts_s": draw.between(0.05, 0.5), "every_s": every_s}
     return {"fade": [{"hop": "line", **lost, "sides": draw.choice(["forward", "both"])}]}
@@ -109,12 +104,12 @@ def _jitter(draw: Draw, hop: Json, more: Json) -> Json:
         jitter_ms = float(f"{delay_ms * spread * 2:.3g}")
         hop[side] |= {"jitter_ms": jitter_ms, "distribution": draw.choice(["normal", "pareto"])}
         hop[side]["correlation_percent"] = draw.choice([0, 25, 50])
-    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     return {}
 
 
 def _swings(draw: Draw, hop: Json, more: Json) -> Json:
-    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     longer_ms = float(f"{hop['forward']['delay_ms'] + _rtt_ms(hop) * draw.uniform(0.3, 3):.3g}")
     return {
         "change": [{"hop": "line", "at_s": 2, "lasts_s": 2, "every_s": 4, "forward": {"delay_ms": longer_ms}}]
@@ -146,7 +141,7 @@ def _shallow(draw: Draw, hop: Json, more: Json) -> Json:
 
 
 def _slots(draw: Draw, hop: Json, more: Json) -> Json:
-    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     least = draw.between(2, 20)
     hop["reverse"]["slot_ms"] = [least, float(f"{least * draw.uniform(1.5, 6):.3g}")]
     return {}
@@ -154,8 +149,8 @@ def _slots(draw: Draw, hop: Json, more: Json) -> Json:
 
 def _reordering(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"] |= {
-        "loss_percent": draw.percent(0.3, 2),
-        "reorder_percent": draw.percent(0.5, 5),
+        "loss_percent": draw.between(0.3, 2),
+        "reorder_percent": draw.between(0.5, 5),
         "reorder_ms": float(f"{_rtt_ms(hop) * draw.uniform(0.1, 1):.3g}"),
         "rate_mbps": float(f"{hop['rate_mbps'] / draw.uniform(2, 10):.3g}"),
     }
@@ -163,7 +158,7 @@ def _reordering(draw: Draw, hop: Json, more: Json) -> Json:
 
 
 def _delayed_acks(draw: Draw, hop: Json, more: Json) -> Json:
-    hop["forward"]["loss_percent"] = draw.percent(0.3, 2)
+    hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     more |= {
         "tcp.delayed_ack_s": draw.choice([0.04, 0.1, 0.2]),
         "load.answer_after_s": draw.between(0.02, 0.3),
@@ -198,7 +193,7 @@ def paths(name: str) -> Iterator[tuple[str, str, Json, Json]]:
             if jitters:
                 _some_jitter(draw, hop)
             changed = rule(draw, hop, more)
-            yield family, f"{family}-{number}", {"hop": {"line": hop}, **changed}, {**BASE, **more}
+            yield family, f"{family}-{number}", {"hop": {"line": hop}, **changed}, more
 
 
 def _toml(value: Any) -> str:

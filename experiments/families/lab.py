@@ -7,32 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from experiments.families.draw import FAMILIES
-from experiments.families.logs import FIGURES, P99, SLOW, SPURIOUS, Paths, family_of
+from experiments.families.logs import P99, SLOW, Paths, family_of, kept_metrics
 from experiments.lib.batches import Figures, LabRuns
-from tcplearn.lab.requests import SLOWEST
 from tcplearn.output.numbers import ratio
-
-DSACK = "nstat.TcpExtTCPDSACKRecv"
 
 
 def batches(folder: Path, profile: str) -> list[LabRuns]:
-    files = sorted(file for file in (folder / "lab").glob("*-*.toml"))
+    files = sorted((folder / "lab").glob("*-*.toml"))
     return [LabRuns(file, profile or "full", keep) for file in files]
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns a run's figures of its response times, and its spurious retransmissions (DSACKs)."""
-    from tcplearn.lab import results
-
-    times_ms = np.sort(np.loadtxt(folder / "requests", dtype=np.float64, ndmin=2).T[0] / 1000)
-    p99, p999 = np.quantile(times_ms, (0.99, 0.999)).tolist()
-    slowest = float(times_ms[-max(len(times_ms) // SLOWEST, 1) :].mean())
-    metrics = dict(zip(FIGURES.values(), (p99, p999, slowest), strict=True))
-    spurious = measured.get(DSACK, 0.0) / max(results.data_segments(folder), 1)
-    return {**metrics, SPURIOUS: 1000 * spurious, "requests": float(len(times_ms))}, {}
+    return kept_metrics(measured), {}
 
 
 Bounds = tuple[float, float, float]  # a ratio with its interval

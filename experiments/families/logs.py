@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +24,8 @@ P99, P999, SLOW = "p99", "p99.9", "slowest 2 %"
 #: What a page calls a figure, and the metric of a run.
 FIGURES = {P99: "p99_response_ms", P999: "p999_response_ms", SLOW: "slowest_response_ms"}
 SPURIOUS = "needless_resends_permille"
+#: What is stored of a run, in ns-3 and in the lab.
+METRICS = (*FIGURES.values(), SPURIOUS, "overruns", "mean_overrun_ms", "requests")
 #: The families with fades, after which a timer can overrun.
 FADES = ("fades", "handovers")
 DRAWS, SEED = 1000, 34
@@ -41,6 +43,10 @@ def of_lab(run: Run) -> tuple[str, str]:
         word.removeprefix("rto_min-").removesuffix("ms") for word in more if word.startswith("rto_min-")
     ]
     return run.scenario.removeprefix("families-"), f"stock:rto_min_us={floors[0]}000" if floors else first
+
+
+def kept_metrics(measured: Mapping[str, float]) -> dict[str, float]:
+    return {name: measured[name] for name in METRICS if name in measured}
 
 
 def family_of(path: str) -> str:

@@ -22,6 +22,7 @@ from experiments.families.logs import (
     STOCK,
     Drawing,
     Paths,
+    kept_metrics,
 )
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.pages import Figure
@@ -37,30 +38,30 @@ TITLES = {
     LIMIT_DOUBLING: "clairvoyant, then doubling",
     LIMIT: "clairvoyant",
 }
-METRICS = (*FIGURES.values(), "needless_resends_permille", "overruns", "mean_overrun_ms", "requests")
 #: The least gain of the limit over stock for a path to count in the share of the way.
 LEAST_GAIN = 0.9
-GAINS = "paths where it gains / no difference / harms"
+COMPARED = [
+    "timer",
+    *(f"{figure}, × stock" for figure in FIGURES),
+    "spurious in 1,000: more than stock",
+    "paths where it gains / no difference / harms",
+]
 FADED = {"fades": "fades of 0.2 to 8 s", "handovers": "interruptions of 0.05 to 0.5 s"}
 Row = list[str]
 SHOWN = (*PEERS, *OURS, LIMIT_DOUBLING, LIMIT)
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    simulated = [SimulatedRuns(folder / f"{name}.toml", profile or "full", keep) for name in SETS]
+    simulated = [SimulatedRuns(folder / f"{name}.toml", profile or "full", _keep) for name in SETS]
     return [*simulated, *lab.batches(folder, profile)]
 
 
-def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    metrics = result["run"]["metrics"]
-    return {name: metrics[name] for name in METRICS if name in metrics}, {}
+def _keep(run: Any, result: Mapping[str, Any]) -> Figures:
+    return kept_metrics(result["run"]["metrics"]), {}
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    sets = {
-        name: Paths([run for run in runs if run.scenario == f"families-{name}"])
-        for name in ("kept", "tuning")
-    }
+    sets = {name: Paths([run for run in runs if run.scenario == f"families-{name}"]) for name in SETS}
     kept = sets["kept"]
     if not kept.names:
         return {}
@@ -72,14 +73,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "requests": f"{kept.requests:,.0f}",
         "criteria": table_of(["figure", "criterion", *(f"`{t}`" for t in OURS)], _criteria(kept, drawing)),
         "by_family": table_of(
-            [
-                "family",
-                "timer",
-                *(f"{f}, × stock" for f in FIGURES),
-                "spurious in 1,000: more than stock",
-                GAINS,
-            ],
-            _by_family(kept, drawing),
+            ["family", *COMPARED],
+            _by_family(drawing),
         ),
         "shares": table_of(
             [
@@ -114,17 +109,13 @@ def _criteria(kept: Paths, drawing: Drawing) -> Iterator[Row]:
         (SLOW, LIMIT_DOUBLING, OURS[:1], 0.72),
         (SLOW, LIMIT, OURS[2:], 0.72),
     ):
-        texts = (
-            verdict(drawing.share(t, figure, limit, LEAST_GAIN), least, least=True) if t in who else ""
-            for t in OURS
-        )
+        found = {t: drawing.share(t, figure, limit, LEAST_GAIN) for t in OURS}
+        texts = (verdict(of, least, least=True) if t in who else spread(of) for t, of in found.items())
         judged = f"{drawing.judged(figure, limit, LEAST_GAIN)} paths"
         yield [f"share of the way to “{TITLES[limit]}”, {figure} ({judged})", f"≥ {least:.2f}", *texts]
     for figure, limits in ((P99, (1.0, None, None)), (SLOW, (1.0, None, None)), (P999, (None, 0.97, 0.97))):
-        texts = (
-            verdict(drawing.over_floor(t, figure), limit) if limit else ""
-            for t, limit in zip(OURS, limits, strict=True)
-        )
+        over = [drawing.over_floor(t, figure) for t in OURS]
+        texts = (verdict(of, limit) if limit else spread(of) for of, limit in zip(over, limits, strict=True))
         allowed = next(limit for limit in limits if limit)
         yield [f"{figure}, × the best `rto_min` in hindsight", f"≤ {allowed:.2f}", *texts]
     for figure in (P99, SLOW):
@@ -146,18 +137,18 @@ def _listed(names: Sequence[str]) -> str:
     return f"{len(names)} ({', '.join(names)}): missed" if names else "none: met"
 
 
-def _by_family(kept: Paths, drawing: Drawing) -> Iterator[Row]:
+def _compared(drawing: Drawing, timer: str, family: str = "") -> Row:
+    """Returns the cells of `COMPARED`: a timer beside stock over the paths of a family, or over all."""
+    texts = (spread(drawing.over_stock(timer, figure, family)) for figure in FIGURES)
+    counts = drawing.paths.gains_and_harms(timer, SLOW, family)
+    more = _signed(*drawing.more_spurious(timer, family))
+    return [_title(timer), *texts, more, " / ".join(map(str, counts))]
+
+
+def _by_family(drawing: Drawing) -> Iterator[Row]:
     for family in (*FAMILIES, ""):
         for timer in SHOWN:
-            more, low, high = drawing.more_spurious(timer, family)
-            counts = kept.gains_and_harms(timer, SLOW, family)
-            yield [
-                FAMILIES[family][0] if family else "**all**",
-                _title(timer),
-                *(spread(drawing.over_stock(timer, figure, family)) for figure in FIGURES),
-                _signed(more, low, high),
-                " / ".join(map(str, counts)),
-            ]
+            yield [FAMILIES[family][0] if family else "**all**", *_compared(drawing, timer, family)]
 
 
 def _shares(kept: Paths, drawing: Drawing) -> Iterator[Row]:
@@ -210,20 +201,13 @@ def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
     if not measured.names:
         return {}
     drawing = Drawing(measured)
-    means = []
-    for timer in timers:
-        more, low, high = drawing.more_spurious(timer, "")
-        counts = measured.gains_and_harms(timer, SLOW)
-        texts = (spread(drawing.over_stock(timer, figure, "")) for figure in FIGURES)
-        means.append([_title(timer), *texts, _signed(more, low, high), " / ".join(map(str, counts))])
-    head = ["timer", *(f"{f}, × stock" for f in FIGURES), "spurious in 1,000: more than stock", GAINS]
     by_path = ["path", "family", "timer"]
     by_path += [head for f in (P99, SLOW) for head in (f"{f}: ns-3", f"{f}: lab", "overlap")]
     return {
         "paths": str(len(measured.names)),
         "runs": str(measured.seeds),
         "requests": f"{measured.requests:,.0f}",
-        "by_timer": table_of(head, means),
+        "by_timer": table_of(COMPARED, [_compared(drawing, timer) for timer in timers]),
         "agreement": lab.agreement(simulated, measured, timers),
         "by_path": table_of(by_path, lab.rows(simulated, measured, timers)),
     }

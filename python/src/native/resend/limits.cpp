@@ -89,8 +89,7 @@ std::int64_t Statistical::sent_us(std::int64_t at_us, const Fate&) {
 
 std::int64_t Statistical::fired_us(std::int64_t at_us, const Fate&) {
   waited_us_ = at_us - began_us_;
-  const auto still =
-      static_cast<double>(rtts_us_.end() - std::upper_bound(rtts_us_.begin(), rtts_us_.end(), waited_us_));
+  const auto still = static_cast<double>(rtts_us_.size() - rows_until(waited_us_));
   const double late = (1 - lost_) * still / static_cast<double>(rtts_us_.size());
   const double lost = lost_ / std::max(lost_ + late, 1e-12);
   return cheapest_us(lost * lost_again_, 1 - lost, lost * (1 - lost_again_));

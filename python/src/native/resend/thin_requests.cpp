@@ -79,7 +79,8 @@ ThinRequests run_thin_requests(RequestTimer& timer, const RttRecord& record, con
     std::uint32_t sending = 0, answered = 0, needless = 0;
     for (;; ++sending) {
       const std::int64_t rtt_us = rtt_at(record, sent_us, drawn(seed, i, sending, Draw::kRtt));
-      const bool lost = is_lost(losses, sent_us, rtt_us, drawn(seed, i, sending, Draw::kLoss));
+      const bool lost =
+          done_us == kNever && is_lost(losses, sent_us, rtt_us, drawn(seed, i, sending, Draw::kLoss));
       if (done_us != kNever) {
         ++needless;  // a copy is on its way already, and this one does not overtake it
       } else if (!lost) {
