@@ -26,8 +26,6 @@ FIGURES = {P99: "p99_response_ms", P999: "p999_response_ms", SLOW: "slowest_resp
 SPURIOUS = "needless_resends_permille"
 #: What is stored of a run, in ns-3 and in the lab.
 METRICS = (*FIGURES.values(), SPURIOUS, "overruns", "mean_overrun_ms", "requests")
-#: The families with fades, after which a timer can overrun.
-FADES = ("fades", "handovers")
 DRAWS, SEED = 1000, 34
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from experiments.families import chart, lab
 from experiments.families.draw import FAMILIES, SETS, paths
 from experiments.families.logs import (
-    FADES,
     FIGURES,
     FLOORS,
     LIMIT,
@@ -126,7 +125,7 @@ def _criteria(kept: Paths, drawing: Drawing) -> Iterator[Row]:
     more = (drawing.families_with_more_spurious(t, 1.0) for t in OURS)
     what = "families whose spurious retransmissions are wholly above stock's + 1 in 1,000"
     yield [what, "none", *map(_listed, more)]
-    for family in FADES:
+    for family in [family for family in kept.families() if family in FADED]:
         overruns = (
             verdict(drawing.overrun(t, family), limit) for t, limit in zip(OURS, (1.0, 0.7, 0.3), strict=True)
         )
@@ -146,7 +145,7 @@ def _compared(drawing: Drawing, timer: str, family: str = "") -> Row:
 
 
 def _by_family(drawing: Drawing) -> Iterator[Row]:
-    for family in (*FAMILIES, ""):
+    for family in (*drawing.paths.families(), ""):
         for timer in SHOWN:
             yield [FAMILIES[family][0] if family else "**all**", *_compared(drawing, timer, family)]
 
