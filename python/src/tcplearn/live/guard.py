@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Decide which share of new connections gets learned RTO floors: 1 %, 10 %, 50 %, then all but the control
+"""Decide which share of new connections gets learned RTO floors, from 1 % in steps to all but the control
 group. Evidence decides on each step; no connection gets floors while floors do harm. This module uses neither
 BPF nor a clock: the time is an argument."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import log
 from time import localtime, strftime
 
-from .arms import CONTROL, OURS, WHOLE, Counts, Place, Seen, minus, plus
+from .arms import CONTROL, OURS, WHOLE, Counts, Place, Seen, added, minus, none, plus
 from .epochs import Element, Epochs, together
 from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
 from .kept_places import kept_places, places_of
@@ -20,7 +21,7 @@ RISK = 0.05  # that a ramp is stopped although floors do no harm
 TOLERATED = 0.001  # more spurious retransmissions in a round than under stock are no harm
 EXCLUDED = 0.004  # a step is taken if those that it adds are excluded to be more, in a round of all
 DOUBT_RATE, DOUBT = 0.005, 20.0  # above this rate, by this e-value, half of the connections have to decide
-LEAST_CONNECTIONS = 5  # with learned floors, for a step
+LEAST_CONNECTIONS = 3  # with learned floors, for a step
 _RESENT_MORE = 0.2  # logarithm of the odds: some more connections with retransmissions by timer are no harm
 _DOUBT_ROUNDS = 1000
 #: What is tested, and by which part of the risk.
@@ -38,7 +39,7 @@ _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by 
 @dataclass(frozen=True)
 class Plan:
     control: float = 0.05  # share that always stays stock
-    steps: tuple[float, ...] = (0.01, 0.1, 0.5)  # before all the others
+    steps: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # before all the others
     least_s: float = 60.0  # of a step
     again_s: float = 3600.0  # after which it tries again, doubled each time
     again_most_s: float = 86400.0
@@ -82,6 +83,7 @@ class Guard:
         self._attempts, self._tests = 1, 0
         self._since_s = now_s
         self._places_before: dict[bytes, Counts] = {}  # what ours had there when this epoch began
+        self._climb, self._climb_places = none(), self._places_before  # likewise, when this climb began
         self._cleared: Counts | None = None  # what ours had when doubts were last cleared
         self.begun_s = now_s  # when the evidence began
         self._kept_places: dict[bytes, Place] = {}  # what places had before the program was loaded
@@ -136,8 +138,9 @@ class Guard:
             tests=self._tests,
             epoch=ShareCounts(share=self.share, arms=self.epochs.now(seen.arms)),
             older=[ShareCounts(share=share, arms=had) for share, had in sorted(by_share.items())],
+            climb=self._climb,
             cleared=self._cleared,
-            places=kept_places(seen.places, self._places_before, self.places),
+            places=kept_places(seen.places, self._places_before, self._climb_places, self.places),
             stops=self.places.kept(now_s),
             journal=[KeptEntry(at_s=entry.at_s, text=entry.text) for entry in self.journal],
         )
@@ -156,7 +159,7 @@ class Guard:
             step = None if step is None and now_s < self.again_at_s else 0
             self._enter(now_s, seen, step, f"what was counted until {_clock(kept.saved_s)} no longer counts")
             return
-        had, before, judged = places_of(kept.places)
+        had, before, climb, judged = places_of(kept.places)
         self.places.keep_on(now_s, kept.stops, judged)
         self._kept_places, self.begun_s = had, kept.begun_s
         self._attempts, self._tests = kept.attempts, kept.tests
@@ -166,6 +169,7 @@ class Guard:
         if self._share_at(step) == kept.epoch.share:
             self._enter(now_s, seen, step, why, kept.epoch.arms)
             self._places_before, self._cleared = before, kept.cleared
+            self._climb, self._climb_places = kept.climb, climb
         else:
             self.epochs.add_older(kept.epoch.share, kept.epoch.arms)
             self._enter(now_s, self._since_kept(seen), step, why)
@@ -238,22 +242,34 @@ class Guard:
         step = self.step
         if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
             return
-        now = self.epochs.now(seen.arms)
-        ours = self._without_stopped(now_s, now[OURS], seen)
         most = EXCLUDED * WHOLE / self._shares[step + 1]
-        if ours["connections"] >= LEAST_CONNECTIONS and excess(now[CONTROL], ours) < most:
+        now = self.epochs.now(seen.arms)
+        ours = self._without_stopped(now_s, now[OURS], seen, self._places_before)
+        climbed = minus(self._with_floors(seen), self._climb)
+        climbed = self._without_stopped(now_s, climbed, seen, self._climb_places)
+        # Rounds of several steps are not compared with the control group's, as paths may have changed between the
+        # steps: then all spurious retransmissions count as if stock had none.
+        more = min(excess(now[CONTROL], ours), _limits(climbed, climbed["rounds_lowered"])[1])
+        if climbed["connections"] >= LEAST_CONNECTIONS and more < most:
             why = f"more than {1000 * most:.0f} in 1,000 rounds more spurious than stock's are excluded"
-            self._enter(now_s, seen, step + 1, why)
+            self._enter(now_s, seen, step + 1, why, is_forward=True)
 
-    def _without_stopped(self, now_s: float, ours: Counts, seen: Seen) -> Counts:
-        """Return the counts `ours` of this epoch's connections with RTO floors, without the places to which
-        the guard now gives no floors, because they get none in the next step either."""
+    def _with_floors(self, seen: Seen) -> Counts:
+        """Return the counts of all connections with RTO floors, of all epochs."""
+        return added([element[OURS] for _, element in self.epochs.by_share(seen.arms)])
+
+    def _without_stopped(
+        self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
+    ) -> Counts:
+        """Return the counts `ours` of connections with RTO floors, without those to places to which the guard
+        now gives no floors, because they get none in the next step either. `before` has the counts of each
+        place when the counting of `ours` began."""
         out = dict(ours)
         for key in self.places.stopped(now_s):
-            before, place = self._places_before.get(key), seen.places.get(key)
+            had, place = before.get(key), seen.places.get(key)
             if place:
                 for name in ("rounds", "spurious"):
-                    out[name] -= place.ours[name] - (before[name] if before else 0)
+                    out[name] -= place.ours[name] - (had[name] if had else 0)
                 out["rounds_lowered"] = min(out["rounds_lowered"], out["rounds"])
         out = {name: max(0, count) for name, count in out.items()}
         if ours["spurious"]:  # the squares are not known by place
@@ -261,13 +277,21 @@ class Guard:
         return out
 
     def _enter(
-        self, now_s: float, seen: Seen, step: int | None, why: str = "", had: Element | None = None
+        self,
+        now_s: float,
+        seen: Seen,
+        step: int | None,
+        why: str = "",
+        had: Element | None = None,
+        is_forward: bool = False,
     ) -> None:
         """Begin an epoch with the share of `step`, or, with `had`, continue one whose connections have these
-        counts."""
+        counts. `is_forward` says that the step follows the one before because harm was excluded."""
         share = self._share_at(step)
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
+        if not is_forward:
+            self._climb, self._climb_places = self._with_floors(seen), self._places_before
         if share:
             self._tests = max(1, self._tests + (had is None))
         self.step, self._since_s, self._cleared = step, now_s, None

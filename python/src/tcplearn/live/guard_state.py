@@ -56,6 +56,7 @@ class KeptPlace(_Part):
     stock: SideCounts
     ours: SideCounts
     epoch: SideCounts | None  # what ours had when the epoch began
+    climb: SideCounts | None  # likewise, when the steps to the present one began
     judged: SideCounts | None  # what ours had when the place was last judged
 
 
@@ -66,6 +67,7 @@ class KeptStop(_Part):
     until_s: Seconds
     times: Number
     why: Text
+    is_sure: bool = True  # by its own counts alone, not only by those and the other places'
 
 
 class KeptEntry(_Part):
@@ -92,6 +94,7 @@ class State(_Part):
     tests: Annotated[int, Field(ge=0, le=10**9)]
     epoch: ShareCounts
     older: list[ShareCounts]
+    climb: ArmCounts  # of connections with floors, when the steps to the present one began
     cleared: ArmCounts | None
     places: Annotated[list[KeptPlace], Field(max_length=MOST_PLACES)]
     stops: Annotated[list[KeptStop], Field(max_length=MOST_PLACES)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Select the places whose counts are stored over restarts: those with spurious retransmissions under learned
-RTO floors, and those to which the guard gives no floors. The counts of other places are no evidence against
-floors."""
+"""Select the places whose counts are stored over restarts: those whose connections had learned RTO floors. If
+they are too many, those with the most spurious retransmissions are stored, and then those with the most
+rounds."""
 
 from __future__ import annotations
 
@@ -15,26 +15,35 @@ ByPlace = dict[bytes, Counts]
 
 
 def kept_places(
-    places: Mapping[bytes, Place], before: Mapping[bytes, Counts], guard: PlacesGuard
+    places: Mapping[bytes, Place],
+    before: Mapping[bytes, Counts],
+    climb: Mapping[bytes, Counts],
+    guard: PlacesGuard,
 ) -> list[KeptPlace]:
     """Return the places to store, with their counts. `places` has the counts of each place, `before` the
-    counts of its connections with RTO floors at the beginning of the epoch; `guard` has those when the place
-    was last judged."""
-    found = [(key, place) for key, place in places.items() if place.ours["spurious"] or guard.judged(key)]
-    found.sort(key=lambda one: -one[1].ours["spurious"])
+    counts of its connections with RTO floors at the beginning of the epoch, and `climb` at the beginning of
+    the steps to the present one; `guard` has those when the place was last judged."""
+    found = [(key, place) for key, place in places.items() if place.ours["rounds"] or guard.judged(key)]
+    found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
     return [
         KeptPlace(
-            key=key.hex(), stock=place.stock, ours=place.ours, epoch=before.get(key), judged=guard.judged(key)
+            key=key.hex(),
+            stock=place.stock,
+            ours=place.ours,
+            epoch=before.get(key),
+            climb=climb.get(key),
+            judged=guard.judged(key),
         )
         for key, place in found[:MOST_PLACES]
     ]
 
 
-def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace]:
+def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
     """Return, by place, the counts of all connections; those of connections with RTO floors when the epoch
-    began; and those of connections with floors when the place was last judged."""
+    began, when the steps to the present one began, and when the place was last judged."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}
     judged = {key: place.judged for key, place in by_key if place.judged}
-    return had, before, judged
+    climb = {key: place.climb for key, place in by_key if place.climb}
+    return had, before, climb, judged

@@ -9,12 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
+from tcplearn.output.numbers import counted
+
 from .arms import Counts, Place, minus, name_of
 from .guard_state import MOST_PLACES, KeptStop
 from .sequential import log_rate
 
 TOLERATED = 0.0005  # more spurious retransmissions in a round than the place has under stock
-ENOUGH = 20.0  # the e-value that stops a place
+ENOUGH = 20.0  # the e-value that stops a place by itself
+ODDS = 1 / 3  # of harm, that stop a place too, weighted with the share of places that were found harmful
+_MOST_SHARE = 0.2  # of harmful places: many at once lower what stops a place no further
+_JUDGED_ROUNDS = 30  # of a place with learned floors, from which on it counts among those not found harmful
 _POOLED_ROUNDS = 100  # of all stock connections, which the place's own are added to
 _MOST = 1024  # places that the program can hold
 _AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # doubled each time: a place is seldom worth another trial
@@ -25,6 +30,7 @@ class Stopped:
     until_s: float
     times: int  # so far
     why: str
+    is_sure: bool = True  # stopped by its own counts alone
 
 
 class PlacesGuard:
@@ -40,7 +46,7 @@ class PlacesGuard:
         long as the longest stop; its next stop lasts a day, as a first stop does."""
         recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
         return [
-            KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why)
+            KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why, is_sure=of.is_sure)
             for key, of in sorted(recent, key=lambda one: -one[1].until_s)[:MOST_PLACES]
         ]
 
@@ -50,7 +56,7 @@ class PlacesGuard:
         the longest stop."""
         for stop in stops[:_MOST]:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
-            self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why)
+            self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
         self._before = dict(judged)
 
     def judged(self, key: bytes) -> Counts | None:
@@ -61,27 +67,41 @@ class PlacesGuard:
         """Judge the places, and yield a sentence for each place that is stopped: it gets no more RTO floors.
         `pooled` is the share of rounds with a spurious retransmission in the control group of all places."""
         held = self.stopped(now_s)
+        enough = self._enough(places, held)
         for key, place in places.items():
             if key in held:
                 self._before[key] = place.ours
                 continue
             ours = minus(place.ours, self._before[key]) if key in self._before else place.ours
-            if ours["spurious"] > 1 and len(held) < _MOST and self._is_harmed(ours, place.stock, pooled):
-                held[key] = self._stop(now_s, key, ours)
+            evidence = self._evidence(ours, place.stock, pooled)
+            if ours["spurious"] and len(held) < _MOST and evidence >= log(enough):
+                held[key] = self._stop(now_s, key, ours, evidence >= log(ENOUGH))
                 yield f"{name_of(key)} is stock: {held[key].why}"
 
     @staticmethod
-    def _is_harmed(ours: Counts, stock: Counts, pooled: float) -> bool:
+    def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
+        """Return the e-value that stops a place: by Bayes' rule, with the share of places that were stopped by
+        their own counts alone, a place with this e-value is harmful with odds of ODDS."""
+        sure = sum(place.is_sure for place in held.values())
+        judged = sum(place.ours["rounds"] >= _JUDGED_ROUNDS for place in places.values())
+        share = min((sure + 0.5) / (judged + 10), _MOST_SHARE)
+        return min(ENOUGH, ODDS * (1 - share) / share)
+
+    @staticmethod
+    def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
+        """Return the logarithm of the e-value for harm at a place, from its counts with and without floors."""
+        if not ours["spurious"]:
+            return 0.0
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
         rate = TOLERATED + spurious / (_POOLED_ROUNDS + stock["rounds"])
-        return log_rate(ours["spurious"], ours["rounds"] * rate) >= log(ENOUGH)
+        return log_rate(ours["spurious"], ours["rounds"] * rate)
 
-    def _stop(self, now_s: float, key: bytes, ours: Counts) -> Stopped:
+    def _stop(self, now_s: float, key: bytes, ours: Counts, is_sure: bool) -> Stopped:
         times = self._stopped[key].times + 1 if key in self._stopped else 1
         wait_s = min(_AGAIN_S * 2 ** (times - 1), _AGAIN_MOST_S)
         why = (
-            f"{ours['spurious']} spurious retransmissions in {ours['rounds']} rounds; "
+            f"{counted(ours['spurious'], 'spurious retransmission')} in {ours['rounds']} rounds; "
             f"it tries again after {wait_s / 3600:.3g} h"
         )
-        self._stopped[key] = Stopped(now_s + wait_s, times, why)
+        self._stopped[key] = Stopped(now_s + wait_s, times, why, is_sure)
         return self._stopped[key]
