@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stop learned RTO floors for the new connections to single places. A place has few requests, and still fewer
-in its control group. Its spurious retransmissions under learned floors are therefore compared with those of
-all connections without floors."""
+"""Stop learned RTO floors for the new connections to single places (prefixes). A place has few requests, and
+still fewer without floors. Its spurious retransmissions with learned floors are therefore compared with those
+of the control group of all places and of its own connections without floors."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class PlacesGuard:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}
 
     def kept(self, now_s: float) -> list[KeptStop]:
-        """Return the places to store over restarts. A place is forgotten if it was not stopped again for as
-        long as the longest stop; its next stop lasts a day, as a first stop does."""
+        """Return the stops of RTO floors at places (prefixes) to store over restarts. A stop that ended
+        longer ago than the longest stop lasts is left out; the place's next stop then lasts a day, as a first
+        one."""
         recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
         return [
             KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why)
@@ -45,21 +46,21 @@ class PlacesGuard:
         ]
 
     def keep_on(self, now_s: float, stops: Sequence[KeptStop], judged: Mapping[bytes, Counts]) -> None:
-        """Continue from `stops`, the result of kept(), and from `judged`, the counts of connections with RTO
-        floors when each place was last judged. If the clock was set back, no place is stopped for longer than
-        the longest stop."""
+        """Continue from `stops`, the result of kept() before a restart, and from `judged`, the results of
+        judged(). If the clock was set back, no place (prefix) is stopped for longer than the longest stop."""
         for stop in stops[:_MOST]:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why)
         self._before = dict(judged)
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return the counts of the connections with RTO floors to a place when the place was last judged."""
+        """Return the counts of a place's connections with RTO floors at the end of its last stop, or None."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
-        """Judge the places, and yield a sentence for each place that is stopped: it gets no more RTO floors.
-        `pooled` is the share of rounds with a spurious retransmission in the control group of all places."""
+        """Find the places (prefixes) where learned RTO floors do harm, and yield a sentence for each; they
+        get no more. `pooled` is the share of rounds with a spurious retransmission in the control group of
+        all places."""
         held = self.stopped(now_s)
         for key, place in places.items():
             if key in held:
