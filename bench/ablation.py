@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes docs/ablation.md: what each part of the estimators `tracking` and `experts` (which predict the
-RTT) and `conformal` (an RTO that a chosen share of RTTs exceeds) contributes.
+"""Writes docs/ablation.md, which shows what each part of three estimators contributes to their accuracy:
+`tracking` and `experts` predict the RTT; `conformal` sets an RTO that a chosen share of RTTs exceeds.
   python bench/ablation.py           writes docs/ablation.md from generated RTT series, in a minute or two
   python bench/ablation.py PATH ...  prints the tables for recorded traces (files, or folders of files)"""
 
@@ -45,8 +45,8 @@ def mean(values: Iterable[float]) -> float:
 
 
 class Predicted:
-    """Divides a predictor's error by that of the better of `jacobson` (RFC 6298) and `last` (the last
-    RTT), on whole series and with restarts every 50 or 100 samples."""
+    """Computes the ratio of an estimator's prediction error to the smaller of those of `jacobson` (RFC 6298)
+    and `last` (the last RTT), on whole series and with a new start every 50 or 100 samples."""
 
     def __init__(self, series: Series) -> None:
         cut = {
@@ -70,8 +70,9 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield the error ratios of two forms of `tracking` to the better of `jacobson` and `last`, and the
-    excess waits (RTO - RTT) of two forms of `conformal` relative to `jacobson`'s, in the family `name`."""
+    """Yield four table cells for the generated series of family `name`: the prediction error of `tracking`
+    and of `tracking/first`, divided by the smaller of those of `jacobson` and `last`; and the excess wait
+    (RTO - RTT where positive) of `conformal` and of `conformal/first`, divided by that of `jacobson`."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -108,8 +109,8 @@ def stepped_series(factor: float) -> list[Rtts]:
 
 
 def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
-    """Return two means over samples 51 to 150 after the RTT steps by `factor`: the rate of RTTs above the
-    RTO, divided by the chosen 1 %, and the excess wait in us (RTO minus RTT where positive)."""
+    """Return two means over samples 51 to 150 after a step of the RTT by `factor`: the share of RTTs above
+    the RTO, divided by the chosen 1 %, and the excess wait in us (RTO minus RTT where positive)."""
     out = np.zeros(2)
     for y in stepped_series(factor):
         rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
@@ -131,8 +132,8 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
-    """Yield a table row with the misses (RTTs above the RTO) and spurious timeouts of three timers, in %
-    of samples, for flows of `window` packets per round trip and the chosen miss rate `miss`."""
+    """Yield table cells: RTTs above the RTO and spurious timeouts of `conformal`, `conformal/at-send` and
+    `jacobson`, in % of samples, for flows of `window` packets per round trip and the miss rate `miss`."""
     names = ("conformal", "conformal/at-send", "jacobson")
     out, kept = [], []
     for family_name, seed in itertools.product(FAMILIES, range(3)):
@@ -157,8 +158,9 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the share of RTTs above the RTO of `conformal/at-send` in flows of `rows` packets, `window`
-    per RTT: mean divided by the chosen 1 %, and numbers of series below 0.7 %, up to 1.3 %, and above."""
+    """Yield the mean share of RTTs above the RTO of `conformal/at-send`, divided by the chosen 1 %, in flows
+    of `rows` packets, `window` per round trip. Then yield the numbers of flows in which this share is below
+    0.7 %, from 0.7 to 1.3 %, and above 1.3 %."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])
@@ -171,8 +173,9 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield the mean and the largest prediction error of `tracking` and `tracking/first`, divided by that
-    of the better of `jacobson` and `last`. The predictions are those in force when the packet was sent."""
+    """Yield the mean and the largest prediction error of `tracking`, then of `tracking/first`, divided by the
+    smaller of those of `jacobson` and `last`, in flows with `window` packets per round trip. Each RTT is
+    compared with the prediction in force when its packet was sent."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):
@@ -187,8 +190,10 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield, from 200 series with a burst (up to `most` RTTs times `low` to `high`): RTOs after the burst
-    relative to before, and the later share of RTTs above the RTO relative to the chosen 1 %."""
+    """Yield means over 200 series with a burst, in which up to `most` RTTs are multiplied by a factor from
+    `low` to `high`: the RTOs of `conformal` and `jacobson` after the burst, and that of `conformal` 200
+    samples later, relative to before; and the later share of RTTs above `conformal`'s RTO, divided by the
+    chosen 1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])

@@ -3,14 +3,14 @@
 kernel's tbf between two veth devices in the same run:
 
 python bench/emulate_link.py                # root; a quarter of a minute, and nothing else should run
-python bench/emulate_link.py --seconds 1    # tries it
+python bench/emulate_link.py --seconds 1    # a short trial
 
 There are two loads: a TCP connection that sends as much as it can over a link without a rate limit, and
-datagrams of 1,500 bytes at 96 Mbit/s over a link of 100 Mbit/s. The lateness of a datagram is counted from
-the time at which a link without faults would have delivered it, 0.12 ms after it was sent and after the
-one before. It contains the delay until the receiving program runs. The veth devices do not segment TCP, as
-TUN devices do not: packets have at most 1,500 bytes. tbf has a bucket of ten packets, which it may send at
-once: its timer is late too."""
+datagrams of 1,500 bytes at 96 Mbit/s over a link of 100 Mbit/s. The lateness of a datagram is its arrival
+time minus the time at which an ideal link would have delivered it: 0.12 ms after it was sent, and at least
+0.12 ms after the datagram before it. The lateness includes the delay until the receiving program runs. TCP
+segmentation offload is off on the veth devices, because TUN devices have none: packets have at most 1,500
+bytes. The bucket of tbf lets it send ten packets at once if its timer was late."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Emulated:
     def run(
         self, folder: Path, rate_mbps: float | None, server: list[str], client: list[str], port: int
     ) -> int:
-        """Run the commands `server` and `client` over the link and return the number of packets that crossed
-        it."""
+        """Run the commands `server` and `client` at the ends of the link, and return the number of packets
+        that crossed it. If `rate_mbps` is None, the link has no rate limit."""
         path, result = folder / "path.toml", folder / "result.json"
         path.write_text(
             f"[hop.link]\nqueue_packets = 1000\n{f'rate_mbps = {rate_mbps}' if rate_mbps else ''}\n"
@@ -137,8 +137,8 @@ def _packets() -> int:
 
 
 def bulk(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, float]:
-    """Return the packets per second in both directions, in thousands, and the throughput of the application
-    in Mbit/s."""
+    """Send over one TCP connection for `seconds`. Return the thousands of packets per second, in both
+    directions together, and the throughput in Mbit/s."""
     got = folder / "got.json"
     server = [sys.executable, "-c", SINK, str(got)]
     packets = link.run(folder, None, server, [sys.executable, "-c", SOURCE, str(seconds)], PORT)
@@ -146,8 +146,8 @@ def bulk(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, flo
 
 
 def paced(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, list[float]]:
-    """Return the share of the datagrams that arrived, and the median, the 99th percentile and the maximum of
-    their lateness in ms."""
+    """Send datagrams at a constant rate for `seconds`. Return the share that arrived, and the median, the
+    99th percentile and the maximum of their delay beyond that of an ideal link, in ms."""
     seen, count = folder / "seen.json", round(seconds * 1e6 / EVERY_US)
     server = [sys.executable, datagrams.__file__, "receive", str(seen)]
     send = ["send", str(count), str(BYTES), str(EVERY_US), "0.2"]

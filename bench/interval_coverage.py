@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Prints the table of docs/metrics.md: how often a 95 % interval of a ratio contains the true ratio.
+"""Prints the table in docs/metrics.md of how often a 95 % interval of an error ratio contains the true ratio.
 .venv/bin/python bench/interval_coverage.py       takes some minutes"""
 
 import sys
@@ -22,7 +22,8 @@ PLAIN = (1 - bootstrap.COVERAGE) / 2
 
 def coverage(rows: int, phi: float) -> tuple[float, float]:
     """Return the fractions of `tcplearn replay`'s intervals and of plain percentile intervals that contain
-    the true error ratio, for autoregressive series of `rows` samples with coefficient `phi`."""
+    the true ratio of the prediction errors of two estimators (`last` and `jacobson`). The RTTs are
+    autoregressive series of `rows` samples with coefficient `phi`."""
     rng = np.random.default_rng(1)
     sums = sum(
         blocks_of(autoregressive(rng, rows, phi), NAMES).sum(axis=0) for _ in range(TRUTH_SAMPLES // rows)

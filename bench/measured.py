@@ -30,7 +30,7 @@ class Measured:
 
 
 def run(command: Sequence[str]) -> Measured:
-    """Run `command` and measure it; if it fails, exit with the last line of its standard error."""
+    """Run `command` and return its time and peak memory; if it fails, exit with its last error line."""
     with tempfile.TemporaryDirectory() as folder:
         figures, output, errors = (Path(folder) / name for name in ("figures", "output", "errors"))
         with output.open("wb") as out, errors.open("wb") as err:

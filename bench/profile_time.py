@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Estimates how long all simulations of a profile take, from a random sample of them.
+"""Estimates how long all simulations of a profile (a size of the scenarios, such as quick) take, by running a
+random sample of them.
   python bench/profile_time.py experiments/nunes2014/scenario-*.toml --profile quick --runs 24
-The probability of a simulation is proportional to its planned CPU seconds. The estimate is the planned
-total times the mean ratio of measured to planned seconds, with a 90 % interval. --out keeps results."""
+A simulation is drawn with a probability proportional to its planned CPU seconds. The estimate is the planned
+total times the mean ratio of measured to planned seconds, with a 90 % interval. --out DIR stores results."""
 
 import argparse
 import math

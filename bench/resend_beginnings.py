@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures what the resend policy `priced` (which chooses when TCP's timer retransmits) costs at the start
-of a connection, by the weight `prior_misses` of its prior: spurious retransmissions in 1,000 requests, and
-response times relative to `stock`, Linux's own timer.
+"""Measures the cost of the resend policy `priced` (a rule for when TCP's timer retransmits) at the start of a
+connection, for values of `prior_misses`, the number of spurious retransmissions that it assumes at first.
+Prints spurious retransmissions in 1,000 requests, and response times divided by those of Linux's own timer.
   python bench/resend_beginnings.py RTT.csv..."""
 
 import sys
@@ -31,13 +31,14 @@ Figures = dict[str, float]
 @dataclass(frozen=True)
 class Beginning:
     """Represents a connection that starts in the middle of a recorded RTT series. `record` has the RTTs from
-    there on."""
+    that point on."""
 
     record: paths.Record
     seed: int
 
     def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return each request's response time in ms and number of spurious retransmissions."""
+        """Return, for each request, the response time in ms and the number of spurious retransmissions, under
+        the loss process `process` and the timer `policy`, a key of POLICIES."""
         setup = resends.Setup((process,), REQUESTS, self.seed)
         found = resends.played(self.record, process, POLICIES[policy], setup)
         return found["response_us"] / 1000, found["needless"]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the retry timer (tcplearn.RetryTimer) with hedging packages and with the best fixed wait in
-hindsight: the 99th and 99.9th percentile of response times at equal shares of needless resends, on made
-traces of requests and on recorded RTTs.
+"""Compares tcplearn.RetryTimer, which decides when an unanswered request is sent again, with packages for
+hedging and with the best fixed wait in hindsight. It compares the 99th and 99.9th percentiles of response
+times at equal shares of spurious retransmissions, on generated traces of requests and on recorded RTTs.
 
 python bench/retry_latency.py --half judged -o out/retry.json      half an hour; needs hedge-python==0.3.0 and
                                                                    httpx-hedged==0.5.0 installed
-python bench/retry_latency.py --requests 1000 --half tuning        tries it
+python bench/retry_latency.py --requests 1000 --half tuning        a short trial
 
---recorded FOLDER adds the series FOLDER/*.csv (columns t_s, rtt_ms). The settings of the timer were chosen on
-the half "tuning"; "judged" is for final figures."""
+--recorded FOLDER adds the series FOLDER/*.csv (columns t_s, rtt_ms). Half of the traces, "tuning", served to
+choose the settings of the timer; the other half, "judged", is for final figures."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ QUANTILES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 
 
 def hindsight(trace: Trace, needless: float) -> Played:
-    """Return the results of the shortest fixed wait whose share of needless resends is at most `needless`.
-    The wait is found with a precision of 0.3 %."""
+    """Return the results on `trace` of the shortest fixed wait with at most `needless` spurious
+    retransmissions per request. The wait is found with a precision of 0.3 %."""
     low, high = 1e2, 1e8
     found = play(trace, Fixed(high))
     while high / low > 1.003:
@@ -48,9 +48,10 @@ def hindsight(trace: Trace, needless: float) -> Played:
 
 
 def at(curve: list[Played], needless: float, key: str) -> float:
-    """Return the time `key` of a package at the share `needless` of needless resends, interpolated in
-    logarithms between its settings in `curve`. Outside of their range, return the time of the nearest
-    setting; below the range this favours the package."""
+    """Return the response time `key` ("p99" or "p99.9"), in us, that a package would have with `needless`
+    spurious retransmissions per request. It is interpolated in logarithms between the results `curve` of the
+    package's settings. Outside of their range, it is that of the nearest setting; below the range this
+    favours the package."""
     least = 1e-5
     points = sorted((max(p.needless, least), p.time_us(key)) for p in curve)
     x, y = (np.log([p[k] for p in points]) for k in (0, 1))
@@ -72,8 +73,8 @@ def peers(trace: Trace) -> dict[str, list[Callable[[], Policy]]]:
 
 
 def compared(trace: Trace) -> list[dict[str, object]]:
-    """Return a row for each setting of the retry timer, with its response times on `trace` and those of the
-    other policies at the same share of needless resends."""
+    """Return a row (dict) for each setting of the retry timer, with its response times on `trace` and those
+    of the fixed wait and of the packages at the same number of spurious retransmissions per request."""
     curves = {name: [play(trace, make()) for make in makes] for name, makes in peers(trace).items()}
     rows = []
     settings = [
@@ -104,8 +105,8 @@ def mean(ratios: list[float]) -> float:
 
 
 def table(rows: list[dict[str, object]], names: list[str]) -> None:
-    """Print, for each setting of the retry timer, the ratios of its response times to those of each other
-    policy, as geometric means over traces."""
+    """Print, for each setting of the retry timer in `rows`, the ratios of its response times to those of the
+    packages `names` and of the fixed wait, as geometric means over traces."""
     head = [f"{name} {key}" for name in [*names, "fixed"] for key in KEYS]
     print(
         f"{'setting':28}{'needless':>10}{'kept':>7}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Simulates a trace of requests under a policy, event by event, for bench/retry_latency.py."""
+"""Simulates requests, event by event, under a policy for sending them again, for bench/retry_latency.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from retry_traces import Trace
 
 @dataclass(frozen=True)
 class Played:
-    """Holds the needless resends per request, and the 99th and 99.9th percentile of the response times."""
+    """Holds the results of a simulation: spurious and all retransmissions per request, and the 99th and
+    99.9th percentile of the response times."""
 
     needless: float
     resends: float
@@ -29,8 +30,9 @@ WARM_UP = 200
 
 
 def play(trace: Trace, policy: Policy) -> Played:
-    """Return the results of sending the requests of `trace` under `policy`. All policies get the same random
-    latencies and losses. A resend is needless if the answer to an earlier transmission comes first."""
+    """Return the results of sending the requests of `trace` under `policy`, which decides when each is sent
+    again. All policies get the same random latencies and losses. A retransmission is spurious if an earlier
+    transmission of the request is answered first."""
     n = len(trace.start_us)
     events: list[
         tuple[int, int, int, int, int]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implements policies that decide when a request is sent again, for bench/retry_latency.py: tcplearn's retry
 timer, a fixed wait, and the algorithms of three packages that hedge requests or set timeouts by a quantile of
-recent latencies. Two of these are the packages themselves, with their clock replaced by the simulated one."""
+recent latencies. For two of the three, the package's own code runs, with a simulated clock."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Policy(Protocol):
         it."""
 
     def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
-        """Take the answer to transmission `copy` of `request`, which came `latency_us` after that
-        transmission."""
+        """Learn from the answer to transmission `copy` (0: the first) of `request`, which came `latency_us`
+        after that transmission."""
 
 
 class Ours:
@@ -58,8 +58,8 @@ class Ours:
 
 
 class Doubling:
-    """Waits for a first time that a subclass chooses, and doubles each later wait. A subclass may limit the
-    number of resends by a budget."""
+    """Doubles the wait of a request each time that the wait ends. A subclass chooses the first wait, and may
+    limit the number of retransmissions by a budget."""
 
     def __init__(self) -> None:
         self.waits: dict[int, int] = {}
@@ -97,9 +97,9 @@ class Fixed(Doubling):
 
 
 class Window(Doubling):
-    """Implements adaptive-timeout 0.0.1-alpha.4. The timeout is a factor times a quantile of the latencies of
-    the last 60 s, or the shortest allowed one before three samples. The 60 s are ten parts that are dropped
-    one by one. Latencies have bins of 1 %."""
+    """Implements the algorithm of the package adaptive-timeout 0.0.1-alpha.4. The timeout is `factor` times a
+    quantile of the latencies of the last 60 s, and at least `least_us`. Before three samples it is 250 ms.
+    The window of 60 s moves in steps of 6 s. Latencies are counted in histogram bins 1 % wide."""
 
     PARTS, PART_US = 10, 6_000_000
 
@@ -162,9 +162,9 @@ def _clocked(*modules: types.ModuleType) -> Clock:
 
 
 class HedgePython(Doubling):
-    """Uses the sketch and the token bucket of hedge-python 0.3.0, which sends one backup. This policy sends
-    more, each after twice the wait, if the bucket has a token. The bucket is given the trace's real rate of
-    requests."""
+    """Uses the quantile sketch and the token bucket of the package hedge-python 0.3.0. The package sends a
+    request at most once more; this policy continues, with each wait twice the previous one, whenever the
+    bucket has a token. The bucket is given the trace's true rate of requests."""
 
     def __init__(self, quantile: float, rate: float) -> None:
         super().__init__()
@@ -205,8 +205,8 @@ class HedgePython(Doubling):
 
 
 class HttpxHedged(HedgePython):
-    """Uses the sketch, the token bucket and the estimated rate of requests of httpx-hedged 0.5.0. Later
-    backups are as in HedgePython."""
+    """Uses the quantile sketch, the token bucket and the estimator of the request rate of the package
+    httpx-hedged 0.5.0. Each wait is twice the previous one, and each retransmission needs a token."""
 
     def __init__(self, quantile: float, rate: float) -> None:
         Doubling.__init__(self)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes traces of requests for bench/retry_latency.py. A trace has the time of each request and, for each of
-its transmissions, the latency of the answer or that it is lost. Some traces use recorded RTTs; the others are
-generated from seeds."""
+"""Makes traces of requests for bench/retry_latency.py. A trace has the time of each request, and determines
+for each transmission of a request whether it is lost, and otherwise the latency of the answer. Some traces
+use recorded RTTs; the others are generated from seeds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ STEPS = 20_000
 
 @dataclass
 class Trace:
-    """Holds the requests of a trace in order. Times and latencies are in microseconds, and tables have a row
-    each `step_us`. A transmission at `t` is lost with the probability `loss` of its row; otherwise its answer
-    takes the row's `level_us` times `noise[copy][request]`, from the end of a pause if there is one."""
+    """Holds the requests of a trace in order. Times and latencies are in us. The lists `level_us`, `pause_us`
+    and `loss` have a value for each period of `step_us`. A transmission is lost with the probability `loss`
+    of its period; otherwise the latency of its answer is the period's `level_us` times
+    `noise[copy][request]`. If the server pauses, the latency counts from the end of the pause, `pause_us`."""
 
     name: str
     start_us: list[int]
@@ -162,8 +163,9 @@ MADE = (
 
 
 def recorded(folder: Path, requests: int) -> list[Trace]:
-    """Return a trace for each file FOLDER/*.csv with the columns t_s and rtt_ms; its series is repeated. Gaps
-    are shortened to 2 s."""
+    """Return a trace of `requests` requests for each file `folder`/*.csv with the columns t_s and rtt_ms. The
+    latencies follow the recorded RTTs, repeated as often as needed, with gaps between them shortened to 2
+    s."""
     out = []
     for n, path in enumerate(sorted(folder.glob("*.csv"))):
         with path.open() as f:
@@ -193,8 +195,8 @@ def recorded(folder: Path, requests: int) -> list[Trace]:
 
 
 def traces(half: str, requests: int, folder: Path | None) -> list[Trace]:
-    """Return the traces of a half, "tuning" or "judged". The made ones have other seeds in each half, and
-    every second recorded series belongs to the other half."""
+    """Return the traces of one half, "tuning" or "judged". Generated traces have different seeds in the two
+    halves. The recorded series in `folder` are divided between the halves (None: there are none)."""
     first = 0 if half == "tuning" else 1
     made = [m.trace(2 * k + first, requests) for k, m in enumerate(MADE)]
     found = recorded(folder, requests)[first::2] if folder else []

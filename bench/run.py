@@ -102,7 +102,8 @@ def captures(sizes: Sizes) -> dict[str, object]:
 
 
 def short_flows(sizes: Sizes) -> dict[str, object]:
-    """Measure, print and return the peak memory in MB of replay and explain, for few and for many flows."""
+    """Measure, print and return the peak memory in MB of `tcplearn replay` and `tcplearn explain`, for
+    captures of few and of many short flows."""
     peaks: dict[str, dict[int, float]] = {}
     heads = (f"{flows:,} MB" for flows in sizes.flows)
     print(f"\n{'short flows':32}" + "".join(f"{head:>12}" for head in heads) + f"{'wall s':>16}")
@@ -126,7 +127,8 @@ def short_flows(sizes: Sizes) -> dict[str, object]:
 
 
 def made(script: str, name: str, option: str, size: int) -> Path:
-    """Return the path of capture `name`; bench/`script`.py makes it with `option` `size` unless it exists."""
+    """Return the path of the capture `name`. If it does not exist, bench/`script`.py makes it, called with
+    the option `option` and its value `size`."""
     path = BUILD / name
     if not path.exists():
         partial = path.with_suffix(".partial")
@@ -137,7 +139,7 @@ def made(script: str, name: str, option: str, size: int) -> Path:
 
 
 def numpy_update_ns(seconds: float) -> float:
-    """Return the ns of one update of nunes2014's Algorithm 1 (100 experts) in NumPy, timed for `seconds`."""
+    """Time Algorithm 1 of Nunes et al. 2014 (100 experts) in NumPy for `seconds`; return ns per update."""
     n, eta, alpha = 100, 2.0, 0.08
     x = 1 + 128 * 2 ** ((np.arange(1, n + 1) - n) / 4)
     w = np.full(n, 1 / n)

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""One package for each experiment, which reproduces a paper or measures tcplearn; `lib` serves them all."""
+"""Has a package for each experiment, which reproduces a paper or measures this project's code, and `lib`, the
+code that all experiments share."""

@@ -55,7 +55,7 @@ class Stage:
         self.write(file, (ROOT / file).read_text())
 
     def write(self, page: Path, text: str) -> None:
-        """Write a page. Links to a folder are changed to links to its first page."""
+        """Write `text` as the page `page`. Links to a folder are changed to links to its README.md."""
         kept = _CODE.sub(lambda found: "\0" * len(found[0]), text)
         out, at = [], 0
         for found in _LINK.finditer(kept):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the versions of the site: python site/versions.py FOLDER. Each folder in it is a version, and
+"""Lists the versions of the site: python site/versions.py FOLDER. Each folder in FOLDER is a version, and
 FOLDER/index.html leads to the newest."""
 
 import json

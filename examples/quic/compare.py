@@ -3,8 +3,8 @@
 timeout and with a learned one (learned_pto.py). The links lose packets and are emulated by `tcplearn
 emulate`.
 
-    python compare.py                        # all links, both recoveries: a table
-    python compare.py client --recovery own  # one end, over the link that TCPLEARN_SERVER is the end of"""
+    python compare.py                        # prints a table of all links with both timeouts
+    python compare.py client --recovery own  # the client alone; the server's address is in TCPLEARN_SERVER"""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ reverse = {{ rate_mbps = 20, queue_ms = 100, loss_percent = {loss} }}
 
 
 class Recoveries:
-    """Gives each new connection a loss recovery of the chosen kind. A learned recovery inherits the timer of
-    the connection before it."""
+    """Gives each new connection a loss recovery of the kind "own" (aioquic's) or "learned". The timer of a
+    learned recovery inherits what that of the previous connection has learned."""
 
     def __init__(self, kind: str) -> None:
         self._learned = kind == "learned"
@@ -91,8 +91,8 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 
 async def serve_requests(kind: str, address: str) -> None:
-    """Serve streams. A stream that contains a number, padded with dots, is answered with as many bytes; one
-    that contains COUNTS is answered with the server's counts of packets and probes as JSON."""
+    """Serve QUIC streams. A stream that contains a number, padded with dots, is answered with as many bytes;
+    one that contains COUNTS is answered with the server's counts of packets and probes as JSON."""
     recoveries = Recoveries(kind)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -126,8 +126,8 @@ async def ask(connection: QuicConnectionProtocol, words: bytes) -> bytes:
 
 
 async def request(kind: str, address: str, asked: argparse.Namespace) -> dict[str, Any]:
-    """Send the requests one after another; return their response times in us and the counts of packets and
-    probes of both ends."""
+    """Send the requests that the options `asked` describe, one after another. Return their response times in
+    us, and the numbers of packets and probes of both ends."""
     recoveries = Recoveries(kind)
     configuration = QuicConfiguration(is_client=True, verify_mode=ssl.CERT_NONE)
     took_us: list[int] = []
@@ -169,7 +169,8 @@ def over_link(kind: str, delay_ms: float, loss: float, seed: int, words: list[st
 
 
 def over_links(kind: str, delay_ms: float, loss: float, asked: argparse.Namespace) -> dict[str, Any]:
-    """Return the response times and the summed counts of the runs with all seeds over one link."""
+    """Run the client over one link with each seed. Return the response times of all runs in us, and the sums
+    of the counts of packets and probes."""
     words = [f"--requests={asked.requests}", f"--each={asked.each}"]
     words += [f"--pause-ms={asked.pause_ms}", f"--bytes={asked.bytes}"]
     seeds = range(asked.seed, asked.seed + asked.runs)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implements loss recovery for aioquic with a learned probe timeout (RFC 9002, 6.2). While at most three
 packets have no acknowledgement, a probe is sent when tcplearn.RetryTimer demands it, and never later than
-aioquic's own.
+with aioquic's own probe timeout.
 
-    recovery = LearnedRecovery.of(connection)       # a new QuicConnection, before its first packet"""
+    recovery = LearnedRecovery.of(connection)       # a new QuicConnection that has sent no packet"""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ RATE = 0.001
 
 class CountedRecovery(QuicPacketRecovery):
     """Adds a count of spurious probes to aioquic's own loss recovery. A probe is spurious if the packet had
-    arrived and its acknowledgement was late or lost. The count follows one packet at a time until it is
-    acknowledged, and no packets before the handshake is confirmed."""
+    arrived and its acknowledgement was late or lost. One packet at a time is followed until it is
+    acknowledged; packets sent before the handshake is confirmed are not counted."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -36,8 +36,8 @@ class CountedRecovery(QuicPacketRecovery):
 
     @classmethod
     def of(cls, connection: QuicConnection, **more: Any) -> Self:
-        """Return a new recovery that has replaced the recovery of `connection`, which must have sent nothing
-        yet."""
+        """Replace the loss recovery of `connection`, which must have sent nothing yet, and return the new
+        one."""
         own = connection._loss
         settings = connection.configuration
         connection._loss = recovery = cls(
@@ -101,13 +101,13 @@ class CountedRecovery(QuicPacketRecovery):
         """Note that the followed packet (`copy` 0) or its `copy`-th probe was acknowledged at `now`."""
 
     def _unknown(self) -> None:
-        """Note that the followed packet or its acknowledgement was lost, which a later packet's
-        acknowledgement shows (RFC 9002, 5.1)."""
+        """Note that the followed packet gives no RTT sample: it was lost, or it was acknowledged together
+        with later packets (RFC 9002, 5.1)."""
 
 
 class LearnedRecovery(CountedRecovery):
-    """Sends probes when a retry timer demands it. The timer inherits from `earlier`, the timer of an earlier
-    connection to the same server."""
+    """Sends probes when a tcplearn.RetryTimer demands it. This timer inherits what `earlier`, the timer of an
+    earlier connection to the same server, has learned (None: nothing)."""
 
     def __init__(
         self, *, rate: float = RATE, earlier: tcplearn.RetryTimer | None = None, **settings: Any
@@ -149,7 +149,7 @@ class LearnedRecovery(CountedRecovery):
         self.timer.cancelled(self.packets)
 
     def _us(self, time_s: float) -> int:
-        """Return `time_s` in us, but never less than before: asyncio's timers may fire early by the
+        """Return `time_s` in us, but at least the previous result: asyncio's timers may fire early by the
         resolution of their clock and still report the time for which they were set."""
         self._now_us = max(self._now_us, round(time_s * 1e6))
         return self._now_us

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements a transport for httpx that sends an idempotent request a second time if its answer is late, and
-takes the answer that comes first ("hedging"). A tcplearn.RetryTimer for each host decides when, with a
-chosen share of needless resends.
+"""Implements a transport for httpx that sends an idempotent request again if its answer is late, and takes
+the answer that comes first ("hedging"). A tcplearn.RetryTimer for each host decides when, so that spurious
+retransmissions stay at about the share `rate` of the requests.
 
     client = httpx.AsyncClient(transport=HedgedTransport(rate=0.01))
 
@@ -56,8 +56,8 @@ class _Host:
 
 
 class HedgedTransport(httpx.AsyncBaseTransport):
-    """Sends a needless copy of at most about the share `rate` of the requests. Its errors are those of the
-    transport `inner`."""
+    """Sends a request again if its answer is late. Spurious retransmissions are at most about the share
+    `rate` of the requests. Errors are those of the transport `inner` (None: that of httpx)."""
 
     def __init__(self, rate: float = 0.01, inner: httpx.AsyncBaseTransport | None = None) -> None:
         self._inner = inner or httpx.AsyncHTTPTransport()
@@ -66,7 +66,7 @@ class HedgedTransport(httpx.AsyncBaseTransport):
         self._numbers = itertools.count()
 
     def counts(self) -> dict[str, int]:
-        """Return the sums of the counts of the timers of all hosts."""
+        """Return the counts of the retry timers, such as answers and resends, summed over all hosts."""
         every = [host.timer.counts for host in self._hosts.values()]
         return {name: sum(one[name] for one in every) for name in every[0]} if every else {}
 
@@ -82,7 +82,7 @@ class HedgedTransport(httpx.AsyncBaseTransport):
     async def _first(
         self, request: httpx.Request, host: _Host, id: int, due: asyncio.Event
     ) -> httpx.Response:
-        """Return the answer that comes first. If no copy of the request has one, raise the error of the last
+        """Return the answer that comes first. If every copy of the request fails, raise the error of the last
         copy."""
         copies = [self._sent(request)]
         try:
@@ -105,7 +105,7 @@ class HedgedTransport(httpx.AsyncBaseTransport):
         return asyncio.ensure_future(self._inner.handle_async_request(request))
 
     async def _waited(self, copies: list[Answer], host: _Host, id: int, due: asyncio.Event) -> set[Answer]:
-        """Wait until one of `copies` has an answer, or until another copy is due."""
+        """Wait until a copy is answered or fails, or another copy is due. Return the finished copies."""
         left_s = ((host.timer.deadline_us(id) or now_us()) - now_us()) / 1e6
         out = [task for task in copies if not task.done()]
         done, _ = await asyncio.wait(out, timeout=max(left_s, 0), return_when=asyncio.FIRST_COMPLETED)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implements a client of a protocol like DNS: queries and answers are single datagrams, and a lost query must
-be sent again. A tcplearn.RetryTimer decides when. For comparison the same queries are sent again after a
-fixed second, as many clients do. The server, a thread on the loopback interface, drops a tenth of the
-queries.
+be sent again. A tcplearn.RetryTimer decides when. For comparison the client runs a second time with a fixed
+wait of one second, which many clients use. The server, a thread on the loopback interface, drops a tenth of
+the queries.
 
 python lookup.py --queries 300 --seed 1"""
 

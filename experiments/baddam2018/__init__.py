@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces baddam2018 (linear regression of RTTs), and measures a first RTO learned from earlier RTTs."""
+"""Reproduces the paper baddam2018 (linear regression of RTTs), and measures a first RTO learned from earlier
+RTTs."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures on a real kernel a first RTO (for SYN and SYN-ACK) that a trained model predicts, beside
-Linux's 1 s and the best constants. Connections to many destination prefixes lose SYNs and SYN-ACKs."""
+"""Measures on a real kernel a first RTO (for SYN and SYN-ACK) that a trained model predicts, and compares it
+with Linux's 1 s and with constants. Connections to many destination prefixes lose SYNs and SYN-ACKs."""
 
 from __future__ import annotations
 
@@ -138,8 +138,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
-    """Returns, as text, a statistic of the handshake waits of the run `ours` in ms, and its ratio to the same
-    statistic of the run `base`."""
+    """Returns, as text, the statistic `figure` of the handshake waits of the run `ours` in ms, and its ratio
+    to the same statistic of the run `base`; "" for the ratio of a run to itself."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
         return "–", "–"

@@ -43,7 +43,8 @@ CHARTS = (
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: figures of its download and pings. A missing counter is 0."""
+    """Returns the numbers of a run that are stored: those of its download and its pings. A missing counter is
+    0."""
     pings = {name: value for name, value in measured.items() if name.rpartition(":")[2] in PINGS}
     return {name: measured.get(name) or 0.0 for name in METRICS} | pings, {}
 
@@ -62,7 +63,8 @@ def version_of(estimator: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """The downloads under one kernel with one version of the RTT estimator at one end, in order of runs."""
+    """The downloads with one of the kernels (cubic, reno or vegas) and one version of the RTT estimator at
+    one end of the connection, in the order of the runs."""
 
     kernel: str
     version: str
@@ -127,8 +129,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _sanity(runs: Sequence[Run], folder: Path) -> str:
-    """Returns a table of the smallest, mean and largest RTT of each site in ms: our results beside the
-    paper's."""
+    """Returns a table of the smallest, mean and largest RTT of each site in ms, ours and those that
+    baddam2018 prints."""
     printed = {(b.kernel, b.site, b.version): (b.least, b.mean, b.most) for b in bursts(folder)}
     ours: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:

@@ -20,9 +20,10 @@ TTL = re.compile(r"^len=.* ttl=(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit of one pass: its coefficients in ms (b0, hops, min, max, ttl), and its MAPE in % on the held-out
-    sites. `mape` is counted as the authors count it, `mape_answered` only over the sites that answered;
-    `mape_middle` is the MAPE of (min + max) / 2 as the prediction, over the sites that answered."""
+    """A fit to one pass over the sites: its coefficients in ms (b0, hops, min, max, ttl), and its MAPE in %
+    on the held-out sites. `mape` counts a site that did not answer with an error of 0, as the authors do;
+    `mape_answered` is over the sites that answered; `mape_middle` is the MAPE of (min + max) / 2 as the
+    prediction, over the sites that answered."""
 
     coefficients: tuple[float, ...]
     mape: float
@@ -37,8 +38,8 @@ def _parts(file: Path, command: str) -> list[str]:
 
 
 def sites(folder: Path) -> Floats:
-    """Returns a row for each site of the logs in `folder`: hops, min, mean, max (ms), TTL; 0 where no answer
-    came. Hops are counted as by the authors' script, which counts one too few."""
+    """Returns an array with a row for each site of the logs in `folder`: hops, min, mean, max (ms), TTL; 0
+    where no answer came. Hops are counted as by the authors' script, which counts one too few."""
     rows = []
     pings = _parts(folder / "hping.out", "hping3")
     traces = _parts(folder / "traceroute.out", "tcptraceroute")
@@ -50,7 +51,8 @@ def sites(folder: Path) -> Floats:
 
 
 def fit(rows: Floats) -> Fit:
-    """Fits by least squares the mean RTT of the first `FITTED` sites, and scores the others."""
+    """Returns the least-squares fit of the mean RTT to the first `FITTED` sites, with its errors on the
+    others."""
     hops, least, mean, most, ttl = rows.T
     x = np.stack([np.ones(len(rows)), hops, least, most, ttl], axis=1)
     found = np.linalg.lstsq(x[:FITTED], mean[:FITTED], rcond=None)[0]

@@ -80,8 +80,8 @@ def ratio(of: Cells, kernel: str, traffic: str, version: str, metric: str, base:
 
 
 def unpaired_ratio(above: Sequence[float], below: Sequence[float]) -> Estimate:
-    """Returns the ratio of geometric means with an interval by Student's t. Its degrees of freedom are one
-    less than the smaller number of values, which is at most as many as Welch's."""
+    """Returns the ratio of the geometric means of `above` and `below`, with a 95 % interval by Student's t.
+    Its degrees of freedom are one less than the smaller number of values; Welch's are at least as many."""
     tops, bottoms = ([math.log(value) for value in values] for values in (above, below))
     middle = statistics.fmean(tops) - statistics.fmean(bottoms)
     error = math.sqrt(sum(statistics.variance(logs) / len(logs) for logs in (tops, bottoms)))

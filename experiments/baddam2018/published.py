@@ -25,8 +25,8 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of the paper: five values for each version of the kernel, which are times in s if `quantity` is
-    "time", or numbers of packets if it is "resent"."""
+    """A chart of baddam2018: five values for each version of the kernel, which are times in s if `quantity`
+    is "time", or numbers of packets if it is "resent"."""
 
     kernel: str
     traffic: str

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fits baddam2018's linear regression of the mean RTT of a burst of pings to our table of hosts. Compares
-coefficients and mean absolute percentage error (MAPE) with the paper's, also on its printed bursts."""
+"""Fits baddam2018's linear regression of the mean RTT of a burst of pings to our table of hosts. Compares the
+coefficients and the mean absolute percentage error (MAPE) with those that the paper prints, also on the
+bursts that it prints."""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ HEAD = (
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns counts of connections and SYNs, and handshake times beyond an RTT (ms) after lost SYN-ACKs."""
+    """Returns counts of connections and SYNs, and for handshakes with a loss the times in ms beyond the
+    path's RTT."""
     begun = result["run"]["metrics"]["connections"]
     syns, spurious, waits_ms = begun, 0.0, []
     for flow in result["flows"]:

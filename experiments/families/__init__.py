@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures response times in ns-3 under each timer over paths that are drawn by families from a seed."""
+"""Measures response times in ns-3 under several retransmission timers over paths that are drawn from a seed,
+by families of conditions (such as fades or jitter)."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws the slowest 2 % of response times relative to stock's, by family and timer."""
+"""Draws, for each family of paths and each timer, the mean of the slowest 2 % of the response times relative
+to that under stock Linux's timer."""
 
 from __future__ import annotations
 

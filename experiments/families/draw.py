@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws network paths by families from a seed, and writes them as scenario files of ns-3.
+"""Draws network paths from a seed, by families of conditions, and writes them as scenario files of ns-3.
 
-`python -m experiments.families` writes tuning.toml and kept.toml again. Every range below was fixed
-before any path was drawn; a path is drawn by its set's seed, its family and its number alone."""
+`python -m experiments.families` writes tuning.toml and kept.toml again. Every range in this module was fixed
+before any path was drawn. A path depends only on the seed of its set, its family and its number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAB_REQUESTS = 1500  # of a run
 
 
 class Draw(random.Random):
-    """Random values of a path, rounded as a person would write them."""
+    """A random generator for the values of a path, which it rounds to three significant digits."""
 
     def between(self, low: float, high: float) -> float:
         """Returns a value with a uniform logarithm, with three significant digits."""
@@ -34,7 +34,8 @@ class Draw(random.Random):
 
 
 def _common(draw: Draw) -> tuple[Json, Json]:
-    """Returns a path's hop, without losses, and changed keys of the scenario."""
+    """Returns the values that every path has: its hop, without losses, and the keys of the scenario that it
+    changes."""
     rtt_ms = draw.between(4, 250)
     forward = draw.some(0.3, 0.7)
     hop: Json = {
@@ -185,7 +186,8 @@ FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
 
 
 def paths(name: str) -> Iterator[tuple[str, str, Json, Json]]:
-    """Yields (family, name, table of the path, changed keys of the scenario) of each path of a set."""
+    """Yields, for each path of the set `name`: its family, its name, its table, and the keys of the scenario
+    that it changes."""
     for family, (_, rule, jitters) in FAMILIES.items():
         for number in range(1, EACH + 1):
             draw = Draw(f"{SETS[name]} {family} {number}")
@@ -225,7 +227,8 @@ def scenario(name: str) -> str:
 
 
 def lab_scenario(family: str, path: str, table: Json, more: Json) -> str:
-    """Returns the text of the lab's scenario of a path of the set `kept`."""
+    """Returns the text of the lab's scenario file for a path of the set `kept`; the arguments are what
+    `paths` yields."""
     count, think_s = LAB_REQUESTS, more["load.think_s"]
     requests = {"count": count, "think_ms": round(1000 * think_s)}
     if not more["tcp.timestamps"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs twenty of the kept paths in the lab (a real Linux kernel), and compares them with ns-3's."""
+"""Runs some of the kept paths in the lab (a real Linux kernel), and compares the results with ns-3's."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def overlap(one: Bounds, other: Bounds) -> bool:
 
 
 def rows(simulated: Paths, measured: Paths, timers: Sequence[str]) -> Iterator[list[str]]:
-    """Yields a table row for each path and timer: ratios to stock in ns-3 and in the lab, with Student's
-    intervals over the runs, and whether the intervals overlap."""
+    """Yields a table row for each path and timer: ratios of the response times to those under stock Linux's
+    timer in ns-3 and in the lab, with Student's intervals over the runs, and whether the intervals
+    overlap."""
     for path in measured.names:
         for timer in timers:
             row = [path, FAMILIES[family_of(path)][0], f"`{timer}`"]
@@ -43,7 +44,8 @@ def rows(simulated: Paths, measured: Paths, timers: Sequence[str]) -> Iterator[l
 
 
 def agreement(simulated: Paths, measured: Paths, timers: Sequence[str]) -> str:
-    """Returns, as text, in how many comparisons of a path, timer and figure the intervals overlap."""
+    """Returns, as text, in how many of the comparisons (of a path, a timer and a figure) the intervals of
+    ns-3 and of the lab overlap."""
     found = [
         overlap(simulated.bounds(path, timer, figure), measured.bounds(path, timer, figure))
         for path in measured.names

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares timers over drawn paths by the logarithms of their response times relative to stock's.
+"""Compares timers over drawn paths by the logarithms of their response times relative to those under stock
+Linux's timer.
 
-Runs of a path under two timers are paired by their seed. A figure of a path is the mean over its seeds of
-ln(figure / figure under stock); a figure of several paths is the mean over the paths. The bootstrap draws
-paths within each family, and then seeds within each path."""
+Runs of a path under two timers are paired by their seed. For a figure such as the p99, the value of a path is
+the mean over its seeds of ln(figure / figure under stock), and the value of several paths is the mean over
+the paths. The bootstrap draws paths within each family, and then seeds within each path."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def of_ns3(run: Run) -> tuple[str, str]:
 
 
 def of_lab(run: Run) -> tuple[str, str]:
-    """Returns the same of a run in the lab, whose algorithm is CUBIC with a timer."""
+    """Returns the path and the timer of a run in the lab, whose algorithm consists of CUBIC and a timer."""
     _, first, *more = run.algorithm.split("+")
     floors = [
         word.removeprefix("rto_min-").removesuffix("ms") for word in more if word.startswith("rto_min-")
@@ -52,8 +53,9 @@ def family_of(path: str) -> str:
 
 
 class Paths:
-    """The runs of a set of paths, as one array per timer and metric with a row for each path and a column for
-    each seed. Left out are seeds that most paths lack, and paths that lack a timer or one of the seeds."""
+    """The runs of a set of paths: for each timer and metric, an array with a row for each path and a column
+    for each seed. Seeds that half of the paths or more lack are left out, and then paths that lack a timer or
+    a seed."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         by: dict[str, dict[str, dict[int, Run]]] = {}
@@ -83,7 +85,7 @@ class Paths:
 
     @functools.cache  # noqa: B019 (the object lives as long as the process)
     def values(self, timer: str, metric: str) -> Floats:
-        """Returns an array of paths × seeds; a metric that a run lacks is 0."""
+        """Returns `metric` under `timer` as an array of paths × seeds; a metric that a run lacks is 0."""
         return np.array([[run.metrics.get(metric, 0.0) for run in of] for of in self._runs[timer]])
 
     @property
@@ -98,7 +100,8 @@ class Paths:
         return float(self.logs(timer, figure)[self.names.index(path)].mean())
 
     def bounds(self, path: str, timer: str, figure: str) -> tuple[float, float, float]:
-        """Returns a path's ratio to stock with Student's 95 % interval over its seeds."""
+        """Returns a path's ratio of `figure` to that under stock, and both ends of Student's 95 % interval
+        over its seeds."""
         middle, half = mean_interval(self.logs(timer, figure)[self.names.index(path)].tolist(), 0.95)
         half = half or 0.0
         return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
@@ -107,7 +110,8 @@ class Paths:
         return [path for path in self.names if self.bounds(path, timer, figure)[1] > limit]
 
     def gains_and_harms(self, timer: str, figure: str, family: str = "") -> tuple[int, int, int]:
-        """Returns the number of paths whose whole interval is below 1, contains 1, and is above 1."""
+        """Returns the numbers of paths on which the whole interval of the ratio to stock is below 1, on which
+        it contains 1, and on which it is wholly above 1."""
         of = [self.bounds(self.names[k], timer, figure) for k in self.places(family)]
         gains, harms = sum(high < 1 for _, _, high in of), sum(low > 1 for _, low, _ in of)
         return gains, len(of) - gains - harms, harms
@@ -127,8 +131,8 @@ class Drawing:
         self._seeds = rng.integers(0, paths.seeds, (*self._paths.shape, paths.seeds))
 
     def _means(self, values: Floats, family: str) -> tuple[Floats, Floats, Floats]:
-        """Returns the mean over seeds of each path of the family, each bootstrap sample's means (samples ×
-        drawn paths), and which path each of these is."""
+        """Returns the means over seeds of the family's paths, those in each bootstrap sample (samples × drawn
+        paths), and the index of the path to which each of the latter belongs."""
         order = [family_of(self.paths.names[k]) for k in self._paths[0]]
         chosen = [k for k, of in enumerate(order) if family in ("", of)]
         paths = self._paths[:, chosen]
@@ -141,12 +145,13 @@ class Drawing:
         return float(np.exp(each.mean())), np.exp(drawn.mean(axis=1))
 
     def judged(self, figure: str, limit: str, least_gain: float) -> int:
-        """Returns the number of paths where the limit's figure is at most `least_gain` of stock's."""
+        """Returns the number of paths on which `figure` under the timer `limit` is at most `least_gain` times
+        that under stock."""
         return int((self.paths.logs(limit, figure).mean(axis=1) <= math.log(least_gain)).sum())
 
     def share(self, timer: str, figure: str, limit: str, least_gain: float) -> Drawn:
-        """Returns ln(timer / stock) / ln(limit / stock), each a mean over the paths where the limit's figure
-        is at most `least_gain` of stock's."""
+        """Returns ln(timer / stock) / ln(limit / stock) of `figure`, each logarithm a mean over the paths on
+        which `figure` under `limit` is at most `least_gain` times that under stock."""
         of_limit = self.paths.logs(limit, figure)
         counts = of_limit.mean(axis=1) <= math.log(least_gain)
         each, drawn, paths = self._means(self.paths.logs(timer, figure), "")
@@ -158,9 +163,10 @@ class Drawing:
         )
 
     def over_floor(self, timer: str, figure: str) -> Drawn:
-        """Returns the geometric mean over paths of `figure` relative to that of the path's best fixed rto_min
-        with no more spurious retransmissions, which is chosen on every second seed and judged on the others,
-        both ways round; stock if no other qualifies."""
+        """Returns the geometric mean over paths of `figure` under `timer` relative to that under the path's
+        best fixed rto_min. The best is chosen among those with no more spurious retransmissions than `timer`,
+        on every second seed, and judged on the other seeds, both ways round. It is stock if no other
+        qualifies."""
         logs = np.array([self.paths.logs(floor, figure) for floor in FLOORS])
         spurious = np.array([self.paths.values(floor, SPURIOUS) for floor in FLOORS])
         most, out = self.paths.values(timer, SPURIOUS), np.empty_like(logs[0])
@@ -173,7 +179,8 @@ class Drawing:
         return float(np.exp(each.mean())), np.exp(drawn.mean(axis=1))
 
     def more_spurious(self, timer: str, family: str) -> tuple[float, float, float]:
-        """Returns spurious retransmissions in 1,000 segments beyond stock's, with a 95 % interval."""
+        """Returns how many more spurious retransmissions in 1,000 segments `timer` causes than stock, with
+        the ends of a 95 % interval."""
         more = self.paths.values(timer, SPURIOUS) - self.paths.values(STOCK, SPURIOUS)
         each, drawn, _ = self._means(more, family)
         return float(each.mean()), *interval(drawn.mean(axis=1))
@@ -186,8 +193,8 @@ class Drawing:
         return [f for f in self.paths.families() if self.more_spurious(timer, f)[1] > limit]
 
     def overrun(self, timer: str, family: str) -> Drawn:
-        """Returns the mean time from a fade's end to the next retransmission over all fades of the family's
-        paths, divided by stock's mean."""
+        """Returns the mean time under `timer` from a fade's end to the next retransmission, over all fades of
+        the family's paths, divided by the mean under stock."""
         found = []
         for name in (timer, STOCK):
             number = self.paths.values(name, "overruns")

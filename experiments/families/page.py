@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes drawn.md: response times under each timer over paths that were drawn by families."""
+"""Makes drawn.md, the page on response times under several timers over paths that were drawn by families."""
 
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _compared(drawing: Drawing, timer: str, family: str = "") -> Row:
-    """Returns the cells of `COMPARED`: a timer beside stock over the paths of a family, or over all."""
+    """Returns the cells of the columns `COMPARED`, which compare `timer` with stock over the paths of
+    `family`, or over all paths if it is ""."""
     texts = (spread(drawing.over_stock(timer, figure, family)) for figure in FIGURES)
     counts = drawing.paths.gains_and_harms(timer, SLOW, family)
     more = _signed(*drawing.more_spurious(timer, family))
@@ -175,7 +176,8 @@ def _described(table: Mapping[str, Any], more: Mapping[str, Any]) -> str:
 
 
 def _worst(kept: Paths) -> Iterator[Row]:
-    """Yields the three paths on which each of our timers does worst, by the slowest 2 %."""
+    """Yields rows on the three paths where each of our timers has the largest ratio to stock in the slowest 2
+    % of response times."""
     for timer in OURS:
         for path in sorted(kept.names, key=lambda path: -kept.mean(path, timer, SLOW))[:3]:
             texts = ("{} ({}-{})".format(*map(ratio, kept.bounds(path, timer, of))) for of in (P99, SLOW))
@@ -183,7 +185,8 @@ def _worst(kept: Paths) -> Iterator[Row]:
 
 
 def _beside(tuning: Paths, kept: Paths) -> str:
-    """Returns a table with each timer's figures on the paths for tuning and on those kept, or nothing."""
+    """Returns a table with the figures of each timer on the paths for tuning and on those kept; "" without
+    paths for tuning."""
     if not tuning.names:
         return ""
     each = {"tuning": Drawing(tuning), "kept": Drawing(kept)}
@@ -195,7 +198,7 @@ def _beside(tuning: Paths, kept: Paths) -> str:
 
 
 def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
-    """Returns the variables of the page's section on the lab, or nothing without runs there."""
+    """Returns the template's variables for the page's section on the lab; none without runs in the lab."""
     timers = ("stock:rto_min_us=5000", *OURS)
     if not measured.names:
         return {}

@@ -18,13 +18,15 @@ PROFILE = "captured"
 
 
 def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a captured run: each response time that the application measured, in us."""
+    """Returns the numbers of a captured run that are stored: each response time that the application
+    measured, in us."""
     return {}, {"response_us": np.loadtxt(folder / "requests", usecols=0, ndmin=1)}
 
 
 @dataclass(frozen=True)
 class Forecasts:
-    """A scenario's captured runs, and forecasts from all these captures, one run for each timer setting."""
+    """A batch of a scenario's captured runs and of forecasts: for each timer setting, one run that holds the
+    forecast from all these captures."""
 
     file: Path
 

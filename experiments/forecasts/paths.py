@@ -33,8 +33,8 @@ APART, FACTOR, NEAR, ALIKE = 0.003, 1.5, 1.0, 0.10
 
 
 def batches(folder: Path, _profile: str) -> list[Forecasts]:
-    """Returns the runs of all scenarios with few segments in flight. The held-out scenarios, named "kept",
-    come last."""
+    """Returns a batch for each scenario with few segments in flight. The held-out scenarios, with "kept" in
+    their names, come last."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
     stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=lambda s: ("kept" in s, s))
     return [Forecasts(folder / f"{stem}.toml") for stem in stems]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces hwang2018 in ns-3 and on real Linux: a neural network tells random from congestion losses."""
+"""Reproduces the paper hwang2018 in ns-3 and on real Linux: a TCP sender whose neural network tells random
+losses from losses due to congestion."""
 
 from pathlib import Path
 

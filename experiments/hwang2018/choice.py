@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Evaluates settings of the loss classifier `history` in ns-3, on networks that the results page does not
-use. `history` combines a neural network's outputs for a loss and for earlier losses of the connection. The
+"""Evaluates settings of the loss classifier `history` in ns-3, on networks that no result of simulated.md is
+from. `history` combines a neural network's outputs for a loss and for earlier losses of the connection. The
 rule in calibration.toml chooses its threshold and checks the weight of earlier losses."""
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ DROPS = "queue_dropped_packets"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A value of a parameter of the loss classifier `history`, and the results of senders that use it.
-    `drops`, `rtt` and `jain` are ratios from runs without random loss. `drops` and `rtt` have one for a
-    transfer alone and one with a competing transfer, first without and then with reordering; `jain` has only
-    those with a competing transfer. They are ratios to NewReno, except that drops with reordering are
-    relative to the oracle, which knows each loss's cause."""
+    """A value of a parameter of the loss classifier `history`, and the results of senders with this value.
+    `drops` (at the queue), `rtt` (mean RTT) and `jain` (Jain's fairness index) are ratios from runs without
+    random loss. `drops` and `rtt` have four each: for a transfer alone and for one beside a competing
+    transfer, without reordering and then with it. `jain` has the two with a competing transfer. The ratios
+    are relative to NewReno, but drops with reordering to the oracle, which knows each loss's cause."""
 
     value: float
     drops: list[float]
@@ -41,8 +41,9 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns the results of the variants of `history` whose names begin with `prefix`, or [] unless all
-    senders have equally many runs."""
+    """Returns the results of the senders whose names begin with `prefix`, which use variants of the loss
+    classifier `history`. Returns [] if NewReno or the oracle has no runs, or if the senders do not all have
+    the same number of runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []
@@ -56,7 +57,8 @@ def chosen(among: list[Candidate]) -> Candidate | None:
 
 def table(found: Sample, prefix: str) -> list[list[str]]:
     """Returns a table row for each value of a parameter of the loss classifier `history`: its ratios to
-    NewReno or to the oracle (which knows each loss's cause), and whether the rule chooses this value."""
+    NewReno or to the oracle (which knows each loss's cause), and whether the rule in calibration.toml chooses
+    this value. The names of the senders in `found` that use `history` begin with `prefix`."""
     among = candidates(found, prefix)
     best = chosen(among)
     return [
@@ -101,8 +103,9 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns two table rows of ratios for CUBIC with the classifier `history`, for networks with randomly
-    drawn queues and with CoDel; [] unless all compared senders have equally many runs."""
+    """Returns two table rows that compare CUBIC with the loss classifier `history` with CUBIC without it: one
+    for networks with randomly drawn queues, and one for the same networks with CoDel. Returns [] if one of
+    the compared senders lacks runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Judges, by set criteria, senders that keep their window after a loss that a classifier calls random."""
+"""Judges senders that keep their window after a loss that a classifier calls random, by criteria for their
+goodput and for the harm that they do."""
 
 from __future__ import annotations
 
@@ -42,9 +43,9 @@ def judged(
     least: float | None = None,
     most: float = 0.0,
 ) -> list[str]:
-    """Returns a table row with the criterion `what`, the sender, the limit, and the verdict on the worst
-    condition. `by` is a ratio, or a ratio for each condition, that must be at least `least` or, without
-    `least`, at most `most`."""
+    """Returns a table row with the criterion `what`, the sender, the limit, the worst ratio and the verdict.
+    `by` is a ratio, or a ratio for each network condition. It must be at least `least` or, if `least` is
+    None, at most `most`."""
     known = {where: of for where, of in (by if isinstance(by, Mapping) else {"": by}).items() if of}
     row = [what, name_of(sender), f"≤ {most:g}" if least is None else f"≥ {least:g}"]
     if not known:
@@ -60,8 +61,9 @@ def judged(
 
 
 def main_result(found: Sample) -> dict[str, Estimate]:
-    """Returns the ratio of the goodput of `history` to the goodput of NewReno, of Veno and of the oracle, at
-    a random loss of 0.01 on the path of figure 5."""
+    """Returns the ratios of the goodput with the loss classifier `history` to the goodputs of NewReno, of
+    Veno and of the oracle (which knows each loss's cause), at a random loss rate of 0.01 on the path of the
+    paper's figure 5."""
     at = found.at(scenario="5", loss_rate=1e-2)
     others = {"newreno": "newreno", "veno": "veno-5", "oracle": "oracle"}
     return {name: at.at("ml-history").over(at.at(base), "goodput_mbps") for name, base in others.items()}
@@ -84,9 +86,9 @@ def rows(found: Sample) -> Iterator[list[str]]:
 
 
 def no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[list[str]]:
-    """Yields a table row for each criterion on harm that `sender` may do. `found` has the runs of the
-    scenario harm; `plain` is the sender without a loss classifier, `oracle` the sender that knows each loss's
-    cause."""
+    """Yields a table row for each criterion that limits the harm that `sender` does to the queue and to a
+    competing transfer. `found` has the runs of the scenario file harm.toml; `plain` is the sender without a
+    loss classifier, `oracle` the sender that knows each loss's cause."""
 
     def over(runs: Sample, base: str, metric: str, plus: float = 0.0) -> dict[str, Estimate]:
         return {
@@ -116,8 +118,8 @@ def no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[lis
 
 def drops(found: Sample) -> Iterator[list[str]]:
     """Yields a table row for each condition with random loss: the queue drops per 1000 delivered packets of
-    the sender without a classifier, of Westwood+, of the oracle and of `history`, and the ratios of the drops
-    of `history` to those of the other three."""
+    four senders (one without a loss classifier, Westwood+, one with the oracle, which knows each loss's
+    cause, and one with `history`), and the ratios of the drops with `history` to those of the others."""
     for beside, words in ((0, "alone"), (1, "shared")):
         for where, here in found.at(loss_rate=1e-2, beside=beside).conditions().items():
             base = "cubic" if here.at("cubic") else "newreno"
@@ -131,9 +133,10 @@ def drops(found: Sample) -> Iterator[list[str]]:
 
 
 def missed_by_others(found: Sample) -> dict[str, Any]:
-    """Returns table rows, limits and numbers of conditions met for two criteria: Jain's index without
-    random loss ("jain"), and a competitor's goodput relative to that beside BBR ("neighbour"). Senders
-    have our classifier `history`, the oracle (which knows each loss's cause), or neither."""
+    """Returns, for two criteria, table rows, the limit, and the number of conditions in which each of three
+    senders meets the criterion. "jain" is Jain's index without random loss; "neighbour" is a competing
+    transfer's goodput with random loss, relative to its goodput beside BBR. The senders have our loss
+    classifier `history`, the oracle (which knows each loss's cause), or no classifier."""
     shared = found.at(scenario="harm", beside=1)
     jain: list[tuple[str, list[Estimate]]] = []
     neighbour: list[tuple[str, list[Estimate]]] = []

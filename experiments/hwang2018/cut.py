@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of senders that reduce their window by the probability of congestion, and computes
-cut.md."""
+"""Lists the runs of senders that reduce their window at a loss in proportion to the probability of
+congestion, and computes the tables of cut.md."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def compared(here: Sample, where: str) -> list[list[str]]:
-    """Returns a table row for each loss classifier in the condition `where`: the ratio of each metric of the
-    sender that cuts by the probability of congestion to that of the sender that keeps or halves its window,
-    and ratios to NewReno and to the oracle."""
+    """Returns a table row for each loss classifier from `here`, the runs in the condition `where`. A row has
+    the ratio of each metric of the sender that cuts its window by the probability of congestion to that of
+    the sender that keeps or halves it, and ratios to NewReno and to the oracle."""
     rows = []
     for decided, cut in PAIRS.items():
         own, base = here.at(cut), here.at(decided)
@@ -77,8 +77,9 @@ def ratios(
 
 
 def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
-    """Returns the ratios of the goodput and the drops of the runs `own` to those of NewReno, and of the
-    goodput and the competing transfer's goodput to those of the oracle."""
+    """Returns, as text, ratios of the runs `own` to other senders' runs in `here`: the goodput and the queue
+    drops to those of NewReno, and the goodput and the competing transfer's goodput to those with the oracle
+    (which knows each loss's cause)."""
     return [
         *ratios(own, here.at("newreno"), ("goodput_mbps", criteria.DROPS), by),
         *ratios(own, here.at("oracle"), ("goodput_mbps", "beside_goodput_mbps"), by),
@@ -86,8 +87,9 @@ def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
 
 
 def together(found: Sample, where: str) -> list[list[str]]:
-    """Returns the rows of `compared` over all conditions of `found` together. Runs are compared in pairs with
-    the same seed and the same condition."""
+    """Returns a table row for each loss classifier as `compared` does, but over all conditions in `found`
+    together. `where` is the first cell of the row. Runs are compared in pairs with the same seed and the same
+    condition."""
     named = Sample(
         replace(run, labels={**run.labels, "where": condition})
         for condition, here in found.conditions().items()

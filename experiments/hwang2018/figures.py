@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws hwang2018's figures 5 to 9 (goodput and cwnd under random loss), and figures of our lab runs."""
+"""Draws figures 5 to 9 of the paper hwang2018 (goodput and cwnd under random loss) from our runs in ns-3, and
+figures of our runs on Linux in the lab."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"
 
 
 def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
-    """Yields the paper's figures 5 to 9, as far as there are runs in ns-3. `printed` has, for each sender,
-    a loss rate and the paper's goodput at this rate, divided by the goodput without loss."""
+    """Yields figures 5 to 9 of hwang2018, drawn from our runs in ns-3, as far as there are runs. `printed`
+    has, for each sender, a loss rate and the paper's goodput at this rate divided by that without loss."""
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
     for file, senders, who in (
         ("05", PAPERS, "NewReno's kind"),
@@ -60,7 +61,8 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
 
 
 def lab(found: Sample) -> Iterator[Figure]:
-    """Yields charts of goodput by random loss rate in the lab: senders based on NewReno, and on CUBIC."""
+    """Yields two charts of goodput against the random loss rate in the lab: one of the senders based on
+    NewReno and one of those based on CUBIC, each with other senders for comparison."""
     for file, of, base, others in (
         ("lab-figure-05", "NewReno's kind", "reno", ("veno", "westwood", "vegas", "bbr")),
         ("lab-figure-05-cubic", "CUBIC's kind", "cubic", ("bbr",)),
@@ -84,7 +86,8 @@ def _lines(
     file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
     *, over: float | None = None, printed: Sequence[Json] = (),
 ) -> Iterator[Figure]:  # fmt: skip
-    """Yields a chart of goodput by label `key`, with `over` relative to the runs whose `key` is `over`."""
+    """Yields a chart of the senders' goodput against the label `key`. If `over` is given, the goodput is
+    divided by that at the value `over` of the label. `printed` has points of the paper."""
     import altair as alt
 
     rows: list[Json] = []

@@ -32,7 +32,8 @@ def keep(_run: Any, result: Mapping[str, Any]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs in ns-3, and without `profile` also those in the lab, which take virtual machines."""
+    """Returns the batches of runs in ns-3 and, if `profile` is "", also those in the lab, which need virtual
+    machines."""
     found: list[Batch] = [SimulatedRuns(folder / f"{name}.toml", profile or "quick", keep) for name in FILES]
     return found if profile else [*found, LabRuns(folder / "lab" / f"{LAB}.toml", "full", lab.keep)]
 
@@ -77,9 +78,9 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def between(found: Sample, start: float, end: float) -> dict[Any, float]:
-    """Returns the goodput between the times `start` and `end` in Mbit/s, by run number. `found` has the runs
-    of one sender: for each number a run until `start` and a run until `end`, which begins with the same
-    transfer."""
+    """Returns the goodput in Mbit/s between the times `start` and `end` in seconds, by run number. `found`
+    has the runs of one sender: for each number one that ends at `start` and one that ends at `end`. Until
+    `start` both are the same."""
     sums = {
         at: {run.run: at * run.metrics["goodput_mbps"] for run in found.at(duration_s=at)}
         for at in (start, end)
@@ -94,8 +95,8 @@ def between(found: Sample, start: float, end: float) -> dict[Any, float]:
 
 
 def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
-    """Returns a table row for each sender: its goodput in each period between two successive times of
-    `ends`."""
+    """Returns a table row for each sender: its goodput in Mbit/s in each of the periods that end at the times
+    `ends`, in seconds."""
     periods = list(zip([0.0, *ends], ends, strict=False))
     return [
         [
@@ -107,8 +108,8 @@ def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
 
 
 def late(found: Sample, ends: Sequence[float]) -> dict[str, Estimate]:
-    """Returns, for each other sender, the ratio of the goodput of `online` to the goodput of this sender, in
-    the last period between two of the times `ends`."""
+    """Returns, for each other sender, the ratio of the goodput with the loss classifier `online` to the
+    goodput of this sender, between the last two of the times `ends`."""
     of = {name: between(own, *ends[-2:]) for name, own in found.senders().items()}
     return {
         name: student_ratio(of[ONLINE], values, CONFIDENCE) for name, values in of.items() if name != ONLINE
@@ -149,9 +150,9 @@ def _conditions(found: Sample) -> list[tuple[str, Sample]]:
 
 
 def clean(found: Sample) -> list[list[str]]:
-    """Returns a table row for each condition without random loss: the ratios of the goodput, queue drops and
-    mean RTT of `online` to those of NewReno and, with a competing transfer, of this transfer's goodput and of
-    Jain's index."""
+    """Returns a table row for each condition without random loss: the goodput, the queue drops and the mean
+    RTT with the loss classifier `online`, divided by NewReno's. If there is a competing transfer, the row
+    also has its goodput and Jain's index, divided by those beside NewReno."""
     rows = []
     for where, here in _conditions(found):
         own, base = here.at(ONLINE), here.at("newreno")
@@ -164,9 +165,10 @@ def clean(found: Sample) -> list[list[str]]:
 
 
 def lossy(found: Sample) -> list[list[str]]:
-    """Returns a table row for each condition with random loss: the ratios of the goodput of `online` to that
-    of other senders, of its drops to those of the oracle and of `history`, and of the goodput of a competing
-    transfer to that beside the oracle."""
+    """Returns a table row for each condition with random loss: the goodput with the loss classifier
+    `online`, divided by that of each other sender; its queue drops, divided by those with the oracle (which
+    knows each loss's cause) and with `history`; and a competing transfer's goodput, divided by that beside
+    the oracle."""
     rows = []
     for where, here in _conditions(found):
         own = here.at(ONLINE)
@@ -179,8 +181,8 @@ def lossy(found: Sample) -> list[list[str]]:
 
 
 def calls(found: Sample) -> list[list[str]]:
-    """Returns a table row for each sender with a loss classifier: the numbers of its decisions over all
-    conditions, by true cause."""
+    """Returns a table row for each sender with a loss classifier: the numbers of its decisions in all
+    conditions together, by true cause of the loss and by decision."""
     return [
         [name_of(name), *map(str, own.calls())]
         for name, own in found.senders().items()

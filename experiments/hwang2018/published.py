@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares each number and each comparison that hwang2018 prints with our result (published.csv), and judges
-it."""
+"""Compares each number and each comparison that the paper hwang2018 prints with our result, and says whether
+it is reproduced."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SCENARIOS = {"figure-5": "5", "figure-7": "7", "figure-9": "9"}
 
 
 def verdict(printed: str, ours: Estimate) -> str:
-    """Returns "reproduced", "not reproduced" or "cannot be told". `printed` is a number, a range ("1 to
-    2") or a comparison (">1"). A number or a range is reproduced if our value differs from it by at most
-    `TOLERANCE`; otherwise, if the interval of our value reaches it, that cannot be told. A comparison is
-    reproduced if our whole interval is above the limit, and cannot be told if the limit is in the
-    interval."""
+    """Returns "reproduced", "not reproduced" or "cannot be told". `printed` is a number, a range ("1 to 2")
+    or a comparison (">1"). A number or a range is reproduced if the value of `ours` differs from it by at
+    most the share `TOLERANCE`; if it differs by more, but its interval reaches the number or range, it cannot
+    be told. A comparison is reproduced if the whole interval is above the limit, and cannot be told if the
+    limit is within the interval."""
     if not ours:
         return "cannot be told"
     numbers = [float(number) for number in re.findall(r"\d+\.?\d*", printed)]
@@ -39,8 +39,8 @@ def verdict(printed: str, ours: Estimate) -> str:
 
 
 def rows(found: Sample, trained: Sequence[Sequence[str]], folder: Path) -> Iterator[list[str]]:
-    """Yields a table row for each number or comparison in the paper. `trained` are the rows of the table of
-    the classifier's accuracy in training and in the test."""
+    """Yields a table row for each number or comparison in hwang2018: the paper's, ours and the verdict.
+    `trained` are the rows of the table of the classifier's accuracy in training and in the test."""
     for row in read(folder / "published.csv"):
         ours, paper = _ours(found, trained, row), row["printed"]
         shown = [paper.replace(">", "more than "), str(ours), verdict(paper, ours)]
@@ -67,7 +67,7 @@ def read(file: Path) -> list[dict[str, str]]:
 
 
 def at(words: str) -> dict[str, float]:
-    """Returns a network condition, as "loss_rate=0.01 rtt_ms=30", as labels of our runs."""
+    """Returns the labels of our runs, by name, that a text as "loss_rate=0.01 rtt_ms=30" gives."""
     return {key: float(value) for key, _, value in (word.partition("=") for word in words.split())}
 
 

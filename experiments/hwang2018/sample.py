@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Selects hwang2018's runs by sender and condition, and computes means and ratios over runs."""
+"""Selects runs of the paper hwang2018 by sender and condition, and computes means and ratios over runs."""
 
 from __future__ import annotations
 
@@ -81,14 +81,16 @@ def condition(labels: Mapping[str, Any]) -> str:
 
 
 class Sample(list[Run]):
-    """A list of runs, labelled by `sender` and by each setting that differs (last part of its path)."""
+    """A list of runs. A run's labels are its `sender` and the settings in which runs of a scenario differ. A
+    label's name is the last part of the setting's name, as `loss_rate` of `topology.loss_rate`."""
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Sample:
         return cls(replace(run, labels=_short(run), metrics={**run.metrics, **_derived(run)}) for run in runs)
 
     def at(self, sender: str = "", /, **columns: Any) -> Sample:
-        """Returns the runs of `sender` (default: all) whose named columns or labels have the given values."""
+        """Returns the runs of `sender` ("": of all senders) that have the given values. Each keyword is the
+        name of an attribute of `Run` or of a label."""
         return Sample(select(self, **columns, **({"sender": sender} if sender else {})))
 
     def senders(self) -> dict[str, Sample]:
@@ -118,7 +120,8 @@ class Sample(list[Run]):
         return student_ratio(values(self), values(base), CONFIDENCE)
 
     def calls(self) -> list[int]:
-        """Returns counts of fast retransmits in the order of `CALLS`: by true cause, then by decision."""
+        """Returns four counts of fast retransmits: random losses called random and called congestion, then
+        congestion losses called random and called congestion."""
         return [round(self.total(name)) for name in CALLS]
 
     def accuracy(self) -> Estimate:

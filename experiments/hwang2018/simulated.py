@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of hwang2018's senders in ns-3, and computes the tables and figures of simulated.md."""
+"""Lists the runs in ns-3 of the senders in the paper hwang2018, and computes the contents of simulated.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ DECIDED = tuple(name for name in SENDERS if name.startswith(("veno-", "ml-")) an
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run: metrics, training data and, for figure 6, the mean cwnd by second."""
+    """Returns what is stored of a run in ns-3: its metrics, data for training the loss classifier (inputs and
+    true cause of each loss) and, if figure 6 shows the run, the mean cwnd in each second."""
     measured = result["run"]["metrics"]
     series = training.keep(result.get("losses"))
     drawn = (run.document.name, run.scenario.topology.loss_rate) == ("5", figures.OVER_TIME_AT)
@@ -151,9 +152,9 @@ def friendly_region(runs: Sequence[Run]) -> dict[str, Estimate]:
 
 
 def acks(found: Sample) -> Iterator[list[str]]:
-    """Yields a table row for each sender: its goodput, and the ratio of the goodput of `history` to it, in
-    three cases: an ACK for every second segment, an ACK for every segment, and an ACK for every segment in
-    runs of only 15 s."""
+    """Yields a table row for each sender: its goodput, and that with the loss classifier `history` divided
+    by it, in three cases: an ACK for every second segment, an ACK for every segment, and an ACK for every
+    segment in runs of only 15 s."""
     cases = (("100", 2), ("100", 1), ("15", 1))
     runs = [found.at(duration_s=float(of), delayed_ack_segments=every) for of, every in cases]
     for name in found.senders():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Computes what the paper's tables 1 and 2 imply about its runs, and our tables with the setting that they
+"""Computes what tables 1 and 2 of hwang2018 (decisions of loss classifiers by true cause) imply about the
+paper's runs, and the same tables from our runs with the queue and the rate that the paper's counts
 suggest."""
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ Published = Mapping[tuple[str, float], Sequence[int]]
 
 
 def published(rows: Sequence[Mapping[str, str]]) -> dict[tuple[str, float], list[int]]:
-    """Returns the paper's counts in the order of `CALLS`, by sender and random loss rate."""
+    """Returns hwang2018's numbers of fast retransmits by true cause and decision, in the order of `CALLS`,
+    for each sender and random loss rate. `rows` are those of published-tables.csv."""
     return {(row["sender"], float(row["loss_rate"])): [int(row[name]) for name in CALLS] for row in rows}
 
 
 def packets_needed(paper: Published) -> list[list[str]]:
-    """Returns a row for each sender: for each random loss rate of `LOSSY`, how many thousand packets would
-    have as many random losses on average as the paper counts, plus or minus the standard deviation of this
-    estimate."""
+    """Returns a table row for each sender: for each random loss rate of `LOSSY`, how many thousand packets
+    would have as many random losses on average as the counts `paper` of hwang2018, plus or minus the standard
+    deviation of this estimate."""
 
     def shown(sender: str, rate: float) -> str:
         if (sender, rate) not in paper:
@@ -35,8 +37,8 @@ def packets_needed(paper: Published) -> list[list[str]]:
 
 
 def ours(found: Sample) -> list[list[str]]:
-    """Returns a row for each RTT and sender: its counts of fast retransmits, as in `CALLS`, by random loss
-    rate, over all seeds."""
+    """Returns a table row for each RTT and sender: for each random loss rate the numbers of fast retransmits
+    by true cause and decision, in the order of `CALLS`, summed over all seeds."""
     rows = []
     for rtt in sorted({run.labels["rtt_ms"] for run in found}, reverse=True):
         of_rtt = found.at(rtt_ms=rtt)
@@ -48,8 +50,9 @@ def ours(found: Sample) -> list[list[str]]:
 
 
 def ratio_to_veno(found: Sample) -> dict[str, str]:
-    """Returns ML-TCP's goodput and number of fast retransmits relative to those of Veno with β = 5, in runs
-    `found` under one condition; {} if a sender has no run."""
+    """Returns, as text, the goodput and the number of fast retransmits of ML-TCP (the sender of hwang2018),
+    divided by those of Veno with β = 5. The runs `found` are under one condition. Returns {} if one of the
+    two senders has no runs."""
     own, veno = found.at("ml-hwang2018"), found.at("veno-5")
     if not own or not veno or not sum(veno.calls()):
         return {}

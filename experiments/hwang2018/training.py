@@ -27,7 +27,8 @@ CHOICES = Choices(INPUTS, hidden=8, starts=1, penalty=1e-4, epochs=150, rate=0.0
 
 
 def keep(losses: Mapping[str, Any] | None) -> dict[str, Floats]:
-    """Returns the classifier's inputs and the true cause of each fast retransmit after a loss."""
+    """Returns the loss classifier's inputs and the true cause (`congested`: 1 or 0) of each fast retransmit
+    in which a packet was lost; {} if there are no fast retransmits."""
     if not losses or not losses["rows"]:
         return {}
     columns = dict(zip(losses["columns"], zip(*losses["rows"], strict=True), strict=True))
@@ -39,8 +40,9 @@ def keep(losses: Mapping[str, Any] | None) -> dict[str, Floats]:
 
 
 def tables(found: Sample) -> dict[str, list[list[str]]]:
-    """Returns rows of two tables: the loss classifier's accuracy in training and test ("trained"), and in
-    the test by random loss rate ("by_rate"). Empty if there are too few events for training."""
+    """Returns the rows of two tables: the loss classifier's accuracy in training and in the test ("trained"),
+    and its accuracy in the test by random loss rate ("by_rate"). Returns {} if there are too few fast
+    retransmits for training."""
     runs = [run for run in found.at(scenario=SCENARIO) if "congested" in run.series]
     if not runs:
         return {}
@@ -68,7 +70,9 @@ def _tried(what: str, events: Dataset) -> list[str]:
 
 
 def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list[str]]:
-    """Yields the classifier's accuracy by random loss rate, trained on equally many losses of each cause."""
+    """Yields a table row for each random loss rate with the accuracy of the loss classifier on `events`
+    (losses) at this rate, trained on equally many events of each cause. `causes` has the indices of the
+    training events that are not due to congestion, and of those that are."""
     right: dict[float, list[tuple[float, float]]] = {rate: [] for rate in TABLES}
     for k in range(TIMES):
         draw = np.random.default_rng(k + 1)

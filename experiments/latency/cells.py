@@ -34,7 +34,8 @@ class Sample:
     """Response times in groups (blocks of requests, or runs); the bootstrap draws whole groups."""
 
     def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
-        """Takes each group's slowest response times, and the number of all its response times (`sizes`)."""
+        """Takes the slowest response times of each group, in ms, and the number of all its response times
+        (`sizes`)."""
         every = np.concatenate(times_ms)
         slowest = np.argsort(-every, kind="stable")[: int(np.ceil(sum(sizes) * KEPT)) + 1]
         self._values = every[slowest]
@@ -146,7 +147,8 @@ class Cell:
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns how often bootstrap samples contain each group of `timer`, over all runs or one half."""
+        """Returns how often bootstrap samples contain each group of `timer`: of all its runs if `half` is
+        None, or of one half of them (0 or 1)."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 
@@ -192,7 +194,8 @@ class Cell:
         return np.asarray(np.log(self._column(timer, figure, 1 - chosen, drawn) / base))
 
     def _spurious(self, timer: str, half: int, drawn: bool) -> Floats:
-        """Returns spurious retransmissions per 1,000 segments; with `drawn`, for each bootstrap sample."""
+        """Returns spurious retransmissions per 1,000 segments in one half (0 or 1) of the runs; with `drawn`,
+        for each bootstrap sample."""
         of = self.timers[timer]
         k = slice(half, None, 2) if len(of.segments) > 1 else slice(None)
         weights = self.weights(timer, half) if drawn else np.ones((1, len(of.segments[k])))

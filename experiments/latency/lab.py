@@ -50,7 +50,8 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: kernel counters, response times, and data on outages and queues."""
+    """Returns the numbers of a run that are stored: kernel counters, response times, and data on outages and
+    queues."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -69,7 +70,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs of docs/latency.md; with `profile`, only the wired path's under that profile."""
+    """Returns the batches of runs of docs/latency.md; with a `profile`, only the batch of the wired path with
+    this profile."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:
@@ -90,7 +92,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def timer_of(algorithm: str) -> str:
-    """Returns the title on the page of the timer in `algorithm`, the name of an algorithm in the lab."""
+    """Returns the title that the page uses for the timer in `algorithm`, the lab's name of an algorithm."""
     _, first, *more = algorithm.split("+")
     if "linear" in more:
         return "thin linear"
@@ -174,7 +176,8 @@ def _table_by_path(cells: Sequence[Cell]) -> str:
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns a table of response times of our timers relative to each path's best fixed rto_min."""
+    """Returns a table of response times under `priced` and `priced/spaced` relative to those under each
+    path's best fixed rto_min."""
     figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
@@ -193,7 +196,8 @@ def _wired(c: Cell) -> str:
 def _other_paths(
     values: Sequence[float], text: Callable[[float], str], scale: Callable[[Any], Any] = np.asarray
 ) -> str:
-    """Returns, as text, the interval in which the mean over other similar paths can be expected."""
+    """Returns, as text, the interval in which the mean over other similar paths can be expected, from a
+    bootstrap over the `values`, one for each path."""
     low, high = interval(scale(means_drawn(values, SEED, DRAWS)))
     return f"; other paths like these: {text(low)} to {text(high)}"
 
@@ -218,8 +222,8 @@ def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
 
 def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
     """Returns bootstrap samples of spurious retransmissions per 1,000 segments under `timer` minus those
-    under Linux's own timer; nan for a single run. It draws run numbers, which the timers share, and
-    corrects the variance: that of the mean of n drawn runs is too small by (n - 1)/n."""
+    under Linux's own timer; nan for a single run. It draws run numbers, which the timers share. It corrects
+    the variance, because that of the mean of n drawn runs is too small by the factor (n - 1)/n."""
     ours, stock = c.timers[timer], c.timers[STOCK]
     n = min(len(ours.segments), len(stock.segments))
     if n < 2:

@@ -118,7 +118,8 @@ class Fades:
 
     def over_stock(self, timer: str) -> Drawn:
         """Returns the mean overrun (time from a fade's end to the lost request's response) under `timer`
-        divided by that under Linux's own timer, with bootstrap samples, for the fades that both have."""
+        divided by that under Linux's own timer, with bootstrap samples, for the fades that both timers
+        met."""
         ours, stock = self.timers[timer], self.timers[STOCK]
         both = sorted(ours.keys() & stock.keys())
         above, below = (np.array([of[key][1] for key in both]) for of in (ours, stock))

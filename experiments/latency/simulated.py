@@ -55,7 +55,8 @@ def guard_batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep_requests(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns counts, and the slowest response times in us of all and of a connection's later requests."""
+    """Returns counts of a run, and its slowest response times in us: those of all requests, and those of the
+    requests after the first `LEARNED`."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     series = {}
     for suffix, after in (("", 0), ("_late", LEARNED)):
@@ -173,7 +174,8 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields p99 and p99.9 of requests after the learning phase, relative to the best fixed rto_min."""
+    """Yields rows of p99 and p99.9 of the requests after the learning phase, relative to the best fixed
+    rto_min."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)
@@ -181,7 +183,8 @@ def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
 
 
 def _queue_criteria(queues: Sequence[Overload]) -> Iterator[Row]:
-    """Yields the criteria for goodput and drops at the overloaded queue where our timer does worst."""
+    """Yields table rows with the criteria for goodput and drops, each judged at the overloaded queue where
+    our timer does worst."""
     for part, limit, at_least in (("goodput", 0.98, True), ("drops", 1.10, False)):
         some = [queue for queue in queues if queue.compared(OURS[0], part)]
         if not some:

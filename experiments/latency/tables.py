@@ -122,8 +122,9 @@ def by_path(
     figures: Mapping[str, Callable[[int, str], Drawn]],
     head: Row,
 ) -> str:
-    """Returns a table with a row for each path: figures of Linux's own timer (`head`) in ms, then of our
-    timers. `figures` has functions of (index in `cells`, timer) that return a ratio."""
+    """Returns a table with a row for each path: the text of `requests`, figures of Linux's own timer in ms
+    (`head` has their titles), and for each of our timers the ratios of `figures`. Each of `figures` returns a
+    ratio, given the index of a path in `cells` and a timer."""
     stock_figures = [figure for figure in FIGURES if f"stock: {figure}" in head]
     whole = ["path", *head, *(f"`{t}`: {name}" for t in OURS for name in (*figures, "spurious"))]
     rows = []

@@ -23,8 +23,8 @@ Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
 
 @dataclass(frozen=True)
 class Work:
-    """Says where runs are executed (`place`), which cache is used, and whether cached runs are executed again
-    (`fresh`)."""
+    """Says how runs are executed: on this machine or on a cluster (`place`), with which folder as `cache`,
+    and whether runs that are in the cache are executed again (`fresh`)."""
 
     place: Place = field(default_factory=Place)
     cache: Path | None = None  # None: the user's cache folder
@@ -36,23 +36,27 @@ class Work:
 class Batch(Protocol):
     @property
     def name(self) -> str:
-        """Returns the batch's name on the command line, scenario/profile."""
+        """Returns the batch's name on the command line: the scenario file's name, "/", and the profile."""
 
     def planned(self) -> list[Identity]:
-        """Returns the identity of every run of the batch, in the order in which the runs are executed."""
+        """Returns what identifies each run of the batch, in the order in which the runs are executed: host,
+        scenario, profile, algorithm, labels, and number or seed."""
 
     def has(self, run: Run) -> bool:
-        """Returns whether a stored run belongs to the batch, even if it is no longer planned."""
+        """Returns whether the stored `run` has the host, scenario and profile of the batch. The scenario
+        file may have changed since, so that it no longer lists this run."""
 
     def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
-        """Yields the `wanted` runs, after executing those that the cache lacks; after an interrupt, the
-        finished ones. Adds a line to `failures` for each failed run. Raises UserError, FailedError."""
+        """Executes those of the `wanted` runs that are not in the cache, and yields all that have finished,
+        also after an interrupt. Adds a line to `failures` for each failed run. Raises UserError,
+        FailedError."""
 
 
 @dataclass(frozen=True)
 class LabRuns:
-    """The runs of a scenario in the lab. A run executes all algorithms in turn; `keep` returns what is
-    stored for one, given the scenario, the algorithm's folder and its metrics as in `tcplearn lab run`."""
+    """The runs of a scenario in the lab (Linux in virtual machines). A run executes all algorithms in turn.
+    `keep` returns the metrics and series to store for one algorithm; its arguments are the scenario, the
+    folder with the algorithm's results, and the metrics that `tcplearn lab run` computes from them."""
 
     file: Path
     profile: str
@@ -99,7 +103,8 @@ class LabRuns:
     def folders(
         self, numbers: Sequence[int], work: Work, failures: list[str]
     ) -> Iterator[tuple[Path, int, Any, Any]]:
-        """Executes runs with these `numbers` unless cached, and yields `read`'s arguments for each."""
+        """Executes the runs with these `numbers` that are not in the cache. Yields the arguments of `read`
+        for each finished run: its folder, its number, the scenario and the virtual machine."""
         from tcplearn.lab import kept, machine, run, scenario
 
         chosen = scenario.load(self.file, self.profile)
@@ -116,7 +121,8 @@ class LabRuns:
                     yield folder, number, chosen, ready
 
     def read(self, folder: Path, number: int, chosen: Any, ready: Any) -> Iterator[Run]:
-        """Yields a `Run` for each algorithm of a finished run in the lab, from the files in `folder`."""
+        """Yields a `Run` for each algorithm of a finished run in the lab, from the files in `folder`.
+        `number` is the run's number, `chosen` its scenario and `ready` the virtual machine."""
         from tcplearn.lab import guest, kept, results, run
 
         rows = results.rows(chosen, "", run.seed_of(chosen, number), folder, ready)
@@ -144,7 +150,8 @@ class LabRuns:
 
 @dataclass(frozen=True)
 class SimulatedRuns:
-    """The runs of a scenario in ns-3. `keep` returns what is stored, given a run and ns-3's JSON result."""
+    """The runs of a scenario in ns-3. `keep` returns the metrics and series to store for a run; its
+    arguments are the run and the parsed JSON result of ns-3."""
 
     file: Path
     profile: str
@@ -192,7 +199,7 @@ class SimulatedRuns:
                     yield self.read(chosen[job.key], result)
 
     def read(self, run: Any, result: Json) -> Run:
-        """Returns a run together with its figures, taken from the cached `result`."""
+        """Returns `run` as a `Run` for the file of runs, with what `keep` takes from the cached `result`."""
         from tcplearn.simulate import engine
 
         metrics, series = self.keep(run, result)
@@ -205,7 +212,8 @@ class SimulatedRuns:
 
 
 def lacking(batch: Batch, have: set[Identity], first: int | None = None) -> list[Identity]:
-    """Returns the batch's runs that are not in `have`; with `first`, only of each algorithm's first runs."""
+    """Returns the identities of the batch's planned runs that are not in `have`. If `first` is given, only
+    the runs with the `first` smallest numbers (in ns-3: seeds) are considered."""
     planned = batch.planned()
     if first is not None:
         numbers = sorted({number for *_, number in planned})[:first]

@@ -19,7 +19,8 @@ _LIBRARY = "lib"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The arguments of the command line. "" or None stands for the experiment's default."""
+    """The arguments of `tcplearn experiments`. An argument that was not given is "", () or None; then the
+    default applies."""
 
     name: str
     page: str = ""
@@ -39,7 +40,8 @@ class Chosen:
         return self.file or ROOT / "experiments" / self.name / "runs.parquet"
 
     def pages(self) -> Mapping[str, Page]:
-        """Returns the chosen pages by name, or all pages of the experiment. Raises UserError."""
+        """Returns the chosen page, or if none was chosen all pages of the experiment, by name. Raises
+        UserError if there is no such experiment or page."""
         known = sorted(
             f.parent.name for f in (ROOT / "experiments").glob("*/__init__.py") if f.parent.name != _LIBRARY
         )
@@ -54,7 +56,8 @@ class Chosen:
         return {name: page for name, page in pages.items() if self.page in ("", name)}
 
     def wanted(self) -> list[Batch]:
-        """Returns the chosen batches of runs, by default all that the chosen pages need. Raises UserError."""
+        """Returns the chosen batches of runs or, if none was chosen, all that the chosen pages need. Raises
+        UserError if there is no such batch."""
         every = {b.name: b for page in self.pages().values() for b in page.batches(self.folder, self.profile)}
         if unknown := [name for name in self.batches if name not in every]:
             raise UserError(
@@ -64,7 +67,8 @@ class Chosen:
 
 
 def show(chosen: Chosen, say: Callable[[str], None]) -> None:
-    """Prints how many planned runs of each batch are stored, and how many versions of the code made them."""
+    """Prints for each chosen batch how many of its planned runs are stored and, if several versions of the
+    code made these, how many versions."""
     found = runs.latest(runs.read(chosen.runs_file))
     have = {run.identity for run in found}
     for batch in chosen.wanted():
@@ -76,7 +80,8 @@ def show(chosen: Chosen, say: Callable[[str], None]) -> None:
 
 
 def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None:
-    """Writes the chosen pages; with `work`, executes missing runs first. Raises UserError, FailedError."""
+    """Writes the chosen pages. If `work` is given, the runs that are missing in the file of runs are executed
+    first. Raises UserError, FailedError."""
     failures = _do(chosen, work) if work else []
     found = runs.latest(runs.read(chosen.runs_file))
     pages, written = chosen.pages(), 0
@@ -100,7 +105,8 @@ def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None
 
 
 def _do(chosen: Chosen, work: Work) -> list[str]:
-    """Executes missing runs and stores those that finish; returns a line for each run that failed."""
+    """Executes the runs that are missing in the file of runs, and stores those that finish. Returns a line of
+    text for each run that failed."""
     file = chosen.runs_file
     have = set() if work.fresh else {run.identity for run in runs.read(file)}
     failures: list[str] = []

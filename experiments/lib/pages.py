@@ -18,13 +18,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def scenarios(folder: Path, *place: str) -> Path:
-    """Returns the folder of scenarios: `place` in the checkout, unless the user chose another `folder`."""
+    """Returns the folder with the scenario files. If `folder` is an experiment's own folder, that is the
+    folder of the checkout with the path `place`; otherwise it is `folder`, which the user chose."""
     return ROOT.joinpath(*place) if folder.parent == ROOT / "experiments" else folder
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a page, as a Vega-Lite specification; `file` is relative to the page's folder."""
+    """A figure of a page: `spec` is its Vega-Lite specification, `file` its path relative to the page."""
 
     file: str
     title: str
@@ -33,9 +34,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page that is generated from runs. `batches` returns its batches of runs, given the experiment's
-    folder and a profile ("": that of the published page). `fill` returns the template's variables, given
-    the runs and the folder; a variable `figures` is a list of `Figure`."""
+    """A page that is generated from stored runs. `batches` returns the batches of runs that it needs, given
+    the folder of scenario files and a profile ("": the profile of the published page). `fill` returns the
+    variables of the page's template, given the runs and the folder. If there is a variable `figures`, it is
+    a list of `Figure`."""
 
     template: str  # below experiments/
     target: Path  # below the root of the checkout
@@ -43,8 +45,9 @@ class Page:
     fill: Callable[[Sequence[Run], Path], Mapping[str, Any]]
 
     def write(self, runs: Sequence[Run], folder: Path, target: Path) -> int:
-        """Writes the page to `target` and its figures below the folder of `target`; returns the number of
-        figures. Raises UserError if `runs` has no run that the page can be made from."""
+        """Writes the page to `target` and its figures below the folder of `target`, from the stored `runs`
+        and the scenario files in `folder`. Returns the number of figures. Raises UserError if `runs` has no
+        run from which the page can be made."""
         filled = self.fill(runs, folder)
         if not filled:
             raise UserError(f"{target.name}: the file of runs has none for this page")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads and extends an experiment's Parquet file of runs. A row has one figure of one run (a number in
+"""Reads and extends an experiment's Parquet file of runs. A row has one result of one run (a number in
 `value`, or a series of numbers in `values`), the columns that identify the run, and the version of the code
-that made it. Rows are only appended; if a run was repeated, its last rows count."""
+that made it. Rows are only appended; if a run was repeated, its latest rows are used."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _TEXT = (
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one algorithm in the lab or in ns-3, with the figures that pages need."""
+    """One run of one algorithm in the lab (Linux in virtual machines) or in ns-3, with the results that pages
+    need."""
 
     host: str  # "lab" or "ns3"
     scenario: str
@@ -61,7 +62,8 @@ class Run:
         return self.host, self.scenario, self.profile, self.algorithm, labels, self.run
 
     def where(self, **columns: Any) -> bool:
-        """Returns whether each named column or label of this run has the given value."""
+        """Returns whether this run has the given values. Each keyword is the name of an attribute of `Run`
+        (as `scenario`) or of a label."""
         return all(
             (getattr(self, name) if hasattr(self, name) else self.labels.get(name)) == value
             for name, value in columns.items()
@@ -69,12 +71,14 @@ class Run:
 
 
 def select(runs: Iterable[Run], **columns: Any) -> list[Run]:
-    """Returns the runs in which each named column or label has the given value."""
+    """Returns the runs that have the given values. Each keyword is the name of an attribute of `Run` (as
+    `scenario`) or of a label."""
     return [run for run in runs if run.where(**columns)]
 
 
 def latest(runs: Iterable[Run]) -> list[Run]:
-    """Returns the last version of each run, in the order in which the runs first appear."""
+    """Returns, for each identity, the last run that has it, in the order in which the identities first
+    appear."""
     out: dict[Identity, Run] = {}
     for run in runs:
         out[run.identity] = run
@@ -82,7 +86,8 @@ def latest(runs: Iterable[Run]) -> list[Run]:
 
 
 def read(file: Path) -> list[Run]:
-    """Returns all runs of a file, older versions of a run first; [] if there is no file. Raises UserError."""
+    """Returns all runs in `file`. If a run was repeated, its older results come first. Returns [] if there is
+    no file. Raises UserError if it is not a file of runs."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -119,7 +124,8 @@ def read(file: Path) -> list[Run]:
 
 
 def grouped(runs: Iterable[Run], key: Callable[[Run], str]) -> dict[str, list[Run]]:
-    """Returns lists of runs with the same `key(run)`, by that key; the order of runs is kept."""
+    """Returns a mapping from each value of `key(run)` to the list of the runs with this value, in the given
+    order."""
     out: dict[str, list[Run]] = {}
     for run in runs:
         out.setdefault(key(run), []).append(run)

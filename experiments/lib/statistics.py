@@ -22,7 +22,8 @@ def geometric(values: Sequence[float] | Floats) -> float:
 
 
 def geometric_drawn(found: Sequence[Drawn]) -> Drawn:
-    """Returns the geometric mean of several ratios, and their geometric mean in each bootstrap sample."""
+    """Returns the geometric mean of several ratios, and their geometric mean in each bootstrap sample.
+    `found` has each ratio with its values in the bootstrap samples."""
     drawn = np.exp(np.mean([np.log(drawn) for _, drawn in found], axis=0))
     return geometric([value for value, _ in found]), drawn
 
@@ -47,8 +48,9 @@ def how(limit: float, drawn: Floats) -> str:
 
 
 def verdict(of: Drawn, limit: float, *, least: bool = False) -> str:
-    """Returns, as text, a ratio, its 95 % interval, and whether the interval is at most `limit` or, with
-    `least`, at least `limit` ("met", "missed" or "undecided")."""
+    """Returns, as text, the ratio `of`, its 95 % bootstrap interval, and whether the whole interval meets the
+    criterion ("met"), misses it ("missed") or neither ("undecided"). The criterion is a ratio of at most
+    `limit` or, if `least` is true, of at least `limit`."""
     return f"{spread(of)}: {how(-limit, -of[1]) if least else how(limit, of[1])}"
 
 
@@ -68,8 +70,9 @@ def ratio_drawn(
     *,
     paired: bool = False,
 ) -> Drawn:
-    """Returns the ratio of the statistic `of` of `ours` to that of `base`, with bootstrap samples; with
-    `paired`, a bootstrap sample takes the same indices from both arrays."""
+    """Returns the ratio of a statistic of `ours` to the same statistic of `base`, and this ratio in each of
+    `draws` bootstrap samples. `of` computes the statistic. If `paired` is true, a bootstrap sample takes the
+    same indices from both arrays."""
     rng = np.random.default_rng(seed)
     places = rng.integers(0, len(base), (draws, len(base)))
     below = of(base[places], axis=1)
@@ -79,7 +82,8 @@ def ratio_drawn(
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its confidence interval. The ends are nan if unknown; the figure is nan without runs."""
+    """A value with the ends of its confidence interval. The ends are nan if they are unknown; all three are
+    nan if there are no runs."""
 
     value: float = math.nan
     low: float = math.nan
@@ -89,7 +93,7 @@ class Estimate:
         return not math.isnan(self.value)
 
     def shown(self, digits: int = 2) -> str:
-        """Returns the figure and its interval as text, or a dash if there is no figure."""
+        """Returns, as text, the value with `digits` decimals and its interval, or a dash if it is nan."""
         if not self:
             return "–"
         value, low, high = (f"{one:,.{digits}f}" for one in (self.value, self.low, self.high))
@@ -109,8 +113,9 @@ def student_mean(values: Sequence[float], confidence: float) -> Estimate:
 def student_ratio(
     above: Mapping[Hashable, float], below: Mapping[Hashable, float], confidence: float
 ) -> Estimate:
-    """Returns the geometric mean of the ratios of values with the same key, with Student's interval; if a
-    value is zero, the ratio of the sums without an interval."""
+    """Returns the geometric mean, over the keys that both mappings have, of the value in `above` divided by
+    that in `below`, with Student's interval. If a value is zero, or if there is only one such key, it returns
+    the ratio of the sums without an interval."""
     both = [key for key in above if key in below]
     tops, bottoms = ([side[key] for key in both] for side in (above, below))
     paired = ratio_interval(tops, bottoms, confidence)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures in the lab how `tcplearn live` (learned floors by BPF) changes response times on stock kernels."""
+"""Measures in the lab how `tcplearn live` (learned minimum RTOs, set by BPF) changes response times on stock
+kernels."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes experiments/live/lab.md: response times under `tcplearn live` beside stock Linux, fixed floors and
-the kernel module, on Debian's kernels in the lab."""
+"""Makes experiments/live/lab.md: response times under `tcplearn live`, stock Linux, fixed minimum RTOs
+(floors) and the kernel module, on Debian's kernels in the lab."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ ANSWERS_LIMIT, DROPS_LIMIT = 0.98, 1.1
 
 
 def batches(folder: Path, profile: str) -> list[LabRuns]:
-    """Returns the runs of the page; with `profile`, only the wired path's under that profile."""
+    """Returns the batches of runs of the page; with a `profile`, only the batch of the wired path with this
+    profile."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:

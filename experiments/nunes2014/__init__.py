@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces nunes2014 (an RTT predictor that weighs fixed values, "experts") in ns-3 and on real Linux."""
+"""Reproduces the paper nunes2014 in ns-3 and on real Linux. Its RTT predictor is the weighted mean of fixed
+RTTs, called "experts"."""
 
 from pathlib import Path
 

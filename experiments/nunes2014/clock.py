@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes simulated.md: nunes2014's simulations with RTTs timed by a clock of 500 ms ticks, as in the
-paper's time. The paper does not say whether its predictor's samples, and the values in its errors, were
-counts of ticks, counts less one, or exact RTTs; the page shows all combinations."""
+"""Makes simulated.md: the simulations of the paper nunes2014 with RTTs timed by a clock of 500 ms ticks, as
+in 4.4BSD. The paper does not say whether its predictor was given RTTs as counts of ticks, as counts less one
+or exactly, nor with which of these its predictions were compared; the page shows all combinations."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def label(run: Run) -> str:
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the panels in which `metric` of a run is drawn, each as (panel, line in the panel, metric of the
-    line)."""
+    """Yields the panels in which a figure of `metric` shows `run`, each as (name of the panel, name of the
+    line in it, metric that the line shows)."""
     if metric == ERROR:
         yield from ((f"scored against {scored}", label(run), of) for scored, of in SCORED.items())
     elif metric != figures.OVER_TIME or run.labels["timing"] == CLOCK:
@@ -98,8 +98,8 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a row that compares the errors of nunes2014's predictor, which is given the samples `given`,
-    with those of Jacobson's estimator."""
+    """Returns a table row that compares the errors of nunes2014's RTT predictor with those of Jacobson's
+    estimator in the networks `read`. `given` names what the predictor is given as an RTT sample."""
     cells = []
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
@@ -112,8 +112,8 @@ def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
 
 
 def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
-    """Returns a dict from algorithm to `metric` for each network and seed with runs of all the algorithms
-    `labels`."""
+    """Returns a list with one dict for each network and seed for which there are runs of all the algorithms
+    `labels`. A dict has the value of `metric` for each algorithm."""
     found: dict[Any, dict[str, float]] = {}
     for run in runs:
         if metric in run.metrics:
@@ -136,8 +136,8 @@ def _sizes(runs: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _durations(runs: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields two rows for each network of the profile `whole`: one for a shorter run with the same seed, and
-    one for the run of the paper's length."""
+    """Yields two table rows for each network of the profile `whole`, whose runs are as long as those of the
+    paper nunes2014: one row for a shorter run with the same seed, and one for the long run."""
     for whole in beside(select(runs, profile=WHOLE), BASE, CLOCK):
         same = [run for run in shorter(runs) if run.seed == whole.base[0].seed]
         for one in (*(of for of in beside(same, BASE, CLOCK) if of.network == whole.network), whole):

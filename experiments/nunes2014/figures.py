@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws nunes2014's figures 2 to 20 and 22 to 25, and three figures for each further scenario of ours."""
+"""Draws figures 2 to 20 and 22 to 25 of the paper nunes2014 from our runs, and three figures for each of our
+own scenarios VI and VII."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ PLOTS = {
 
 
 def draw(runs: Sequence[Run], folder: Path, place: str, panels: Panels) -> list[Figure]:
-    """Returns the figures for which there are runs, in the paper's order, as files in the folder `place`."""
+    """Returns the figures for which there are runs, in the order of the paper nunes2014. `folder` has the
+    scenario files, `place` is the folder for the figures' files, and `panels` says in which panels of a
+    figure a run is shown."""
     out = []
     for number, (of, plots) in enumerate(PLOTS.items(), 1):
         here = select(runs, scenario=of)
@@ -67,7 +70,8 @@ def draw(runs: Sequence[Run], folder: Path, place: str, panels: Panels) -> list[
 
 
 def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
-    """Yields the mean of `metric` and the ends of its interval by variant, panel, line and position on x."""
+    """Yields the points of a figure: the mean of `metric` and the ends of its interval for each variant of
+    the network, panel, line and position on the x axis."""
     found: dict[tuple[str, str, str, float | str], list[float]] = {}
     for run in runs:
         _, variant, load = network(run)
@@ -90,9 +94,10 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
 
 
 def chart(rows: Sequence[Json], headline: str, x: str) -> Json:
-    """Returns a chart with a panel for each combination of `row` and `panel`, each with its own scale. A
-    panel has lines over an x axis with the title `x` or, if `x` is empty, means by load. Intervals are drawn
-    if the rows have them."""
+    """Returns the Vega-Lite specification of a chart of `rows` with the title `headline`. It has a panel,
+    with its own scale, for each combination of the values "row" and "panel" in the rows. A panel has lines
+    over an x axis with the title `x` or, if `x` is "", means by load. Intervals are drawn if the rows have
+    them."""
     import altair as alt
 
     names = list(dict.fromkeys(row["e"] for row in rows))

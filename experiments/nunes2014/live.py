@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes live.md: nunes2014's experiments on a real kernel, our results beside its tables and figure 26."""
+"""Makes live.md, which compares our results on a real kernel with the tables and figure 26 of the paper
+nunes2014."""
 
 from __future__ import annotations
 
@@ -48,13 +49,15 @@ SIDES = {"in the kernel": (OF, LINUX), "replayed on the same samples": REPLAYED}
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns runs without tail loss probes and, for some algorithms, with them; or those of `profile`."""
+    """Returns the batches of the profile `profile` or, if it is "", those of the published page: runs without
+    tail loss probes, and runs of some algorithms with them."""
     profiles = [profile] if profile else ["compare", "probes"]
     return [LabRuns(file, name, keep) for file in sorted(folder.glob("live-*.toml")) for name in profiles]
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: metrics (a missing kernel counter is 0) and figure 26's samples."""
+    """Returns what is stored of one algorithm's transfer: its metrics, with 0 for a missing kernel counter,
+    and, for the algorithm that figure 26 shows, the samples of this figure."""
     names = (*SCORED.values(), *(metric for metric, _, _ in SENT))
     values = {name: measured.get(name, 0.0 if name.startswith("nstat.") else None) for name in names}
     shown = [a.folder for a in arms(chosen, 0) if (a.congestion, a.estimator, a.tlp) == (PLAIN, OF, False)]
@@ -63,7 +66,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def figure_26(log: Path) -> dict[str, Floats]:
-    """Returns RTT samples from the middle of a transfer and the predictions before each, in ms, by name."""
+    """Returns, in ms, RTT samples from the middle of the transfer in the kernel log `log`, and each
+    estimator's prediction before each sample. The keys are "RTT" and the estimators' names."""
     from tcplearn import _native
 
     acks = kernel_log.opened(log).connection.acks
@@ -101,8 +105,9 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]:
-    """Returns the table rows of prediction errors and of numbers of sent packets, for each algorithm beside
-    Linux's own timer."""
+    """Returns the rows of two tables for the runs of a scenario: the algorithms' prediction errors with their
+    ratios to those of Linux's own estimator ("errors"), and retransmissions, timeouts, goodput and other
+    metrics of the transfers ("sent")."""
     by = grouped(runs, lambda run: f"{run.algorithm} {'on' if run.labels['tlp'] else 'off'}")
     errors, sent = [], []
     for key, ours in by.items():
@@ -122,8 +127,9 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
-    """Returns the mean and the standard deviation that the paper prints for each metric of the algorithm
-    `name`. Our scenarios live-2h and live-3h get the numbers of the paper's live-2 and live-3."""
+    """Returns the mean and the standard deviation that nunes2014 prints for each metric of the algorithm
+    `name`, or {}. For our scenarios live-2h and live-3h these are the paper's numbers for live-2 and live-3,
+    of which they are variants."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 
@@ -136,7 +142,8 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields figure 26's RTTs and predictions, from the first transfer under nunes2014's timer."""
+    """Yields the points of figure 26, RTT samples and predictions, from the first run with a stored transfer
+    under nunes2014's estimator."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares our means with each figure of nunes2014's simulations, and says whether they agree with the
-paper."""
+"""Makes paper.md: compares our results with each figure of the simulations in the paper nunes2014 and with
+its tables of live experiments, and says whether they agree."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ Mean = tuple[float, float]  # a mean, and half the width of its interval
 
 
 def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
-    """Returns whether the experts' mean (second) is greater than Jacobson's (first) in these networks, or
-    without `more` smaller. A network agrees if the two intervals are apart in the paper's direction, and
-    contradicts it if they are apart in the other direction. "Reproduced" means that most networks agree and
-    none contradicts, "not reproduced" that most contradict and none agrees."""
+    """Returns, as text, whether `networks` reproduce a statement of nunes2014: that a mean under its RTT
+    predictor (the experts) is greater than under Jacobson's estimator or, if `more` is false, smaller. Each
+    network has Jacobson's mean and the experts' mean, both with half the width of their interval. A network
+    agrees with the statement if the two intervals do not overlap and the order is the stated one, and
+    contradicts it if the order is the opposite one. "Reproduced" means that most networks agree and none
+    contradicts, "not reproduced" that most contradict and none agrees."""
     signs = [(e - he > j + hj) - (e + he < j - hj) for (j, hj), (e, he) in networks]
     wanted = 1 if more else -1
     right, wrong = signs.count(wanted), signs.count(-wanted)
@@ -47,8 +49,9 @@ def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
 
 
 def row(claim: Mapping[str, str], scoring: str, networks: Mapping[str, tuple[Mean, Mean]]) -> list[str]:
-    """Returns the table row of one of the paper's figures. `networks` has the means of Jacobson's estimator
-    and of the experts in each network."""
+    """Returns the table row of a figure of nunes2014. `claim` is its row in published-figures.csv, `scoring`
+    is added to the name of its metric, and `networks` has the means of Jacobson's estimator and of the
+    experts in each network."""
     shown = "; ".join(f"{at}: {_shown(j)} / {_shown(e)}" for at, (j, e) in networks.items())
     of = AXES[claim["metric"]][0] + scoring
     verdict = agree(list(networks.values()), claim["experts"] == "more")
@@ -83,8 +86,9 @@ def _rows(read: Sequence[Beside], folder: Path) -> Iterator[list[str]]:
 
 
 def queues(networks: Mapping[str, tuple[Mean, Mean]]) -> dict[str, str]:
-    """Returns the texts on figure 14: the mean queue lengths in scenarios I and III, by variant and load, and
-    a verdict."""
+    """Returns two texts about figure 14 of nunes2014: the mean queue lengths in its scenarios I and III, and
+    whether the queues in III are longer, as the paper says. `networks` has the means in I and in III for each
+    variant and load."""
     shown = (
         f"{at}: {_shown(mobile)} in I, {_shown(static)} in III" for at, (mobile, static) in networks.items()
     )
@@ -101,15 +105,16 @@ def _queues(read: Sequence[Beside]) -> dict[str, tuple[Mean, Mean]]:
 
 
 def live_verdict(experts: float, ours: tuple[float, float, float] | None) -> str:
-    """Returns whether our ratio of a metric under the experts to the metric under Linux's estimator is on the
-    same side of 1 as the paper's ratio `experts`. `ours` is our ratio with its interval."""
+    """Compares two ratios of a metric under the experts to the metric under Linux's estimator: the paper's,
+    `experts`, and ours with its interval, `ours`. Returns "cannot be told" if there is no `ours` or if its
+    interval contains 1, "reproduced" if both ratios are on the same side of 1, and else "not reproduced"."""
     if not ours or ours[1] <= 1 <= ours[2]:
         return "cannot be told"
     return "reproduced" if (ours[0] < 1) == (experts < 1) else "not reproduced"
 
 
 def _live(runs: Sequence[Run], folder: Path) -> Iterator[dict[str, Any]]:
-    """Yields the numbers that the paper prints on its three experiments on a real kernel, each with our
+    """Yields the numbers that nunes2014 prints for its three experiments on a real kernel, each with our
     result: that of the lab's runs with Reno and without tail loss probes."""
     printed = published.live(folder)
     for scenario, metric in ((f"live-{n}", metric) for n in (1, 2, 3) for metric in LIVE_METRICS):
@@ -144,8 +149,9 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Returns the template's variables. In these runs the experts get RTTs as counts of ticks, as Jacobson's
-    estimator does."""
+    """Returns the variables of the template of paper.md. Of the runs in ns-3 it uses those in which the
+    experts (nunes2014's RTT predictor) are given RTTs as counts of clock ticks, as Jacobson's estimator
+    is."""
     simulated = [run for run in runs if run.host != "lab"]
     read = list(beside(select(shorter(simulated), timing=CLOCK), BASE, CLOCK))
     if not read:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads the numbers that nunes2014 prints for its simulations and for its experiments on a real kernel."""
+"""Reads the numbers that the paper nunes2014 prints for its simulations and for its experiments on a real
+kernel."""
 
 from __future__ import annotations
 
@@ -18,12 +19,13 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def simulated(folder: Path) -> list[dict[str, str]]:
-    """Returns the printed numbers of the simulations; `load` is our scenario's load, or "" for all loads."""
+    """Returns the rows of published.csv: the numbers that nunes2014 prints for its simulations. The column
+    `load` has the load of our scenario (flows or speed), or "" for all loads."""
     return _rows(folder / "published.csv")
 
 
 def figures(folder: Path) -> list[dict[str, str]]:
-    """Returns, for each figure of the paper's simulations, what the paper says about it."""
+    """Returns the rows of published-figures.csv: what nunes2014 says about each figure of its simulations."""
     return _rows(folder / "published-figures.csv")
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes simulated-rounded.md: nunes2014's simulations with RTT samples rounded up to ticks of 500 ms."""
+"""Makes simulated-rounded.md: the simulations of the paper nunes2014 with RTT samples that are rounded up to
+ticks of 500 ms."""
 
 from __future__ import annotations
 
@@ -69,8 +70,9 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a table row for each network: the mean RTT, the number of samples of a flow, the errors of both
-    algorithms with each timing, and the bias of nunes2014's predictor."""
+    """Yields a table row for each network: the mean RTT, the number of flows with RTT samples, the number of
+    samples of the median flow, the errors of Jacobson's estimator and of nunes2014's RTT predictor with each
+    sampling, and the bias of nunes2014's predictor."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -85,8 +87,9 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields a table row for each algorithm: the mean and the largest ratio of its error to Jacobson's, and
-    the number of cases in which its error is the smallest."""
+    """Yields a table row for each algorithm: the geometric mean and the largest of the ratios of its error to
+    that of Jacobson's estimator, one ratio for each network and sampling, and the number of networks and
+    samplings in which its error is the smallest."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -104,7 +107,8 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
-    """Returns the range of our values, over networks and timings, for the number `printed` of the paper."""
+    """Returns, as text, the smallest and the largest of our values, over networks and samplings, of a number
+    that nunes2014 prints. `printed` is the row of published.csv with this number."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])

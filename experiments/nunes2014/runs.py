@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Selects what is stored of nunes2014's simulations; compares two algorithms in runs with equal seeds."""
+"""Selects what is stored of the runs of nunes2014's simulations, and compares two algorithms in runs with the
+same seed."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ Network = tuple[str, str, str]  # scenario, variant, load
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns what is stored of a run: metrics, mean errors by the flows' RTT, and cwnd over time."""
+    """Returns what is stored of a run in ns-3: its metrics, the mean errors of the flows by the size of their
+    RTT, the numbers of RTT samples of the flows and, for scenario I, the cwnd over time."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     flows = [flow["metrics"] for flow in result["flows"]]
     for size, (low, high) in SIZES.items():
@@ -68,7 +70,7 @@ def name(run: Run) -> str:
 
 
 def by_network(runs: Iterable[Run]) -> dict[Network, dict[str, dict[str, list[Run]]]]:
-    """Returns lists of runs by network, then by timing, then by algorithm."""
+    """Returns lists of runs by network, then by timing (how RTTs are measured), then by algorithm."""
     out: dict[Network, dict[str, dict[str, list[Run]]]] = {}
     for run in runs:
         timings = out.setdefault(network(run), {})
@@ -78,14 +80,16 @@ def by_network(runs: Iterable[Run]) -> dict[Network, dict[str, dict[str, list[Ru
 
 @dataclass(frozen=True)
 class Pairs:
-    """The values of a metric for the base algorithm and for ours, in pairs with the same seed."""
+    """The values of a metric in runs of two algorithms, `base` and `ours`. Values at the same index are from
+    runs with the same seed."""
 
     base: Sequence[float]
     ours: Sequence[float]
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the geometric mean of `base` / `ours` with its interval; None for no values or a zero."""
+        """Returns the geometric mean of `base` / `ours` and the two ends of its interval. Returns None if
+        there are no values or if one is zero."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property
@@ -109,7 +113,8 @@ class Pairs:
 
 
 def pairs(base: Iterable[Run], ours: Iterable[Run], metric: str) -> Pairs:
-    """Returns the values of `metric` in pairs of runs with the same number, which in ns-3 is the seed."""
+    """Returns the values of `metric` in pairs of a run of `base` and a run of `ours` with the same number,
+    which in ns-3 is the seed."""
     above, below = ({r.run: r.metrics[metric] for r in of if metric in r.metrics} for of in (base, ours))
     both = sorted(above.keys() & below.keys())
     return Pairs([above[n] for n in both], [below[n] for n in both])
@@ -137,8 +142,9 @@ class Beside:
 
 
 def beside(runs: Iterable[Run], base: str, base_timing: str = "") -> Iterator[Beside]:
-    """Yields each network and timing with runs of nunes2014's RTT predictor ("experts") and of the
-    algorithm `base`, which has the timing `base_timing` or, by default, the same timing."""
+    """Yields, for each network and timing (how RTTs are measured), the runs of nunes2014's RTT predictor
+    ("experts") and those of the algorithm `base`, if there are both. The runs of `base` have the timing
+    `base_timing` or, if that is "", the same timing as the predictor's."""
     for at, timings in by_network(runs).items():
         for timing, algorithms in timings.items():
             found = timings.get(base_timing or timing, {}).get(base)
@@ -156,6 +162,6 @@ def number(value: float | None) -> str:
 
 
 def mean_and_half(values: Sequence[float], form: str = ".2f") -> str:
-    """Returns, as text, the mean of the values and half the width of its interval."""
+    """Returns, as text, the mean of the values and half the width of its 90 % confidence interval."""
     middle, half = mean_interval(values, CONFIDENCE)
     return format(middle, form) + ("" if half is None else f" ± {format(half, form).lstrip('+')}")

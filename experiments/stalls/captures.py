@@ -151,7 +151,8 @@ def _row(s: Stall) -> Iterable[object]:
 
 
 def _cut(file: Path, target: Path) -> int:
-    """Writes the capture's first `MOST_PACKETS` packets, compressed; returns the last one's time in us."""
+    """Writes the first `MOST_PACKETS` packets of the capture `file` to `target`, compressed; returns the time
+    of the last of them in us."""
     data, at, us = file.read_bytes(), 24, 0
     for _ in range(MOST_PACKETS):
         if at + 16 > len(data):

@@ -43,8 +43,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the true cause and duration of each stall, and the cause and duration
-    that `tcplearn explain` names."""
+    """Returns the numbers of a run that are stored: the true cause and duration of each stall, and the cause
+    and duration that `tcplearn explain` names."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
     true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}

@@ -127,7 +127,8 @@ class Stream:
         return acks[k] if k < len(acks) else None
 
     def told_us(self, start: int, end: int, since_us: int) -> int:
-        """Returns when bytes `start` to `end` were first acknowledged (or SACKed) after `since_us`, or -1."""
+        """Returns the time in us at which bytes `start` to `end` were first acknowledged (or SACKed) after
+        `since_us`, or -1."""
         for p in self.back.arrivals:
             if p.arrived_us <= since_us or p.flags & SYN:
                 continue
@@ -180,7 +181,8 @@ def by_flow(packets: Iterable[Packet]) -> dict[Flow, list[Packet]]:
 
 
 def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
-    """Sets arrival times of `sent` packets; of equal packets, the last one sent before counts as arrived."""
+    """Sets the arrival times of the packets `sent` by one end, from the packets `came` captured at the other
+    end. Of equal packets, the last one sent before an arrival counts as the one that arrived."""
     waiting: dict[tuple[int, ...], list[Packet]] = defaultdict(list)
     for p in sent:
         waiting[p.identity].append(p)
@@ -191,7 +193,8 @@ def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
 
 
 def _count_bytes(stream: Stream) -> None:
-    """Makes sequence numbers, ACK numbers and SACK blocks relative to the first byte of data."""
+    """Makes the sequence numbers, ACK numbers and SACK blocks of `stream` relative to the first byte of data
+    of the end to which they refer."""
     for p in stream.sent:
         p.seq = _unwrapped(p.seq - stream.first)
         p.ack = _unwrapped(p.ack - stream.back.first)
@@ -201,5 +204,6 @@ def _count_bytes(stream: Stream) -> None:
 
 
 def _unwrapped(difference: int) -> int:
-    """Returns the signed difference of sequence numbers, given modulo 2^32; it must be less than 2 GB."""
+    """Returns a difference of two sequence numbers, given modulo 2^32, as a signed number; it must be less
+    than 2 GB."""
     return (difference + _HALF) % (1 << 32) - _HALF

@@ -52,7 +52,8 @@ def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
 
 
 def said_of(file: Path, begins_us: int) -> list[Stall]:
-    """Returns the stalls that `tcplearn explain` finds in the capture `file`, which begins at `begins_us`."""
+    """Returns the stalls that `tcplearn explain` finds in the capture `file`, which begins at `begins_us` (us
+    since the epoch)."""
     told = explain.run([file])
     client = dict(told.connections.select("connection", "client").iter_rows())
     out = []
@@ -66,8 +67,8 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
 
 
 def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
-    """Returns a verdict on each pair of a true stall and a stall of the tool (`said`), and on each stall of
-    either kind that has no partner."""
+    """Returns a verdict on each pair of a true stall and a stall that the tool found (`said`) in the capture
+    at `place`, and on each stall of the two lists that has no partner."""
     out = []
     truth, rows = _by_connection(true), _by_connection(said)
     for name in truth | rows:

@@ -51,7 +51,7 @@ class Stall:
 
 def reasons(trace: str, offset_us: int) -> Reasons:
     """Returns the times (us) and reasons of retransmissions in the kernel's `trace`, by source and
-    destination port. `offset_us` takes the trace's times to the captures' clock."""
+    destination port. `offset_us` is added to the trace's times to get times on the captures' clock."""
     out: Reasons = {}
     events: list[tuple[int, str]] = []
     for line in trace.splitlines():
@@ -256,7 +256,8 @@ def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
 
 
 def _name_silence(found: Sequence[Stall], connections: Sequence[Connection]) -> None:
-    """Sets the cause "path_silent" for stalls of several connections while no packet arrived."""
+    """Sets the cause "path_silent" for stalls of several connections at a time in which every packet that was
+    sent was lost."""
     sent = [(p.us, one.name, p) for one in connections for s in (one.client, one.server) for p in s.sent]
     sent.sort(key=lambda of: of[0])
     timed = [s for s in found if s.lost and s.causes <= {"tail_timer", "tail_probe", "resend_lost"}]

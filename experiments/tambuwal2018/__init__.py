@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reproduces tambuwal2018 (IW and ssthresh after a lost SYN-ACK) in ns-3 and on a real Linux kernel."""
+"""Reproduces the paper tambuwal2018 (IW and ssthresh after a lost SYN-ACK) in ns-3 and on a real Linux
+kernel."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws tambuwal2018's figures 7 to 9 and 11 (mean response time, loss by load and over time, throughput)."""
+"""Draws figures 7 to 9 and 11 of the paper tambuwal2018 (mean response time, loss by load and over time,
+throughput) from our runs."""
 
 from __future__ import annotations
 
@@ -69,8 +70,8 @@ def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
 
 
 def _rows(found: Comparison, measure: str, where: str) -> Iterator[Json]:
-    """Yields our estimate of `measure` for each startup and load, with the paper's number where the paper
-    prints one at the place `where`."""
+    """Yields a row for each startup and load: our estimate of `measure` and, if the paper prints the measure
+    in `where` (for example "Table 2"), the paper's number."""
     printed = {
         (one.row.level, one.row.startup): one.row
         for one in found.rows

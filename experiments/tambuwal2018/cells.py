@@ -35,7 +35,8 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection that lost a SYN-ACK or repeated one spuriously, and whose first response is complete."""
+    """A connection on which a SYN-ACK was lost or retransmitted spuriously, and whose first response is
+    complete."""
 
     rtts: float
     whole_ms: float
@@ -45,14 +46,14 @@ class Connection:
 
     @property
     def data_s(self) -> float:
-        """Returns the response time in s with one RTT for the handshake, without waits for lost handshake
-        packets."""
+        """Returns the response time in s, in which the handshake counts as one RTT, without the waits for
+        lost handshake packets."""
         return self.rtts * self.path_rtt_ms / 1000
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run, or a part of a long run, which has the part's number instead of the seed."""
+    """A simulation run, or one part of a long run; the `seed` of a part is the number of the part."""
 
     seed: int
     metrics: Mapping[str, float]
@@ -66,7 +67,8 @@ class Run:
 
 @dataclass
 class Cell:
-    """The runs of one condition, by seed; a single long run is here in its parts."""
+    """The runs with one load, startup and share of connections that use the startup, by seed. A long run is
+    represented by its parts."""
 
     level: float
     startup: str
@@ -84,15 +86,15 @@ def level_of(cell: Cell) -> str:
 
 
 def is_short(of: Connection) -> bool:
-    """Returns whether the paper's figure 4 plots a response of this size: 1 to 50 KB (section 3.1)."""
+    """Returns whether figure 4 of tambuwal2018 plots responses of this size: 1 to 50 KB (section 3.1)."""
     return SHORT_BYTES[0] <= of.size_bytes <= SHORT_BYTES[1]
 
 
 def keep(run: Any, result: Json, thin: bool = False) -> Figures:
-    """Returns what is stored of a run: metrics, the share of lost packets in each second, and data on the
-    connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late"). The data on
-    connections have 24 significant bits or, in a long run and with `thin`, about ten, which keeps the file
-    small. For a long run, each connection's part and the throughput of each second are stored too."""
+    """Returns the numbers of a run that are stored: metrics, the share of lost packets in each second, and
+    data on the connections that lost a SYN-ACK ("lost") or whose RTT exceeds the initial timer ("late"). The
+    data on connections have 24 significant bits, or about ten in a long run or with `thin`, which keeps the
+    file small. For a long run, each connection's part and the throughput of each second are stored too."""
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
@@ -127,7 +129,7 @@ def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
 
 def cells(runs: Iterable[KeptRun]) -> list[Cell]:
     """Returns the runs grouped by load, startup (IW and ssthresh after a lost SYN-ACK) and share of
-    connections that use the startup, in the order of the file."""
+    connections that use the startup; the groups are in the order of their first run."""
     out: dict[tuple[float, str, float], Cell] = {}
     for run in runs:
         load = run.parameters["load"]
@@ -144,7 +146,7 @@ def cells(runs: Iterable[KeptRun]) -> list[Cell]:
 
 
 def _split(whole: Run, stored: KeptRun) -> Iterable[Run]:
-    """Yields the parts of a long run. Connections without an end are counted in the first part."""
+    """Yields the parts of a long run. Its unfinished connections are counted in the first part."""
     lost, late = (
         parts.divided(connections, stored.series[f"{name}_part"])
         for name, connections in (("lost", whole.lost), ("late", whole.spurious))
@@ -171,7 +173,8 @@ def shared(*cells: Cell) -> list[int]:
 
 
 def difference(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Returns the mean difference of `value` between `cell` and `base`, in pairs of runs with equal seeds."""
+    """Returns the mean of `value` under `cell` minus `value` under `base`, over pairs of runs with equal
+    seeds, and half the width of its interval; None without such pairs."""
     seeds = shared(cell, base)
     return (
         mean_interval([value(cell.runs[s]) - value(base.runs[s]) for s in seeds], CONFIDENCE)
@@ -181,7 +184,8 @@ def difference(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Differe
 
 
 def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
-    """Returns by how many % `value` of `cell` exceeds that of `base`, in pairs of runs with equal seeds."""
+    """Returns by how many % `value` is higher under `cell` than under `base`: the mean over pairs of runs
+    with equal seeds, and half the width of its interval. Returns None without such pairs."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -198,12 +202,13 @@ def mean_whole_ms(run: Run) -> float:
 
 
 def quantile(values: Iterable[float], p: float) -> float:
-    """Returns the value below which the share `p` of the `values` is; nan without values."""
+    """Returns the quantile `p` (0 to 1) of the `values`; nan without values."""
     ordered = sorted(values)
     return ordered[min(int(p * len(ordered)), len(ordered) - 1)] if ordered else math.nan
 
 
 def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
-    """Returns the cell like `cell` but with the standard startup (IW 1, ssthresh 2 segments), or None."""
+    """Returns the group of runs in `among` with the load and share of `cell` but the standard startup (IW 1,
+    ssthresh 2 segments), or None."""
     wanted = (cell.level, STANDARD, cell.share)
     return next((c for c in among if (c.level, c.startup, c.share) == wanted), None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the startup `tsl-feedback` with TSL 3,16 at loads at which more connections begin than the
-bottleneck can carry."""
+"""Compares the startup `tsl-feedback` with TSL 3,16 (IW 3, ssthresh 16) at loads at which more connections
+begin than the bottleneck can carry."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ COMPARED = (0, 4, 5, 6)
 
 
 def section(runs: Sequence[KeptRun]) -> str:
-    """Returns a table by load: the change of each metric under `tsl-feedback` and under TSL 3,16 relative to
-    the standard startup, the change under `tsl-feedback` relative to TSL 3,16, and verdicts on the last and
-    on the change relative to the standard. Returns "" without runs."""
+    """Returns a table by load with the changes of each metric: under `tsl-feedback` and under TSL 3,16
+    relative to the standard startup, and under `tsl-feedback` relative to TSL 3,16. The table has verdicts on
+    both changes under `tsl-feedback`. Returns "" without runs."""
     by: dict[float, dict[str, Cell]] = {}
     for cell in cells(runs):
         by.setdefault(cell.level, {})[cell.startup] = cell

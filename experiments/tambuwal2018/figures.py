@@ -59,8 +59,8 @@ def _charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
 
 
 def _quantiles(found: Comparison) -> Iterator[Json]:
-    """Yields the percentiles of response times that the paper prints, under the standard startup and under
-    TSL."""
+    """Yields the 90th and 99th percentiles of response times that tambuwal2018 prints, under the standard
+    startup and under TSL."""
     levels = {cell.level: level_of(cell) for cell in found.levels}
     for one in found.rows:
         row, above = one.row, {"p90_rtts": 0.1, "p99_rtts": 0.01}
@@ -127,7 +127,8 @@ def _colour(names: Sequence[str], symbol: str = "stroke") -> Any:
 
 
 def _dash(names: Sequence[str]) -> Any:
-    """Returns an encoding with dashes for some startups, whose lines would hide others."""
+    """Returns an Altair encoding that draws the lines of some startups dashed, so that they do not hide
+    others."""
     import altair as alt
 
     known = [name for name in COLOURS if name in names]
@@ -209,7 +210,8 @@ def _ccdf_rows(cells: Sequence[Cell], value: Any) -> list[Json]:
 
 
 def _above(values: Sequence[float], level: str, name: str) -> Iterator[Json]:
-    """Yields about a hundred points of the complementary distribution of `values`, which are sorted."""
+    """Yields chart rows: about a hundred points of the complementary distribution function of `values`, which
+    must be sorted."""
     n = len(values)
     step = max(1, n // 120)
     for i in sorted({*range(0, n, step), *range(max(0, n - 20), n)}):

@@ -30,7 +30,8 @@ BEGAN = ("iw", "ssthresh", "resends", "retransmitted")
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run: the fields of each web page that was fetched, as series."""
+    """Returns the numbers of a run that are stored: the fields of each web page that was fetched, as
+    series."""
     found = pages.read(folder)
     series = {name: np.array([getattr(page, name) for page in found], float) for name in FIELDS}
     return {"pages": float(len(found))}, series | {
@@ -82,7 +83,8 @@ def after_handshake_ms(page: Page) -> float:
 
 
 def _resampled(cell: Sequence[Page], value: Callable[[Page], float]) -> tuple[Floats, float]:
-    """Returns bootstrap means of `value` over `cell`, drawn alike for cells of equal size, and the mean."""
+    """Returns the means of `value` over bootstrap samples of `cell`, and its mean over `cell` itself. For
+    cells of equal size the samples consist of the same indices."""
     values = np.array([value(page) for page in cell])
     return means_drawn(values, SEED, RESAMPLES), float(values.mean())
 

@@ -32,7 +32,8 @@ MIXED, FAR_MS, EXTREME_S = "tsl/3-16", 50.0, 10.0
 
 @dataclass(frozen=True)
 class Load:
-    """The cells of one load by startup and, in mixes, by the share of connections with TSL."""
+    """The runs at one load, grouped by startup or, where two startups are mixed, by the share of connections
+    with TSL."""
 
     cells: Mapping[str | float, Cell]
     seeds: Sequence[int]
@@ -121,8 +122,8 @@ def _peak(load: Load, startup: str) -> float:
 
 
 def _percentile(p: float) -> Value:
-    """Returns a function that gives the quantile `p` of the response times that the paper's figures 4 and 6
-    plot."""
+    """Returns a function that computes the quantile `p` of the response times in RTTs of objects of 1 to 50
+    KB, which figures 4 and 6 of tambuwal2018 plot."""
     return lambda load, startup: quantile(load.rtts(startup, is_short), p)
 
 
@@ -222,8 +223,8 @@ MIXES: Mapping[str, Callable[[Load], float]] = {
 
 def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
     """Returns the estimate of `measure`, and the startup to which it belongs: `startup`, or, if that is
-    "most", the one of the five studied startups with the largest value. The estimate is empty if a cell is
-    missing."""
+    "most", the one of the five studied startups with the largest value. The estimate is empty if runs that it
+    needs are missing."""
     value = MEASURES[measure]
     needed = {STANDARD, *STUDIED} if startup in ("", MEAN, MOST) else {STANDARD, startup}
     needed |= set(STUDIED) if measure == "behind_best_rtts" else set()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares the quantile curves of our web traffic generator with those of PackMime in ns-2.35, which
 tambuwal2018 uses. The curves agree at the shares (cumulative probabilities) in web_quantiles.h and differ
-between them, because ns-2 interpolates between other shares and on other scales. The argument is ns-2.35's
-packmime/packmime_ranvar.cc. The program writes between.csv; with --read it first writes
+between them, because ns-2 interpolates between other shares and on other scales. The program takes the path
+of ns-2.35's packmime/packmime_ranvar.cc. It writes between.csv; with --read it first writes
 ns3/src/web_quantiles.h and quantiles.csv from ns-2's curves."""
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def read_again(text: str) -> None:
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
-    """Returns sorted RTTs in ms. Each is the sum of the links' delay, a client's part and a server's part;
-    all pairs of a client's and a server's part occur."""
+    """Returns the sorted RTTs, in ms, of all pairs of a client's and a server's part; an RTT is the sum of
+    both parts and of the links' delay."""
     middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
     server = [curves["server_rtt_ms"](p) for p in middles]
     return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)

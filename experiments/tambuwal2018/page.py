@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes simulated.md: every number that tambuwal2018 prints beside our results in ns-3."""
+"""Makes simulated.md, which compares every number that tambuwal2018 prints with our results in ns-3."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from tcplearn.output.markdown import table_of
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the runs with one startup (a rule for IW and ssthresh after a lost SYN-ACK), with mixes of two
-    startups, with other queues, and with more traffic than the link carries. Without `profile`, they include
-    the runs of the paper's length and those with more seeds at 98 % load."""
+    """Returns the page's batches of runs: with one startup (a rule for IW and ssthresh after a lost SYN-ACK),
+    with mixes of two startups, with other queues, and with more traffic than the link carries. Without
+    `profile`, they include the runs of the paper's length and those with more seeds at 98 % load."""
     short = profile or QUICK
     found = [("levels", short), ("mixes", short), (queues.SCENARIO, short), (crowds.SCENARIO, short)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", WHOLE)]
@@ -47,9 +47,9 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], dict[float, bool]]:
-    """Returns the cells of each load, and for each load whether they are runs of the paper's length. They are
-    if the standard and all five studied startups were run with this length; otherwise they are the shorter
-    runs."""
+    """Returns the groups of runs at each load, and for each load whether these runs have the paper's length.
+    They have it if the standard and all five studied startups were run with this length; otherwise the
+    shorter runs are returned."""
     found, is_whole = [], {}
     for level in sorted({cell.level for cell in (*whole, *short)}):
         of_level = [cell for cell in whole if cell.level == level]
@@ -104,8 +104,8 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
 
 
 def _alike(cells: Sequence[Cell]) -> str:
-    """Returns a table of the autocorrelation between consecutive parts of long runs: that of the values of
-    one startup, and that of the differences between a startup and the standard."""
+    """Returns a table of the autocorrelation between consecutive parts of long runs: for the values of each
+    startup, and for the differences between each startup and the standard."""
     rows = []
     for base in (cell for cell in cells if cell.startup == STANDARD):
         others = [cell for cell in cells if cell.level == base.level and cell is not base]
@@ -168,7 +168,8 @@ def _responses(found: Comparison) -> str:
 
 
 def _counts(cells: Sequence[Cell]) -> str:
-    """Returns a sentence on the numbers of connections that lost a SYN-ACK and of unfinished ones."""
+    """Returns a sentence with the numbers of connections that lost a SYN-ACK and of unfinished
+    connections."""
     by: dict[float, list[Cell]] = {}
     for cell in cells:
         if cell.startup in (STANDARD, *STUDIED):

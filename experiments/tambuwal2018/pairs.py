@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Judges the criteria for `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss
-share) beside the standard (IW 1, ssthresh 2) and TSL 3,16, in runs with the same seed. At the highest load a
-change is the geometric mean of the ratios; their arithmetic mean is above 1 even without a difference."""
+"""Compares `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss share) with the
+standard (IW 1, ssthresh 2) and TSL 3,16 in runs with the same seed, and judges its criteria. At the highest
+load a change is the geometric mean of the seeds' ratios; their arithmetic mean is above 1 even without a
+difference."""
 
 from __future__ import annotations
 
@@ -52,8 +53,8 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns how many pairs of runs would be needed for the end of the interval to be at the criterion's
-    limit if there were no difference. `above` and `below` are the values in the pairs so far."""
+    """Returns how many pairs of runs it would take until the upper end of the interval is at the criterion's
+    limit, if the two startups did not differ. `above` and `below` are their values in the pairs so far."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
@@ -72,7 +73,7 @@ def signed(change: Estimate) -> str:
 
 def section(cells: Sequence[Cell]) -> str:
     """Returns a table that compares `tsl-feedback` and `tsl/3-16` with the standard startup by all
-    `MEASURES`, and the verdict on the first; "" for fewer than two runs of each with the same seeds."""
+    `MEASURES`, and the verdict on the first measure; "" if fewer than two seeds have runs of all three."""
     by = {c.startup: c for c in cells}
     if not {OWN, BOLD, STANDARD} <= set(by):
         return ""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Divides a run of the paper's length into parts, consecutive in time. Intervals for a single long run come
-from its parts, as those for short runs come from the seeds: the same parts of two runs with the same seed
-have the same connections. Consecutive parts of one run are correlated where the link is nearly full, because
-a backlog outlasts a part; `autocorrelation` gives the correlation, which the page shows."""
+"""Divides a run of the paper's length into parts, consecutive in time. The parts of a single long run give
+its intervals, as the seeds of short runs give theirs: the same parts of two runs with the same seed have the
+same connections. Consecutive parts of one run are correlated where the link is nearly full, because a backlog
+outlasts a part; `autocorrelation` gives the correlation, which the page shows."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def is_long(connections: float) -> bool:
 
 
 def part_of(connection: int, connections: float) -> int:
-    """Returns the part to which the connection with the number `connection` belongs. Numbers begin with the
-    warm-up, whose connections are not measured, so the first part has the fewest connections."""
+    """Returns the part, from 0, to which the connection with the number `connection` belongs in a run of
+    `connections` connections. Numbers begin with the warm-up, whose connections are not measured, so the
+    first part has the fewest measured connections."""
     return min(int(connection * PARTS // connections), PARTS - 1)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares every number that tambuwal2018 prints (published.csv) with our result, by a rule that this module
-states."""
+"""Compares every number that tambuwal2018 prints (published.csv) with our result, by a fixed rule for
+verdicts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ DIGITS = {"share": 3, "ms": 0}
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of published.csv. `low` and `high` are the ends of what the paper prints (nan: open)."""
+    """A row of published.csv. `low` and `high` are the ends of the range that the paper prints (nan: no
+    end)."""
 
     where: str
     level: float  # nan: of all loads
@@ -103,9 +104,9 @@ class Compared:
 
 @dataclass
 class Comparison:
-    """Our runs and the rows of published.csv. In `levels` all connections have one startup, in `mixes` two
-    startups share the bottleneck; `ends` are runs like the mixes in which no connection or every connection
-    has TSL."""
+    """Our runs and the rows of published.csv. In each run of `levels` all connections have the same startup;
+    in runs of `mixes` two startups share the bottleneck; `ends` are runs like `mixes` in which no connection
+    or every connection has TSL."""
 
     levels: Sequence[Cell]
     mixes: Sequence[Cell]
@@ -181,8 +182,8 @@ class Comparison:
         return Compared(row, ours, startup, runs)
 
     def _drawn(self, quantity: str, at_most: str) -> Estimate:
-        """Returns the share of drawn connections in which `quantity` is at most `at_most`, with the interval
-        of a binomial share."""
+        """Returns the share of the connections drawn by our traffic generator in which `quantity` is at most
+        `at_most`, with the interval of a binomial share."""
         with (self.folder / "drawn-shares.csv").open(newline="") as file:
             for row in csv.DictReader(file):
                 if (row["quantity"], row["at_most"]) == (quantity, at_most):
@@ -193,8 +194,8 @@ class Comparison:
 
     @property
     def counts(self) -> Counter[str]:
-        """Returns the number of results with each verdict. Settings and figures without a number do not
-        count."""
+        """Returns the number of results with each verdict. Settings, and figures for which the paper has no
+        number, do not count."""
         results = (one for one in self.rows if one.row.measure and not one.row.is_setting)
         return Counter(one.verdict for one in results)
 

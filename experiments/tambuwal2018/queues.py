@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares loss and gain under bottleneck queues of other lengths; tambuwal2018 does not state its own."""
+"""Compares packet loss and gains with bottleneck queues of several lengths; tambuwal2018 does not state the
+length of its queue."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def _row(level: float, packets: int, of: dict[str, Cell], rate_mbps: float) -> l
 
 def _gain(base: Cell, cell: Cell) -> Estimate:
     """Returns by how many RTTs the mean response time under `cell` is shorter than under `base`, in pairs of
-    runs with equal seeds in which both lost a SYN-ACK."""
+    runs with equal seeds in which connections of both runs lost a SYN-ACK."""
     seeds = [seed for seed in shared(base, cell) if base.runs[seed].lost and cell.runs[seed].lost]
     gains = [mean_rtts(base.runs[seed]) - mean_rtts(cell.runs[seed]) for seed in seeds]
     return student_mean(gains, CONFIDENCE)

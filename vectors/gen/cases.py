@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""List the test cases: every estimator and preset on every series, and variants with other parameters. This
-file has the cases of double_reference.py and fixed_reference.py; each other ..._reference.py file has its own
-CASES. Default parameters are those of the papers and RFCs, as docs/algorithms lists them."""
+"""List the test cases of the RTT estimators: each estimator and preset on each series, and variants with
+other parameters. Here are the cases of double_reference.py and fixed_reference.py; each other
+..._reference.py has its own CASES. Default parameters are those of the papers and RFCs, as docs/algorithms
+lists them."""
 
 from importlib import import_module
 from pathlib import Path
@@ -121,7 +122,8 @@ for path in sorted(Path(__file__).parent.glob("*_reference.py")):
 
 
 def cases_of(name):
-    """Yield for each case of estimator `name` the series and the parameters that differ from the defaults."""
+    """Yield, for each test case of estimator `name`, the series' name and the parameters other than
+    defaults."""
     for series in EVERY.split():
         yield series, {}
     for several, changed in ESTIMATORS[name][3]:
@@ -130,7 +132,8 @@ def cases_of(name):
 
 
 def references(name, changed):
-    """Return the references in double and fixed point, the second None if it gives the same whole us."""
+    """Return two reference estimators for `name` with the parameters `changed`: in double precision and in
+    fixed point. The second is None if the first gives the same whole microseconds."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement `conformal`, a timer with a chosen miss rate, from docs/algorithms/conformal.md. The same code
-runs in floats and in integers, with the classes of conformal_numbers.py."""
+"""Implement `conformal`, a retransmission timer with a chosen miss rate (share of RTTs above the RTO). The
+same code runs in floats and in integers, with the classes of conformal_numbers.py."""
 
 import double_reference as d
 import fixed_reference as fix
@@ -11,8 +11,8 @@ from double_reference import RTT_MAX_US, clamp
 
 
 class Timer:
-    """Computes the width of the interval above a prediction if `width` = 1, and detects changes of the RTT's
-    level."""
+    """Computes how far the RTO is above the predicted RTT, and detects changes of the RTT's level. It is used
+    if the parameter `width` is 1."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps
@@ -105,8 +105,8 @@ BINS = 105
 
 
 class Tail:
-    """Computes the width of the interval above a prediction: a quantile of excesses, corrected for misses so
-    far."""
+    """Computes how far the RTO is above the predicted RTT: a quantile of the amounts by which RTTs exceeded
+    their predictions, corrected for the misses (RTTs above the RTO) so far."""
 
     def __init__(self, a, miss, count, wary, steps):
         self.a, self.counts_misses, self.wary, self.steps = a, count, wary, steps
@@ -243,7 +243,7 @@ class Conformal:
         self.now, self.turn_us, self.flight = (self.rtt, raw), s.time_us, []
 
     def learn(self, s, y):
-        """Take a sample of RTT `y` and return whether the RTO may change."""
+        """Learn from the sample `s` with RTT `y`, and return whether the RTO may change."""
         t = self.timer
         if not t.count:
             t.start(y)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the estimators in double precision, from papers, RFCs and docs/algorithms. Times are in us."""
+"""Implement RTT estimators in double precision, from papers, RFCs and docs/algorithms. Times are in us."""
 
 import math
 
@@ -11,7 +11,8 @@ def clamp(value, low, high):
 
 
 class Sampler:
-    """Selects the samples that are timed, and rounds them to the ticks of a clock."""
+    """Selects the RTT samples that an estimator takes (all, or one per round trip), and rounds them to clock
+    ticks."""
 
     def __init__(self, p):
         self.one_per_rtt = p.get("sampling", 0) != 0
@@ -82,7 +83,7 @@ class Jacobson:
 
 
 class Linux:
-    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). The core stores `mdev` times four."""
+    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). The C core stores `mdev` times four."""
 
     def __init__(self, p):
         self.p, self.srtt = p, None
@@ -164,7 +165,7 @@ def e_to_minus(x):
 
 
 class Experts:
-    """The experts framework: nunes2014, Algorithm 1. Every loss is computed for every expert."""
+    """The experts framework of Nunes et al. 2014, Algorithm 1. Each loss is computed for each expert."""
 
     UNIT_MAX_US = 2**30
 
@@ -204,7 +205,7 @@ class Experts:
         return self.decays[y]
 
     def shared(self, w, y):
-        """Return the weights after step 4 (sharing: docs/algorithms/experts.md) over the sum of `w`."""
+        """Return the weights `w` after step 4 (sharing: docs/algorithms/experts.md), divided by their sum."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]
@@ -253,7 +254,7 @@ class Experts:
 
 
 class Linreg:
-    """The linear regression of baddam2018, in milliseconds, with the coefficients in the paper's text."""
+    """The linear regression of the paper Baddam et al. 2018, in ms, with the coefficients in its text."""
 
     def __init__(self, p):
         self.p, self.low, self.rtt, self.error = p, None, 0.0, 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the estimators in fixed point with unbounded integers, from docs/algorithms/arithmetic.md.
+"""Implement the RTT estimators in fixed point with unbounded integers, from docs/algorithms/arithmetic.md.
 Durations are in units of 2^-8 us. Ratios have 30 fractional bits, ticks 20, losses 24 and weights 30."""
 
 import decimal

@@ -16,7 +16,8 @@ def text_of_series(series):
 
 
 def answers(name, series, changed):
-    """Yield the answers of estimator `name` before the first and after every `series.every` samples."""
+    """Yield the predicted RTT and the RTO of estimator `name`, in fixed point and in double precision, before
+    the first and after every `series.every` samples."""
     double, fixed = references(name, changed)
 
     def answer():
@@ -38,7 +39,8 @@ def text_of_case(case):
 
 
 def expected_texts(names):
-    """Return the text of each estimator's file, by name. A pool of processes computes the cases."""
+    """Return the text of each estimator's file of expected answers, by the estimator's name. A pool of
+    processes computes the cases."""
     cases = [(name, *case) for name in names for case in cases_of(name)]
     texts = dict.fromkeys(names, "")
     with ProcessPoolExecutor() as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/first-rto, computed in integers, or with --check compare the existing files."""
+"""Write the test vectors of first RTOs to vectors/first-rto, or with --check compare the existing files."""
 
 import json
 import random
@@ -65,8 +65,8 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """Return the model `name` of core/models/ with parameters `changed`, named as in first_rto/list.h. A
-    step's parameter 0 turns the step on."""
+    """Return the model `name` of core/models/ with parameters `changed`, named as in first_rto/list.h. If the
+    parameter that has the name of a step of the model is 0, the step is on; otherwise it is off."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]
@@ -87,7 +87,8 @@ def changed_model(name, changed):
 
 
 def events():
-    """Yield events at a few destinations. Some RTTs are near the limit that marks a SYN-ACK as lost."""
+    """Yield random events at a few destinations: RTTs, retransmitted and unanswered SYNs, and queries of the
+    first RTO. Some RTTs are near the limit that tells a lost SYN-ACK from a lost SYN."""
     dice = random.Random(14)
     places = [Place() for _ in range(PLACES)]
     now = 0
@@ -112,7 +113,7 @@ def events():
 
 
 def answers(name, changed, series):
-    """Yield the first RTO for each query, an integer in both arithmetics."""
+    """Yield the first RTO in us for each query in `series`, twice: it is the same in both arithmetics."""
     model = changed_model(name, changed)
     places = [Place() for _ in range(PLACES)]
     for word, which, *numbers in series:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/give_up.csv, or with --check compare the existing file. It has the time after which an
-unanswered handshake is given up, by net/ipv4/tcp_timer.c, and the shortest first RTO that keeps this time
-as long as docs/algorithms/first-rto.md demands, found by trying all values."""
+"""Write vectors/give_up.csv, or with --check compare the existing file. The file has the time after which
+Linux gives an unanswered handshake up (net/ipv4/tcp_timer.c), and the shortest first RTO with which this time
+stays as long as docs/algorithms/first-rto.md demands, found by trying all values."""
 
 import random
 import sys

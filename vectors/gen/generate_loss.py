@@ -20,7 +20,8 @@ def line(event):
 
 
 def played(events, subject):
-    """Yield the answer of `subject` (a classifier or the features) to each decision among `events`."""
+    """Yield what `subject` (a classifier or a connection's features) returns for each decision in
+    `events`."""
     for event in events:
         if isinstance(event, Ack):
             subject.ack(event)
@@ -31,7 +32,7 @@ def played(events, subject):
 
 
 def features(kind, _, events):
-    """Yield for each decision every feature in fixed point and in double."""
+    """Yield, for each decision in `events`, all features of the loss in fixed point and in double."""
     both = zip(played(events, kind(Whole())), played(events, kind(Float())), strict=True)
     return ((tuple(whole.values()), tuple(real.values())) for whole, real in both)
 

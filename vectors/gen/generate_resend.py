@@ -7,7 +7,8 @@ from vector_files import main, series_text, texts_of
 
 
 def answers(kind, parameters, events):
-    """Yield for each event the policy's wait, and whether a tail loss probe ends it."""
+    """Yield, for each event, the time in us until the policy's timer fires and whether it then sends a tail
+    loss probe (1) or not (0), in fixed point and in double precision."""
     both = [kind(numbers(), parameters) for numbers in (Wholes, Floats)]
     for event, values in events:
         if event == "next":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/retry.csv, or with --check compare the existing file. Each line is a call of the retry timer
-with its arguments, then what it must answer: the code, what is due, and when the next wait ends."""
+"""Write vectors/retry.csv, or with --check compare the existing file. A line has a call of the retry timer,
+its arguments, and the results: the code, the request that is due, and the time when the next wait ends."""
 
 import random
 import sys
@@ -27,8 +27,8 @@ REQUESTS = 220
 
 
 def latency(dice, n):
-    """Return a random latency of transmission `n` in us. Latencies have two levels, and some are ten times
-    longer."""
+    """Return a random latency in us of the answer to request number `n`. The last third of the requests has a
+    higher level than the others, and some latencies are ten times longer."""
     level = 20_000 if n < REQUESTS * 2 // 3 else 90_000
     slow = 10 if dice.random() < 0.02 else 1
     return int(slow * level * (0.8 + dice.expovariate(4))) + 1
@@ -50,7 +50,9 @@ def hostile(dice, now, number):
 
 
 def run(timer, earlier, dice, rate, loss, clear):
-    """Yield the calls that a client makes for requests that are lost at random, and the timer's answers."""
+    """Yield the calls of `timer`, with their results, by a client with `rate` requests a second. The share
+    `loss` of transmissions is lost. If `clear` is false, the client does not say which transmission was
+    answered. `earlier` is a timer to inherit from, or None."""
     events, now, sent = [], 1_000_000, 0
     next_us = now
 

@@ -19,7 +19,8 @@ def report(time_us, sent, resent, rtt_us=60_000, rtt_min_us=50_000):
 
 
 def windows():
-    """Yield handshakes with every kind of loss, number of retransmissions and window."""
+    """Yield handshakes with all combinations of four kinds of loss, numbers of retransmissions, and
+    windows."""
     time_us = 0
     for loss in range(4):
         for resends in (0, 1, 2, 7, 40):
@@ -69,7 +70,7 @@ def line(event):
 
 
 def answers(kind, parameters, events):
-    """Yield the initial window and ssthresh for each handshake, integers in both arithmetics."""
+    """Yield the initial window and ssthresh for each handshake, twice: they are equal in both arithmetics."""
     policy = kind(parameters)
     for keys, values in events:
         event = dict(zip(keys, values, strict=True))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the features of a loss from docs/algorithms/loss/features.md, in floats and in integers, with the
-classes of loss_numbers.py (durations in 2^-8 us, ratios with 30 fractional bits)."""
+"""Implement the features from which loss classifiers decide (docs/algorithms/loss/features.md), in floats and
+in integers, with the classes of loss_numbers.py (durations in 2^-8 us, ratios with 30 fractional bits)."""
 
 from loss_series import BEGUN, TIMEOUT
 
@@ -111,7 +111,8 @@ class Connection:
             self.recovery_us, self.since = at.time_us, 0
 
     def features(self, at):
-        """Return the features in the order of feature_list.h of the core, within their bounds."""
+        """Return the features at the decision `at`, by name in the order of feature_list.h, within their
+        bounds."""
         found = self.unclipped(at) if self.rtts else dict.fromkeys(BOUNDS, self.n.number(0))
         if not self.rtts:
             return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the arithmetic of a loss's features in floats and in integers (docs/algorithms/loss)."""
+"""Implement the arithmetic of the loss classifiers' features, in floats and in integers."""
 
 import math
 
@@ -37,7 +37,7 @@ class Float:
 
 
 class Whole:
-    """The same operations in integers: durations in units of 2^-8 us, ratios with 30 fractional bits."""
+    """The arithmetic in integers: durations are in units of 2^-8 us, ratios have 30 fractional bits."""
 
     least = 1
 

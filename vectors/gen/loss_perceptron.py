@@ -40,7 +40,8 @@ def logistic_whole(x):
 
 
 def perceptron_whole(net, features):
-    """Return the output before the last sigmoid. Units and weights have 24 fractional bits, sums have 48."""
+    """Return the perceptron's output before the last sigmoid, with 48 fractional bits. Hidden units and
+    weights have 24."""
 
     def weight(x):
         assert x * 2**24 == int(x * 2**24)

@@ -18,7 +18,8 @@ from loss_series import BEGUN, CONGESTION, RANDOM, TIMEOUT, UNDONE
 
 
 class Classifier:
-    """The base class of loss classifiers. A decision is the probability of congestion and the cause."""
+    """The base class of loss classifiers. Their method `decide` returns the probability that a loss is due to
+    congestion, and the cause."""
 
     def __init__(self, numbers, p):
         self.n, self.p, self.path = numbers, p, Connection(numbers)
@@ -146,7 +147,8 @@ class History(Mlp):
 
 
 class Online(Classifier):
-    """Counts packets and losses by load, a pair of the level of the queue and whether the window is large."""
+    """Counts packets and losses by load. A load is a pair: the level of the queue, and whether the window is
+    large."""
 
     LOADS = tuple((level, large) for level in range(9) for large in (False, True))
 
@@ -223,7 +225,8 @@ class Online(Classifier):
         self.recovers = False
 
     def lows(self):
-        """Return how many of the lowest loads have the share `low` of all packets, but not all packets."""
+        """Return how many of the lowest loads have together the share `low` of all packets; fewer, if these
+        would have all packets."""
         total = sum(self.packets.values())
         least = self.n.product(self.n.decimal(self.p["low"]), max(1, total))
         sums = [sum(self.packets[load] for load in self.LOADS[:k]) for k in range(len(self.LOADS) + 1)]

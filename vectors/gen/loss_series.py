@@ -31,7 +31,7 @@ class Moment(NamedTuple):
 
 
 def recovery(at, *after):
-    """Yield a decision, the beginning of a recovery, and the further changes `after`."""
+    """Yield the decision `at`, the beginning of the recovery, and the later changes of state `after`."""
     yield at
     for change in (BEGUN, *after):
         yield at._replace(change=change, cause=CONGESTION if change == TIMEOUT else AS_DECIDED)
@@ -71,7 +71,8 @@ def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=(), timeouts=()):
 
 
 def tiny():
-    """Yield RTTs of 1 to 50 us, simultaneous ACKs, nothing in flight, a cwnd of 0, and the largest counts."""
+    """Yield events with RTTs of 1 to 50 us, simultaneous ACKs, no packet in flight, cwnd 0, and huge
+    counts."""
     r = random.Random(2)
     now = 5
     for k in range(300):
@@ -85,7 +86,7 @@ def tiny():
 
 
 def large():
-    """Yield RTTs of seconds and above the limit of 2^32 us, hours between ACKs, and times that decrease."""
+    """Yield events with RTTs of seconds or above 2^32 us, hours between ACKs, and times that decrease."""
     r = random.Random(3)
     now = -(1 << 61)
     for k in range(160):
@@ -109,7 +110,8 @@ def early():
 
 
 def relapses():
-    """Yield losses every third of a window, then every ten windows, with the RTT of an empty queue."""
+    """Yield the events of a sender that loses a packet every third of a window, then every ten windows, with
+    the RTT of an empty queue."""
     now = 0
     for k in range(24):
         for _ in range(10 if k < 12 else 300):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement nunes2014's experts framework for the kernel (6.1 to 6.3) in truncated, saturated Q16.16. e^-z
-and the powers of the grid are correctly rounded by decimal arithmetic. Double and fixed point agree."""
+"""Implement the experts framework of Nunes et al. 2014 for the kernel (sections 6.1 to 6.3 of the paper) in
+Q16.16, with truncation and saturation. e^-z and the powers in the experts' grid are correctly rounded by
+decimal arithmetic. The core gives the same integers in double precision and in fixed point."""
 
 import decimal
 from functools import cache
@@ -47,7 +48,7 @@ class ExpertsQ16:
         self.rtt = sat((sat(dot) << 16) // sat(sum(self.w)))
 
     def runs(self):
-        """Return the runs of experts (first, end) from which a new start chooses: those that begin at the
+        """Return the ranges (first, end) of experts among which a new start chooses: those that begin at the
         lowest expert, longest first, then those that end at the highest."""
         return [(0, i) for i in range(self.n, 0, -1)] + [(i, self.n) for i in range(1, self.n)]
 
@@ -74,7 +75,8 @@ class ExpertsQ16:
         self.rescale()
 
     def rescale(self):
-        """Divide the weights by their sum, truncated, after every `rescale` trials with nonzero weights."""
+        """Divide the weights by their sum, with truncation, after every `rescale` trials that leave a weight
+        above zero (never if `rescale` is 0)."""
         self.trials += 1
         if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
             total = sat(sum(self.w))

@@ -16,7 +16,7 @@ FLOORS_MS = (1, 5, 10, 20, 50, 100)
 
 
 class SeenLinux(FloatLinux):
-    """Linux's estimator in floats, with the attributes of the version in integers."""
+    """Linux's RTT estimator in floats, with the attributes `seen` and `mdev4` of the version in integers."""
 
     @property
     def seen(self):
@@ -61,12 +61,12 @@ def wrapped(x):
 
 
 def kept(count, flights):
-    """Return the `count` over `flights` flights with which the next connection to the destination begins."""
+    """Return `count`, a sum over `flights` flights, as the next connection to the same host inherits it."""
     return count * 32 // flights if flights > 32 else count * 31 // 32
 
 
 class Policy:
-    """Holds the segments in flight and their timer. A subclass has the rules of a policy."""
+    """Holds the segments in flight and their timer. A subclass decides how long the timer waits."""
 
     defaults: ClassVar = {}
 
@@ -236,7 +236,8 @@ class Priced(Policy):
         self.episodes = [kept(c, old) for c in earlier.episodes]
 
     def handed_on(self, a, flights):
-        """Return the sum `a` for the next connection: scaled to 32 flights if more, otherwise by 31/32."""
+        """Return the sum `a` over `flights` flights as the next connection inherits it: scaled to 32 flights
+        if there were more, otherwise multiplied by 31/32."""
         part, whole = (32, flights) if flights > 32 else (31, 32)
         return self.n.scaled(self.n.product(a, part), whole)
 

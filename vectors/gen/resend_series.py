@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Generate events (kind, values) for resend policies. When timers fire does not depend on the policies."""
+"""Generate series of events (kind, values) to test resend policies, the rules for when TCP retransmits. The
+series contain the times at which timers fire, which do not depend on the policies."""
 
 import random
 
@@ -7,10 +8,10 @@ FIRST, LATER, UNCLEAR = range(3)
 
 
 def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
-    """Yield requests of one segment. A lost segment is resent after 2 RTT, then after 3/2 of the previous
-    wait. `late` is the share of ACKs that arrive only after the first retransmission. At every `fade`-th
-    request, everything is lost for up to 8 s with probability 1/4. Without `clear`, ACKs do not show which
-    transmission they answer."""
+    """Yield the events of requests of one segment. A lost segment is retransmitted after 2 RTT, then after
+    3/2 of the previous wait. `late` is the share of ACKs that arrive only after the first retransmission. At
+    every `fade`-th request, everything is lost for up to 8 s with probability 1/4. If `clear` is false, ACKs
+    do not show which transmission they answer."""
     dice = random.Random(seed)
     now = 0
     for k in range(count):
@@ -36,8 +37,8 @@ def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
 
 
 def flights(seed, count, rtt_us, loss):
-    """Yield flights of eight segments, 0.5 to 1.5 RTT apart. The timer resends the share `loss` of last
-    segments."""
+    """Yield the events of flights of eight segments, 0.5 to 1.5 RTT apart. In the share `loss` of the
+    flights, the timer retransmits the last segment."""
     dice = random.Random(seed)
     now, out, events = 10**12, 0, []
     for _ in range(count):
@@ -61,8 +62,8 @@ def flights(seed, count, rtt_us, loss):
 
 
 def bulk(seed, count, rtt_us):
-    """Yield windows of 2 to 12 segments, in which ACKs and transmissions alternate. Some windows end with
-    retransmissions: a tail loss probe or a timeout, then each after twice the previous wait."""
+    """Yield the events of windows of 2 to 12 segments, with ACKs and transmissions in turn. Some windows end
+    with retransmissions: a tail loss probe or a timeout, then each after twice the previous wait."""
     dice = random.Random(seed)
     now = 10**9
     yield "ack", (now - 1, rtt_us, 0, FIRST)
@@ -88,7 +89,7 @@ def bulk(seed, count, rtt_us):
 
 
 def places(seed, rtt_us, loss, counts):
-    """Yield connections to one destination, with `counts` requests each. The first has many requests."""
+    """Yield the events of connections to one destination, the k-th of which has `counts[k]` requests."""
     for k, count in enumerate(counts):
         if k:
             yield "next", ()
@@ -99,7 +100,8 @@ def places(seed, rtt_us, loss, counts):
 
 
 def queue(seed, rtt_us):
-    """Yield a connection whose RTT doubles for some time. From then on it loses one segment in twelve."""
+    """Yield the events of a connection whose RTT doubles for some time. From its doubling on, about one
+    segment in twelve is lost."""
     after = 0
     for k, (count, times) in enumerate(((90, 1), (60, 2), (60, 1))):
         start = after

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the retry timer (docs/algorithms/retry.md) in integers, based on the references of the resend
-policy `priced` and of the width of `conformal`."""
+"""Implement the retry timer, which decides when an unanswered request is sent again
+(docs/algorithms/retry.md), in integers, with the reference code of the resend policy `priced` and of the
+timer `conformal`."""
 
 from types import SimpleNamespace
 
@@ -17,8 +18,8 @@ DEFAULTS = {
 
 
 class Retry:
-    """Holds the unanswered requests by number, and statistics of the answers. If two waits end at the same
-    time, the one with the lower place is first."""
+    """Holds the unanswered requests by number, and statistics of the answers. If the waits of two requests
+    end at the same time, the request with the lower `place` (its index in the timer's table) is first."""
 
     def __init__(self, **changed):
         self.how = how = {**DEFAULTS, **changed}
@@ -107,7 +108,8 @@ class Retry:
         return self.earliest().due if self.out else -1
 
     def fired(self, now):
-        """Return the code and, if a copy of a request is due, the request and the number of the copy."""
+        """Return the code and, if a request is due to be sent again, its number and the number of the
+        copy."""
         if self.late(now):
             return TIME, 0, 0
         self.now = now

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Generate the input series of the estimators from fixed random seeds, with all columns of a sample."""
+"""Generate the series of RTT samples on which the estimators are tested, from fixed random seeds."""
 
 import random
 from typing import NamedTuple
@@ -108,7 +108,7 @@ def hour():
 
 
 def flights():
-    """Return a series in which eight segments per round trip are sent together and queue."""
+    """Return a series in which eight segments per round trip are sent together and wait in a queue."""
     r = random.Random(7)
     rows, now = [], 0
     for _ in range(25):
@@ -123,7 +123,7 @@ def flights():
 
 
 def stairs():
-    """Return a series whose level rises over several samples, has spikes, and falls."""
+    """Return a series in which the level of the RTT rises over several samples, has spikes, and falls."""
     r, rtts, level = random.Random(8), [], 20_000.0
     for block in range(12):
         up = block % 3 != 2

@@ -75,8 +75,8 @@ class Feedback(Policy):
         self.counts = dict.fromkeys(self.NAMES, 0)  # with 8 fractional bits
 
     def forgotten(self, now):
-        """Return the latest time, at most `now`, that is a whole number of eighths of a half-life after the
-        last decay, and the counts decayed until that time."""
+        """Return the time of the latest decay not after `now`, and the counts decayed until that time. Decays
+        are an eighth of the half-life apart, from the last one that was applied."""
         step = max(self.p["half_life_us"] // 8, 1)
         steps = max(now - self.at, 0) // step
         if steps == 0:

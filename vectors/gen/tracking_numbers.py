@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the arithmetic of `tracking` in floats and integers, from docs/algorithms/tracking.md."""
+"""Implement the arithmetic of the estimator `tracking` in floats and integers (docs/algorithms)."""
 
 import fixed_reference as fix
 from double_reference import bounded, clamp, e_to_minus
@@ -78,7 +78,8 @@ class Fixed:
         return fix.over(a, 1 << k)
 
     def mean(self, w, x):
-        """Return the mean of `x` with weights `w`, cut to the 18 leading bits of the largest weight."""
+        """Return the mean of `x` with weights `w`, shifted right until the largest weight has at most 18
+        bits."""
         shift = max(0, max(w).bit_length() - 18)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -87,7 +88,7 @@ class Fixed:
         return a >> k
 
     def summed_mean(self, w, x):
-        """Return the mean of `x` with weights `w`, cut to the 20 leading bits of their sum."""
+        """Return the mean of `x` with weights `w`, shifted right until their sum has at most 20 bits."""
         shift = max(0, sum(w).bit_length() - 20)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -97,7 +98,8 @@ class Fixed:
         return a + fix.times(b - a, (part >> shift << 30) // (part + rest >> shift))
 
     def step(self, c, error, distance, s):
-        """Return the next value of a correction coefficient `c`, by the 15 leading bits of the scale `s`."""
+        """Return the next value of a correction coefficient `c`. The other arguments are durations, which are
+        shifted right until the scale `s` has at most 15 bits."""
         shift = max(0, s.bit_length() - 15)
         product = (error >> shift) * (distance >> shift)
         return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)

@@ -16,8 +16,8 @@ def lower_median(values):
 
 
 class Predictors:
-    """Computes the predictors: trackers of the RTT's level, learners of the RTTs that follow a deviation, and
-    the last sample."""
+    """Computes several predictions of the RTT: averages and medians that follow its level, the RTT that was
+    usual after a similar deviation from the level, and the last sample."""
 
     def __init__(self, a, y, median_start, dead_zone, by_outlier):
         self.a, self.median_start, self.dead_zone, self.by_outlier = a, median_start, dead_zone, by_outlier
@@ -79,8 +79,8 @@ class Predictors:
         self.cell16 = self.cell16 % 4 * 4 + level
 
     def step(self, distance, n, k):
-        """Return the step of a mean for its `n`-th sample, which lies `distance` away. After 2^k samples,
-        the mean becomes an EWMA with gain 1/2^k."""
+        """Return the change of a mean at its `n`-th sample, which differs from the mean by `distance`. From
+        sample 2^k on, the mean is an EWMA with gain 1/2^k."""
         return self.a.half(distance, k) if n >= 1 << k else self.a.div(distance, n)
 
     def track(self, y, deviation):
@@ -131,8 +131,8 @@ class Predictors:
 
 
 class Memory:
-    """The regrets of the predictors, and last that of the corrected mixture. A regret is the sum of the
-    mixture's errors minus the predictor's, and loses 1/2^k of itself with each sample."""
+    """Holds the regret of each predictor, and last that of the corrected mixture. A regret is the sum of the
+    mixture's absolute errors minus the predictor's; with each sample it loses 1/2^k of itself."""
 
     def __init__(self, a, k, used, y):
         self.a, self.k, self.used = a, k, used
@@ -199,7 +199,8 @@ class Tracking:
             memory.update(y, x, not self.two)
 
     def towards(self, reach):
-        """Return the mixture's distances to the last sample, the slow hub and map16, limited to `reach`."""
+        """Return the distances from the mixture to the last sample, the slow hub and map16 (three
+        predictions), limited to +-`reach`."""
         return [clamp(self.bank.x[k] - self.base, -reach, reach) for k in (0, 4, 10)]
 
     def learn_correction(self, y):

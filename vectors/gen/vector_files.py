@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write or check a generator's files: inputs KIND/series/NAME.csv, answers KIND/expected/NAME.csv."""
+"""Write or check test vectors: inputs KIND/series/NAME.csv, expected answers KIND/expected/NAME.csv."""
 
 import argparse
 import math
@@ -31,8 +31,9 @@ def case_text(series, changed, answers):
 
 
 def texts_of(algorithms, series, answers):
-    """Return each algorithm's expected text, by name. `algorithms` maps names to (class, defaults,
-    variants). `answers` computes the answers of a class with parameters to the events of a series."""
+    """Return the text of each algorithm's file of expected answers, by the algorithm's name. `algorithms`
+    maps names to (class, default parameters, variants). `answers` computes the answers of a class with
+    parameters to the events of a series."""
     return {
         name: "".join(
             case_text(named, changed, answers(kind, {**defaults, **changed}, events))
@@ -48,7 +49,8 @@ def expected_file(kind, algorithm, folder="expected"):
 
 
 def write_kind(kind, series, expected, check, more=()):
-    """Write or check the texts of `series`, `expected` and `more` (by path). Return an exit code."""
+    """Write the files of `kind`, or with `check` compare the existing ones: the texts of `series` and
+    `expected` by name, and of `more` by path. Return an exit code."""
     texts = {VECTORS / kind / "series" / f"{name}.csv": text for name, text in series.items()}
     texts |= {expected_file(kind, name): text for name, text in expected.items()} | dict(more)
     return write_or_check(check, texts, {path.parent for path in texts})
@@ -60,7 +62,8 @@ def main(doc, kind, series, expected, more=()):
 
 
 def write_or_check(check, texts, folders=()):
-    """Write `texts` by path, or check that `folders` have them and no other file. Return an exit code."""
+    """Write each text in `texts` to the path that is its key; or with `check`, check that the files have
+    these texts and that `folders` have no other files. Return an exit code."""
     if not check:
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)

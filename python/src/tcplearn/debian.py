@@ -35,6 +35,6 @@ def command(packages: list[str]) -> str:
 
 
 def need(what: str, packages: Mapping[str, str]) -> None:
-    """Raise UserError, which says that `what` needs them, if any of `packages` are missing."""
+    """Raise UserError, which says that `what` needs them, if any of the Debian `packages` are missing."""
     if names := missing(packages):
         raise UserError(f"{what} needs packages of Debian that are missing: {command(names)}")

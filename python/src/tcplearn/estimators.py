@@ -89,7 +89,8 @@ class CoreEstimator:
 
 
 class WithTimer:
-    """A user's estimator with an RTO: its own, or its prediction plus four mean errors (RFC 6298, 2.3)."""
+    """A user's estimator with an RTO: that of its method rto_one or, without one, its prediction plus four
+    times its mean absolute error (RFC 6298, 2.3)."""
 
     INITIAL_RTO_US = 1e6  # RFC 6298, 2.1
     MAX_RTO_US = 60e6  # RFC 6298, 2.5
@@ -149,7 +150,8 @@ def _user_info(name: str) -> Info:
 
 
 def installed() -> tuple[list[str], list[str]]:
-    """Return the names of the user's estimators that need no parameters, and an error for each other one."""
+    """Return the names of the user's estimators that need no parameters, and an error message for each of the
+    user's estimators that cannot be created."""
     names, problems = [], []
     for name in _users():
         if name in _core():
@@ -233,15 +235,16 @@ def varied(spec: Spec, key: str, value: float) -> Spec:
 
 
 def miss_rate(spec: Spec | str) -> float | None:
-    """Return the share of samples that the timer `spec` lets exceed the RTO, or None if it has no such
-    parameter."""
+    """Return the miss rate of the timer `spec`, which is the share of RTT samples that may exceed its RTO, or
+    None if it has no such parameter."""
     spec = parse(spec) if isinstance(spec, str) else spec
     param = parameter(spec, "miss")
     return None if param is None else spec.params.get("miss", param.default)
 
 
 def _with_miss(specs: Sequence[Spec], miss: float) -> list[Spec]:
-    """Return `specs` with the miss rate `miss` in each timer that has one, unless its spec or preset does."""
+    """Return `specs` with the miss rate (share of RTTs above the RTO) set to `miss` in each timer that has
+    this parameter, unless its spec or preset sets it. Raise UserError."""
     known = [p for s in specs if (p := parameter(s, "miss"))]
     if not known:
         raise UserError("--miss: none of the estimators compared has a miss rate to set; add -e conformal")
@@ -271,7 +274,7 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
 
 
 def user_code(spec: Spec) -> str | None:
-    """Return a hash of the module or package of a user's estimator; "" for the core's, None if unreadable."""
+    """Return a hash of the source of a user's estimator; "" for the core's estimators, None if unreadable."""
     if spec.core:
         return ""
     total = hashlib.sha256()
@@ -294,7 +297,7 @@ def _home(made: Any) -> str:
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:
-    """Return a new estimator with the river library's learn_one and predict_one. Raise UserError."""
+    """Return a new estimator with the methods learn_one and predict_one, as in river. Raise UserError."""
     if isinstance(spec, str):
         spec = parse(spec)
     if spec.core:

@@ -42,7 +42,7 @@ def as_on_interrupt() -> Iterator[None]:
 
 def waited(process: subprocess.Popen[bytes]) -> int:
     """Wait until `process` has ended; return its exit code in the form of the module subprocess. SIGTERM and
-    SIGHUP are forwarded to the process, which receives an interrupt from the terminal without that."""
+    SIGHUP are forwarded to the process. SIGINT is not, because the terminal sends it to the process too."""
     before = {number: signal.getsignal(number) for number in (*ENDING, signal.SIGINT)}
 
     def hand_on(number: int, _: object) -> None:

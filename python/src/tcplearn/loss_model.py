@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write a perceptron of the core as JSON. Reading checks every range. As in the core, weights
-have 24 fractional bits and scales 30."""
+"""Read and write the perceptron of a loss classifier as JSON. Reading checks the range of each number. As in
+the C core, weights have 24 fractional bits; the means and gains of inputs have 30."""
 
 import json
 import math
@@ -69,7 +69,8 @@ class Reader:
         return rounded(given, bits)
 
     def float_of(self, what: str, value: object) -> float:
-        """Return `value` as a float, infinite if too large. Raise UserError naming `what` if no number."""
+        """Return `value` as a float, which is infinite if `value` is too large. Raise UserError, which names
+        `what`, if `value` is no number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"{what} is not a number: {printable(value)[:40]}")
         try:
@@ -123,8 +124,8 @@ def read(path: Path, features: Sequence[str]) -> Model:
 
 
 def words(model: Model) -> str:
-    """Return `model` as the line of text that every host of the core reads (loss/own_model.h): its numbers
-    as the core stores them."""
+    """Return `model` as the line of text that the C core reads (loss/own_model.h), with numbers as the
+    integers that the core stores. Raise UserError."""
     if len(model.name) > NAME_MAX:
         raise UserError(f"model {model.name}: a name of an own model has at most {NAME_MAX} characters")
     inputs = zip(model.inputs, model.mean, model.gain, strict=True)

@@ -59,7 +59,8 @@ def checked(spec: str) -> str:
 
 
 def located(spec: str, folder: Path) -> str:
-    """Return `spec` with the absolute path of its model file, which a scenario in `folder` names."""
+    """Return `spec` with the path of its model file, which is relative to `folder`, made absolute. A `spec`
+    without a model file is unchanged."""
     pairs, at = _pairs(spec)
     if at < 0 or _value(pairs[at]) == OWN:
         return spec
@@ -67,8 +68,8 @@ def located(spec: str, folder: Path) -> str:
 
 
 def _pairs(spec: str) -> tuple[list[str], int]:
-    """Return the pairs "key=value" of `spec`, and the index of the pair that names a model file or OWN, or
-    -1."""
+    """Return the pairs "key=value" of `spec`, and the index of the pair "model=..." whose value is a file or
+    "own", or -1 if there is none."""
     pairs = spec.partition(":")[2].split(",")
     for k, pair in enumerate(pairs):
         value = _value(pair)
@@ -78,7 +79,7 @@ def _pairs(spec: str) -> tuple[list[str], int]:
 
 
 def _own_number(name: str) -> int:
-    """Return the number of the choice OWN of the classifier `name`, or -1."""
+    """Return the number of the value "own" of the parameter "model" of the classifier `name`; -1: none."""
     choices = [p.choices for p in algorithms.by_name(algorithms.LOSS)[name].params if p.key == _KEY]
     return choices[0].index(OWN) if choices and OWN in choices[0] else -1
 

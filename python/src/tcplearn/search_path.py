@@ -17,7 +17,8 @@ _VARIABLE, _SAFE_VARIABLE = "PYTHONPATH", "PYTHONSAFEPATH"
 
 
 def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return a copy of `base` (default: this process's environment) for a child that may start Python."""
+    """Return a copy of `base` (default: this process's environment) for a child that may start Python: with
+    PYTHONSAFEPATH set, and with only the absolute entries of PYTHONPATH."""
     out = {**(os.environ if base is None else base), _SAFE_VARIABLE: "1"}
     if _VARIABLE in out:
         out[_VARIABLE] = os.pathsep.join(e for e in out[_VARIABLE].split(os.pathsep) if Path(e).is_absolute())

@@ -19,7 +19,7 @@ def settings(
     epoch: int = 0,
 ) -> bytes:
     """Return the bytes of `struct live_settings`. `ticks_per_second` is CONFIG_HZ of the kernel that runs the
-    program. With `observe` the program sets no floors. `bounds_backoff` says whether it bounds the backoff
-    (linux/bpf/live_backoff.h). The share `share` / WHOLE of the connections that begin from now on get
-    floors; they belong to the epoch with the number `epoch`."""
+    program. With `observe` the program sets no floors. `bounds_backoff` says whether it bounds the RTO's
+    exponential backoff (linux/bpf/live_backoff.h). The share `share` / WHOLE of the connections that begin
+    from now on get floors. All of these connections are counted for the epoch number `epoch`."""
     return struct.pack("=6I", ticks_per_second, observe, bounds_backoff, 0, share, epoch)

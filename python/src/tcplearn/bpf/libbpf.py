@@ -210,7 +210,7 @@ class Map:
 
 @contextmanager
 def map_of(number: int) -> Iterator[Map]:
-    """Yield the map with the id `number`, which any process may have made."""
+    """Yield the BPF map with the id `number`, which may be a map of another process."""
     handle = _libbpf().bpf_map_get_fd_by_id(c_uint32(number))
     if handle < 0:
         raise _failed(f"map {number}", handle)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn algorithms`: lists the algorithms of each kind and their parameters."""
+"""The verb `tcplearn algorithms`: lists algorithms, such as estimators, and their parameters."""
 
 import math
 from typing import Annotated, Any
@@ -42,7 +42,8 @@ def algorithms_command(
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
-    """Return the kinds of algorithm that `words` select, and the algorithm's name or ''."""
+    """Return the kinds of algorithm, such as "estimator", that the command's arguments `words` select, and
+    the name of an algorithm, or '' if they contain none. Raise UserError."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())

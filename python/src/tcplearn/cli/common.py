@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Input, output and messages of all verbs. Slow modules are imported only when needed."""
+"""Handles input, output and messages for all verbs. Slow modules are imported only when needed."""
 
 from __future__ import annotations
 
@@ -134,8 +134,9 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """Write the table that `render` returns, or rows with the entries of `made_by` (version, commit,
-        command). Parquet has the rows of `tidy`; JSON and CSV have `wide`, or if None those of `tidy`."""
+        """Write the results in the chosen format. A table is what `render` returns; Parquet has the rows of
+        `tidy`; JSON and CSV have the rows `wide` or, if `wide` is None, those of `tidy`. `made_by` says how
+        the results were made (version, commit, command)."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -220,7 +221,8 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function that moves a progress bar; None if `quiet` or standard error is no terminal."""
+    """Yield a function that sets a progress bar to a share (0 to 1) and a text. Yield None if `quiet` or if
+    standard error is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

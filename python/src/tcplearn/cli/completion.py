@@ -27,7 +27,7 @@ def kinds() -> list[str]:
 
 
 def answer(app: Any) -> int:
-    """Print what completes the words that the script has put into the environment; return the exit code."""
+    """Print completions of the words that a shell's script puts into the environment; return an exit code."""
     from typer._completion_classes import completion_init
 
     completion_init()

@@ -61,7 +61,7 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Return the options as arguments of the options class of a replay or a suite. Raise UserError."""
+        """Return the options as arguments of the class Options of a replay or a suite. Raise UserError."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
@@ -77,8 +77,9 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return all estimators if `everything`; else those `named` by the user, by default the default
-    estimators; and the estimators that the user has installed."""
+    """Return the estimators to compare. If `everything`, these are all estimators, those that the user has
+    installed, and those `named`. Otherwise they are those `named` or, if none is, the default ones and those
+    that the user has installed; () stands for the default ones alone."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

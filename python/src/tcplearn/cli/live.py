@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn live`: a learned floor of the retransmission timer on this machine's own kernel."""
+"""The verb `tcplearn live`: sets learned floors of the retransmission timer on this machine's own kernel."""
 
 import contextlib
 import enum
@@ -83,8 +83,8 @@ FirstRto = Annotated[
 
 
 def _first_rto(model: Path | None) -> str:
-    """Return the settings of the BPF program that sets the first RTO by `model`, in hexadecimal digits; ""
-    without `model`. Raise UserError."""
+    """Return the settings of the BPF program that sets first RTOs, from the model in the file `model`, as
+    hexadecimal digits; "" if `model` is None. Raise UserError."""
     if not model:
         return ""
     from tcplearn.bpf import kernel
@@ -117,8 +117,9 @@ def _folder(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
 
 @live_app.command("check", short_help="Show what this machine allows, line by line.")
 def _check(as_json: AsJson = False) -> Work:
-    """Show line by line what is needed and what will be on. The program is loaded for it, and attached to
-    nothing. Exit code 2 if live cannot be started here."""
+    """Show line by line what `tcplearn live` needs of this machine, and the settings on which its gain
+    depends. The BPF program is loaded as a test, not attached. The exit code is 2 if live cannot be started
+    here."""
 
     def work(_: str) -> None:
         from tcplearn.live import check
@@ -143,8 +144,9 @@ def _run(
     first_rto: FirstRto = None,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Run a command in a cgroup of its own, whose connections have learned floors. The exit code is that of
-    the command. When it ends, or tcplearn is killed, new connections are stock again."""
+    """Run a command in a cgroup of its own, whose connections get learned floors of the retransmission timer.
+    The exit code is that of the command. After the command ends, or tcplearn is killed, new connections have
+    the kernel's own timers again."""
 
     def work(_: str) -> int:
         from tcplearn.live import command as commands
@@ -200,9 +202,10 @@ def _start(
         typer.Option(metavar="FILE.toml", help="Take the options that are not given from this file."),
     ] = None,
 ) -> Work:
-    """Start it for the new connections of a cgroup, or of the machine. A process stays that holds it; when
-    the process ends, new connections are stock again. The guard compares with a control group, and makes new
-    connections stock where floors do harm."""
+    """Start to set learned floors of the retransmission timer for the new connections of a cgroup, or of the
+    machine. A process stays that holds the BPF program; when this process ends, new connections have the
+    kernel's own timers (are stock) again. A guard compares the connections with a control group, and makes
+    new connections stock where floors do harm."""
 
     def work(_: str) -> None:
         from tcplearn.live import holder, sessions
@@ -244,8 +247,8 @@ def _option(cgroup: Path | None) -> str:
 
 @live_app.command("stop", short_help="Stop it: new connections are stock.")
 def _stop(cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0) -> Work:
-    """Stop what `start` started for a cgroup, or for the machine. Connections that are open keep the floor
-    that they have."""
+    """Stop what `tcplearn live start` has started for a cgroup, or for the machine. Connections that are open
+    keep the floor of their retransmission timer."""
 
     def work(_: str) -> None:
         from tcplearn.live import sessions
@@ -286,8 +289,8 @@ def _top(
     as_json: AsJson = False,
     duration: o.For = "",
 ) -> Work:
-    """Show places and connections: RTT, floor, losses, and what was gained. Refreshed every two seconds until
-    Ctrl-C; once if the output is no terminal."""
+    """Show destinations and connections: RTT, floor of the retransmission timer, losses, and the waiting that
+    was saved. Refresh this every two seconds until Ctrl-C; show it once if the output is no terminal."""
     duration_s = refresh.seconds(duration)
 
     def work(_: str) -> None:
@@ -324,8 +327,9 @@ def _report(
     ] = None,
     report: o.Report = None,
 ) -> Work:
-    """Show what learned floors were worth against the control group, what was spurious, and what the guard
-    did. Without files, of what is started here."""
+    """Show what learned floors of the retransmission timer have saved in comparison with the control group,
+    how many retransmissions were spurious, and what the guard did. The numbers are those in FILE, or else
+    those of this machine."""
 
     def work(_: str) -> None:
         from tcplearn.live import report as reports
@@ -345,8 +349,9 @@ def _report(
 def _effects(
     runs: Annotated[int, typer.Option(metavar="N", min=10, help="Simulated runs of each case.")] = 100,
 ) -> Work:
-    """Show how large an effect has to be to be seen with how many connections, and within how many rounds the
-    guard stops harm: two tables in Markdown, by formula and by simulation. It changes nothing."""
+    """Show how large an effect of learned floors must be to be seen with a given number of connections, and
+    after how many rounds (a request and its answer) the guard stops harm. These are two tables in Markdown,
+    by formula and by simulation. Nothing on the machine changes."""
 
     def work(_: str) -> None:
         from tcplearn.live import power
@@ -364,8 +369,8 @@ def _effects(
 def _observe(
     cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0, duration: o.For = "", as_json: AsJson = False
 ) -> Work:
-    """Learn and count for the new connections of a cgroup, or of the machine, until Ctrl-C; set nothing.
-    Then show what it would have set."""
+    """Learn floors of the retransmission timer for the new connections of a cgroup, or of the machine, until
+    Ctrl-C, but set none. Then show how much waiting these floors would have saved."""
     duration_s = refresh.seconds(duration)
 
     def work(_: str) -> None:

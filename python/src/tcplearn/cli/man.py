@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Make a manual page of each command from its --help: `python -m tcplearn.cli.man DIR`. The tool click-man
-cannot, because typer has its own copy of click."""
+cannot make them, because typer has its own copy of click."""
 
 from __future__ import annotations
 

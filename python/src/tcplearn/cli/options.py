@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Options that several verbs share. This module imports nothing slow, so that --help is quick."""
+"""Defines options that several verbs share. This module imports nothing slow, so that --help is quick."""
 
 import enum
 import ipaddress

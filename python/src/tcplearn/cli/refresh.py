@@ -62,8 +62,8 @@ class Refresh:
     """A callback of a capture's reader: it refreshes the table, and stops the capture after a given time."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
-        """Show the table that `render` returns, or count packets, until the capture stops after `duration_s`
-        seconds."""
+        """Prepare to show the table that `render` returns or, if `render` is None, to report the elapsed time
+        and the number of packets to `progress`. The capture stops after `duration_s` seconds."""
         self._duration_s = duration_s
         self._render = render
         self._progress = progress

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn resend`: simulates requests of one segment under each resend policy."""
+"""The verb `tcplearn resend`: simulates one-segment requests under several rules for when TCP retransmits."""
 
 from __future__ import annotations
 

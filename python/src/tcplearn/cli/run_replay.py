@@ -40,8 +40,9 @@ def run_replay(
     asked: Replayed,
     out: Outputs,
 ) -> None:
-    """Replay `sources` and write the results to `out`. A live capture or a pipe ends after `duration_s`
-    seconds. `command` is the command line, `unit` the unit of bare numbers in tables of samples."""
+    """Replay `sources` with the options `asked` and write the results to `out`. A live capture or a pipe ends
+    after `duration_s` seconds. `command` is the command line. `unit` (s, ms, us or ns; "": not given) is the
+    unit of bare numbers in tables of RTT samples."""
     from tcplearn.output import rows as kinds
     from tcplearn.replay import replay, tables
     from tcplearn.replay.row import IDENTITY, KEYS, tidied

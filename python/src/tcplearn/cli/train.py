@@ -49,8 +49,8 @@ def loss(
     ] = False,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Train a perceptron that gives the cause of a lost segment (congestion or random), and test it on
-    scenarios that are held out as a whole."""
+    """Train a perceptron that gives the cause of a lost segment (congestion or random), and test it on whole
+    scenarios that were left out of the training."""
 
     def work(command: str) -> None:
         need_extra("training", "tcplearn train")
@@ -99,7 +99,7 @@ def rtt(
     quiet: o.Quiet = False,
 ) -> Work:
     """Train the RTT regression of Baddam et al. 2018 and a model of the first RTO, and test both on
-    held-out destinations."""
+    destinations that were left out of the training."""
 
     def work(command: str) -> None:
         need_extra("training", "tcplearn train")

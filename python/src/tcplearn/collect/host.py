@@ -71,7 +71,7 @@ class _Visit:
         return not self.rtts_us and (refused >= 2 or self.sent >= GIVE_UP)
 
     async def _reaches(self, hop_limit: int) -> bool | None:
-        """Return whether a SYN with this TTL reaches the host, or None if nothing answers it."""
+        """Return whether a SYN with TTL `hop_limit` reaches the host, or None if there is no answer."""
         for _ in range(TRIES):
             reply = await self._probe(hop_limit)
             if reply.by_host:
@@ -81,8 +81,8 @@ class _Visit:
         return None
 
     async def hops(self) -> int | None:
-        """Return the number of routers on the path, or None if the host no longer answers. The search for
-        the smallest TTL that reaches the host starts from what the TTL of its answers suggests."""
+        """Return the number of routers on the path, or None if the host no longer answers. The search for the
+        smallest TTL that reaches the host starts from an estimate by the TTL of the host's answers."""
         limit = self._guess()
         if await self._reaches(limit):
             return await self._down_from(limit)
@@ -96,8 +96,8 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """Return the number of routers, given that TTL `limit` reaches the host. A smaller TTL without an
-        answer counts as too small only if the host still answers to `limit`."""
+        """Return the number of routers, given that TTL `limit` reaches the host. If a smaller TTL has no
+        answer, it is taken as too small if the host still answers to TTL `limit`; otherwise return None."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:

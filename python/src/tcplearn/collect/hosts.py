@@ -27,8 +27,8 @@ class Target:
 
 
 def targets_of(words: Sequence[str], ports: Sequence[int]) -> list[Target]:
-    """Return the targets in `words`, which are hosts or files of hosts. A host without a port of its own
-    is a target once for each of `ports`. Raise UserError."""
+    """Return the targets in `words`, which are hosts or files of hosts. A host without a port gives a target
+    for each of `ports`. Raise UserError."""
     found = [target for word in words for target in _of_word(word, ports)]
     if not found:
         raise UserError("no host given; name hosts, or a file with one a line")
@@ -50,7 +50,7 @@ def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
 
 
 def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
-    """Yield the targets of a file: a line has a host, or, as in lists of popular sites, rank and host."""
+    """Yield the targets in a file. Each line has a host, or "RANK,HOST" as in lists of popular sites."""
     where = printable(path)
     try:
         text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of hping3 into its runs. In a file, the statistics (from standard error, which is not
-buffered) may come anywhere, even within an answer. An answer therefore belongs to the run with its
-address, statistics to the run with their host, and a run's answers and statistics must agree."""
+"""Parse the output of hping3 into the results of its runs. Statistics, which come from standard error without
+buffering, may be anywhere in a file, even within the line of an answer. So an answer is assigned to the run
+with its address, statistics to the run with their host, and the two must agree."""
 
 import re
 from collections import defaultdict
@@ -69,7 +69,8 @@ class _Ping:
     unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and its sender
 
     def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
-        """Take a host's answer. `found` matched its first line, and `tail` its second line, if any."""
+        """Add an answer of the host to this run. `found` is the match of the answer's beginning, and `tail`
+        that of the part with the RTT; they are the same match if the answer has one line."""
         rtt_us = self.printed.microseconds(tail["rtt"], self.at)
         self.answers += 1
         self.ttl = int(found["ttl"])
@@ -96,7 +97,7 @@ class _Ping:
         return self.answers + len(self.hops) + self.expired + len(self.unreachable)
 
     def disagrees(self) -> str:
-        """Return the reason why the statistics cannot belong to these answers, or ''."""
+        """Return the reason why the run's statistics cannot belong to its answers, or '' if they can."""
         total = self.statistics
         if not total or self._quiet():
             return ""
@@ -152,7 +153,8 @@ class _Ping:
         return self.mode == "udp mode" and set(self.unreachable) == {("Port Unreachable", self.address)}
 
     def _traced(self, run: Run) -> None:
-        """Fill in the hops of `run` if each router has one number and the numbers increase by one."""
+        """Set the number of hops of `run` if each TTL in succession was answered by a different router before
+        the host answered. Set the number of packets sent to the host, or None if it is unknown."""
         numbers, routers = [hop for hop, _ in self.hops], {router for _, router in self.hops}
         rises = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
         if self.answers and rises and self.hops_before == len(numbers) == len(routers):
@@ -163,7 +165,7 @@ class _Ping:
         run.sent = total.sent - len(self.hops) if total and counted and self.first == len(self.hops) else None
 
     def _summed_up(self, run: Run, total: Statistics) -> None:
-        """Fill in `run` from the statistics alone, as for `hping3 -q` or UDP."""
+        """Set the state and RTTs of `run` from its statistics `total` alone, as for `hping3 -q` or UDP."""
         if total.received > total.sent:
             self.refuse("more answers than requests: duplicates are in its RTTs; run it without -q")
         if not total.most_us:  # ICMP errors have no RTT
@@ -233,7 +235,7 @@ class HpingFile:
             self._printed.refuse(at, f"this line should go on with an answer of hping3 -V: {_MIXED}")
 
     def _of(self, found: re.Match[str], at: int) -> _Ping:
-        """Return the run to which an answer belongs: the last run with its address."""
+        """Return the run of the answer `found`: among the runs with its address, the last one begun."""
         address = self._printed.address(found["ip"], at)
         if self._current and self._current.address == address:
             return self._current
@@ -270,7 +272,8 @@ class HpingFile:
         self._pair()
 
     def _pair(self) -> None:
-        """Assign each host's statistics to its runs, in order. Other statistics stay in `self.statistics`."""
+        """Assign each host's statistics to its runs, in order. `self.statistics` keeps those of other
+        hosts."""
         left = []
         for host in dict.fromkeys(total.host for total in self.statistics):
             totals = [total for total in self.statistics if total.host == host]
@@ -307,7 +310,8 @@ def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
 
 
 def _pair_across(files: Sequence[tuple[Printed, HpingFile]]) -> None:
-    """Assign statistics in files that contain only standard error to the runs in other files."""
+    """Assign statistics in files that contain only standard error to the runs of the same host in other
+    files."""
     totals: dict[str, list[tuple[Printed, Statistics]]] = defaultdict(list)
     for printed, file in files:
         for total in file.statistics:

@@ -13,7 +13,8 @@ from tcplearn.collect.traceroute import TraceFile
 
 
 def read(paths: Sequence[Path]) -> list[Row]:
-    """Return a row for each address and port, from output of tools in the files `paths`. Raise UserError."""
+    """Return a row for each address and port in the output of the tools (hping3, traceroute, tcptraceroute)
+    in the files `paths`. Raise UserError."""
     pings: list[tuple[Printed, HpingFile]] = []
     traces: list[TraceFile] = []
     for path in paths:
@@ -41,7 +42,8 @@ def _rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def _of_address(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each port of an address. If only one port is known, all runs are of that port."""
+    """Return a row for each port in `runs`, which all have the same address. If only one port is known, it is
+    also taken for the runs without a port."""
     ports = list(dict.fromkeys(run.port for run in runs if run.port))
     other = ports[0] if len(ports) == 1 else 0
     by_port: dict[int, list[Run]] = defaultdict(list)

@@ -9,7 +9,7 @@ Sent = TypeVar("Sent")
 
 
 class Pacer:
-    """Paces probes. After a delay it does not catch up, so there are no bursts."""
+    """Limits the rate of probes. Delayed probes are not sent faster afterwards, so there are no bursts."""
 
     def __init__(self, per_second: float) -> None:
         self.gap_s = 1 / per_second
@@ -17,7 +17,7 @@ class Pacer:
         self._lock = asyncio.Lock()
 
     async def send(self, action: Callable[[], Sent]) -> Sent:
-        """Call `action`, which sends one probe, when its turn has come, and return its result."""
+        """Call `action`, which sends a probe, when the rate allows it, and return the result of `action`."""
         loop = asyncio.get_running_loop()
         async with self._lock:
             while (wait_s := self._next_s - loop.time()) > 0:

@@ -64,12 +64,13 @@ class Run:
     summary_us: tuple[int, int, int] | None = None  # min, mean and max RTT of answers without their own RTTs
 
     def found(self, state: str) -> None:
-        """Set the host's state to `state`, such as "open", if it is more informative than the last."""
+        """Set the host's state to `state`, such as "open", if it precedes the present state in `STATES`."""
         self.state = min(self.state, state, key=STATES.index)
 
 
 class Printed:
-    """A file's text, split into lines of standard output (`lines`) and hping3's `statistics`."""
+    """The text of a file with the output of hping3 or traceroute. It is split into hping3's `statistics` and
+    `lines`, which yields the other lines."""
 
     def __init__(self, path: Path) -> None:
         self._where = printable(path)
@@ -99,7 +100,8 @@ class Printed:
         return Statistics(found["host"], at, int(found["sent"]), int(found["received"]), *rtts_us)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the offset and the text of each line, without messages about name look-ups."""
+        """Yield the offset in the file and the text of each line outside hping3's statistics. Messages about
+        name look-ups are removed from the text."""
         start = 0
         for line in self._rest.split("\n"):
             piece = bisect_right(self._starts, start) - 1
@@ -119,7 +121,7 @@ class Printed:
         return address
 
     def refuse(self, at: int, why: str) -> NoReturn:
-        """Raise UserError with the reason `why` and the line number of the offset `at`."""
+        """Raise UserError with the reason `why` and the number of the line at the offset `at` in the file."""
         number = self._text.count("\n", 0, at) + 1
         raise UserError(f"{self._where}:{number}: {why}")
 

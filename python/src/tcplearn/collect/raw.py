@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Probe hosts with privilege, through raw sockets: scapy builds and parses packets, the kernel timestamps
-arrivals. It answers SYN-ACKs of these unknown connections with RSTs, so none stays half open."""
+"""Probe hosts through raw sockets, which need privileges. scapy builds and parses packets, and the kernel
+timestamps arrivals. Because the kernel does not know the connections of the probes, it answers each SYN-ACK
+with an RST, so no connection stays half open."""
 
 import asyncio
 import contextlib
@@ -133,7 +134,7 @@ class RawProber:
         return bytes(head / syn)
 
     def _read(self, sock: socket.socket, family: socket.AddressFamily, read: Any) -> None:
-        """Read all packets that have arrived on `sock`. `read` parses a packet."""
+        """Read all packets that have arrived on `sock`. `read` (_read_tcp or _read_icmp) parses each."""
         while True:
             try:
                 data, ancillary, _, address = sock.recvmsg(2048, 256)
@@ -168,8 +169,8 @@ class RawProber:
         waiting.future.set_result(SILENT if late else Reply(answer, max(1, elapsed_us), ttl))
 
     def _read_tcp(self, data: bytes, family: socket.AddressFamily, sender: str) -> _Found | None:
-        """Return the probe that a TCP packet answers, the answer and its TTL; or None. In `data`, IPv4
-        packets begin with the IP header, IPv6 packets with the TCP header."""
+        """Return the key of the probe that the TCP packet `data` answers, the answer and its TTL, or None if
+        it answers no probe. IPv4 packets begin with the IP header, IPv6 packets with the TCP header."""
         at = (data[0] & 15) * 4 if family == socket.AF_INET else 0
         if int.from_bytes(data[at + 2 : at + 4], "big") not in PORTS:  # a packet of another connection
             return None
@@ -184,8 +185,9 @@ class RawProber:
         return (key, Answer.open, ttl) if int(tcp.flags) & _SYN_ACK == _SYN_ACK else None
 
     def _read_icmp(self, data: bytes, family: socket.AddressFamily, _sender: str) -> _Found | None:
-        """Return the probe that an ICMP error is about, and the answer; or None. An ICMP error quotes at
-        least 8 bytes of the TCP header (RFC 792): the ports and the sequence number."""
+        """Return the key of the probe that the ICMP error `data` is about, the answer, and None for its TTL;
+        return None for other packets. An ICMP error quotes at least 8 bytes of the TCP header (RFC 792): the
+        ports and the sequence number."""
         if family == socket.AF_INET:
             at, kinds = (data[0] & 15) * 4, {11: Answer.expired, 3: Answer.unreachable}
             header, protocol = self._inet.IP, "proto"

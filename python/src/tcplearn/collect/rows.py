@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define the row of a measured host, and write files of rows."""
+"""Define a row, which has the results for one host, and write rows to a file."""
 
 import csv
 import io

@@ -45,7 +45,7 @@ def collect(
     say: Say | None = None,
 ) -> list[Row]:
     """Measure `targets`, write their rows to `output` and return them. If UserError or InterruptedWork is
-    raised, finished rows stay in the journal, a file beside `output`."""
+    raised, finished rows stay in the journal, a file with the name of `output` and ".part"."""
     rows.check_output(output, fresh=options.fresh)
     with _Journal(output, options, fresh=options.fresh) as journal:
         missing = [target for target in targets if target not in journal.done]
@@ -117,7 +117,7 @@ def _prober(options: Options, say: Say | None) -> Prober:
 
 
 class _Journal:
-    """The file of finished rows beside the output file, with one line of JSON for each row."""
+    """The file of finished rows, called OUTPUT.part, with one line of JSON for each row."""
 
     def __init__(self, output: Path, options: Options, *, fresh: bool) -> None:
         self.path = output.with_name(f"{output.name}.part")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of traceroute and tcptraceroute into traces. A header of tcptraceroute (on standard
-error) may be missing or in another file; the last hop's address shows which host a trace is to."""
+"""Parse the output of traceroute and tcptraceroute into traces. A header of tcptraceroute (on standard error)
+may be missing or in another file; then the address of the last hop shows to which host a trace is."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -113,7 +113,7 @@ class TraceFile:
         return bool(self.headers or self.traces)
 
     def line(self, at: int, line: str) -> bool:
-        """Read a line and return whether it is from traceroute or tcptraceroute."""
+        """Read a line at the offset `at`, and return whether it is from traceroute or tcptraceroute."""
         if hop := self._hop(line):
             self._add(at, hop)
             return True
@@ -182,7 +182,7 @@ class TraceFile:
         self._open = _Trace(self._printed, at, [hop])
 
     def finish(self) -> None:
-        """Assign the hops read since the last header to their header, if only one header is possible."""
+        """End the current trace, if any, and assign a header to it if only one header is possible."""
         trace, self._open = self._open, None
         if not trace:
             return
@@ -224,8 +224,8 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """Assign the headers of a file without hops to another file's hops, in order, if that fits: hops that
-    reached a host must have reached the header's."""
+    """Assign the headers of a file that has no hops to the traces of another file, in order, if they fit:
+    there are as many headers as traces, and each trace that reached a host reached the host in its header."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]
@@ -241,7 +241,8 @@ def _join(files: Sequence[TraceFile]) -> None:
 
 
 def _find(trace: _Trace, headers: list[_Header]) -> None:
-    """Find the header of `trace` by the host that its last hop reached, which tcptraceroute marks."""
+    """Assign to `trace` the one of `headers` whose host its last hop reached. If there is none, but
+    tcptraceroute marked a host as reached, make a header for this host."""
     fit = [header for header in headers if trace.reached(header.address)]
     if len({(header.address, header.port) for header in fit}) > 1:
         trace.printed.refuse(trace.at, f"hops of one of several traces: {_MIXED}")
@@ -255,8 +256,8 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign the traces that did not reach their host to the remaining headers, in any order if their
-    results are all the same. Otherwise, or if their numbers differ, raise UserError."""
+    """Assign the traces that did not reach their host to the remaining headers, in any order if their results
+    are all the same. If the results differ, or the numbers of traces and headers, raise UserError."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

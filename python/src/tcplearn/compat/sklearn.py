@@ -20,10 +20,10 @@ def _rows(x: ArrayLike) -> list[dict[str, int]]:
 
 
 class RttRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn regressor around the RTT estimator `name`, such as ``"experts:n=50"``. X has shape
-    (n, 2 to 4) and the integer columns `COLUMNS`; y has shape (n,) and holds RTTs in us. ``fit`` and
-    ``partial_fit`` learn the rows in order. ``predict`` learns nothing: for each row it returns the
-    prediction, in us, of the RTT that follows the fitted rows."""
+    """A scikit-learn regressor around the RTT estimator `name`, such as ``"experts:n=50"``. X has shape (n, 2
+    to 4) and the integer columns time_us, sent_us and, if known, flight_segments and ttl. y has shape (n,)
+    and holds RTTs in us. ``fit`` and ``partial_fit`` learn the rows in order. ``predict`` learns nothing: for
+    each row it returns the prediction, in us, of the RTT that follows the fitted rows."""
 
     def __init__(self, name: str = "jacobson", arithmetic: str = "double") -> None:
         self.name = name

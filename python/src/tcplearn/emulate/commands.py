@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Start and end the commands of the client and of the server. This process is the first of their PID
-namespace, so the kernel tells it when any of them ends, even if the parent of a process has ended before."""
+"""Start and end the commands of a client and a server. The calling process is the first of their PID
+namespace, so the kernel tells it when any of their processes ends, even one whose parent has ended before."""
 
 import os
 import signal
@@ -25,8 +25,8 @@ class NotRunError(UserError):
 
 
 class Commands:
-    """Starts commands and waits for them. `codes` has, by PID, the exit codes of the processes that have
-    ended, in the form in which a shell gives them."""
+    """Starts commands and waits for them. `codes` has the exit code of each process that has ended, by PID,
+    in the form in which a shell gives exit codes."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
@@ -44,8 +44,8 @@ class Commands:
 
     def start_server(self, command: str, network: int) -> int:
         """Start `command` by a shell in the network namespace with the handle `network`; return its PID. Its
-        output goes to standard error. It is in a session of its own, so that Ctrl-C does not end it before
-        the client."""
+        output goes to standard error. It has a session of its own, so that Ctrl-C does not end it before the
+        client."""
         process = subprocess.Popen(
             ["/bin/sh", "-c", command],
             env=self._environment,
@@ -63,8 +63,9 @@ class Commands:
         return self.codes[pid]
 
     def wait_until(self, ready: Callable[[], bool], server: int, what: str, most_s: float) -> None:
-        """Wait until `ready()` is true. Raise FailedError if the process `server` ends before, or after
-        `most_s` seconds; the message says that the server has not yet done `what`."""
+        """Wait until `ready()` is true. Raise FailedError if the process `server` ends before that, or if
+        `most_s` seconds pass. The message then says that the server has not yet `what`, such as "opened port
+        80"."""
         end = time.monotonic() + most_s
         while not ready():
             self._ended(os.WNOHANG)
@@ -75,8 +76,8 @@ class Commands:
             time.sleep(_LOOK_EVERY_S)
 
     def stop(self, pid: int) -> int | None:
-        """End the process `pid` and its session. Return its exit code if it had already ended, otherwise
-        None."""
+        """Return the exit code of the process `pid` if it has already ended. Otherwise end all processes of
+        its group, and return None."""
         self._ended(os.WNOHANG)
         if pid in self.codes:
             return self.codes[pid]
@@ -88,8 +89,8 @@ class Commands:
         return None
 
     def _ended(self, flags: int) -> None:
-        """Store the exit code of the next process that ends, or with WNOHANG of all that have already
-        ended."""
+        """Wait for the next process that ends and store its exit code. With WNOHANG in `flags`, do not wait,
+        but store the exit codes of all processes that have already ended."""
         while True:
             try:
                 pid, status = os.waitpid(-1, flags)

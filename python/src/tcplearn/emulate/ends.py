@@ -67,8 +67,8 @@ def variables() -> dict[str, str]:
 
 
 def overrun(end: End) -> int:
-    """Return how many packets the device of `end` dropped because the emulator did not read them in time.
-    Move this process into the namespace of `end`."""
+    """Return how many packets the device of `end` dropped because the emulator did not read them in time. The
+    calling thread is then in the network namespace of `end`."""
     kernel.enter(end.network)
     for line in Path("/proc/thread-self/net/dev").read_text().splitlines():
         name, _, fields = line.partition(":")

@@ -98,8 +98,8 @@ def _stop(_number: int, _frame: object) -> None:
 
 
 def _first_process(order: Order, alive: int, result: int) -> None:
-    """Do the work as the first process of a PID namespace, and write its result to the pipe `result`. Do
-    nothing if the parent has already ended, which closes its end of the pipe `alive`."""
+    """Run the commands of `order` as the first process of a PID namespace, and write their result to the pipe
+    `result`. Do nothing if the parent has already ended, which closes its end of the pipe `alive`."""
     kernel.die_with_parent()
     if select.select([alive], (), (), 0)[0]:
         return
@@ -120,8 +120,8 @@ def _first_process(order: Order, alive: int, result: int) -> None:
 
 
 def _namespaces() -> None:
-    """Move this process into new namespaces. A user other than root is root in a new user namespace. Raise
-    OSError."""
+    """Move this process into a new mount namespace, and its children into a new PID namespace. A user other
+    than root is root in a new user namespace. Raise OSError."""
     flags = kernel.NEW_NAMESPACE | kernel.NEW_PIDS
     user, group = os.geteuid(), os.getegid()
     if user == 0:

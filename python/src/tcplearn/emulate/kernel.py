@@ -27,8 +27,8 @@ def _call(name: str, *arguments: object) -> None:
 
 
 def die_with_parent() -> None:
-    """Make the kernel kill this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
-    The thread may have ended before this call, so the caller has to check."""
+    """Make the kernel kill this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG). If
+    the thread ended before this call, nothing happens, so the caller has to check."""
     _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -42,8 +42,8 @@ def enter(network: int) -> None:
 
 
 def mount_own_proc() -> None:
-    """Mount /proc so that it shows the processes of this process's PID namespace, which needs a mount
-    namespace of its own. Raise OSError where a container forbids it."""
+    """Mount a /proc that shows the processes of this process's PID namespace. The process has to be in a
+    mount namespace of its own. Raise OSError where a container forbids it."""
     _call("mount", b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
     _call("mount", b"proc", b"/proc", b"proc", 0, None)
 

@@ -17,7 +17,7 @@ Tree = dict[str, Any]
 
 def hops(path: NetworkPath) -> list[Tree]:
     """Return the hops of `path` for `_native.EmulatedPath`, with times in nanoseconds and shares from 0 to 1.
-    Raise UserError, one line with file and key, if the emulator cannot emulate `path`."""
+    Raise UserError (one line with the file and the key) if the emulator cannot emulate `path`."""
     for hop in path.hops:
         for side in both_sides("both"):
             for key, why in _cannot(getattr(hop, side)):

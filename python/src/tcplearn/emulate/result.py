@@ -18,8 +18,9 @@ _SIDES = {"forward": "to the server", "reverse": "to the client"}
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a run. `found` has the counts of the emulating process, with the keys of
-    docs/emulate.md."""
+    """The result of a run. `found` has the counts of the emulating process, with the keys that
+    docs/emulate.md describes. `late_limit_us` is the lateness of a packet above which the run cannot be
+    used."""
 
     found: Mapping[str, Any]
     late_limit_us: int

@@ -49,9 +49,9 @@ _UNSEEN = (
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Return the forecast on which the advice is based, and the advice. This is the first forecast in which a
-    setting shortens the slowest requests enough; else the first with enough stalls (waits in which no data
-    moved) to judge; else the first; else None."""
+    """Return the forecast on which the advice is based, and the advice. The forecast is the first in which a
+    setting shortens the slowest requests enough; otherwise the first with enough stalls (waits in which no
+    data moved) to judge by; otherwise the first; or None if `forecasts` is empty."""
     others = []
     for forecast in forecasts:
         said = of(found, forecast)
@@ -167,8 +167,8 @@ def _shorter(one: Outlook, now: Outlook) -> str:
 
 
 def _cost(more: float, forecast: Forecast) -> str:
-    """Return a sentence that states the cost of a setting: `more` spurious retransmissions in 1,000 segments,
-    or spurious SYNs in 1,000 handshakes."""
+    """Return a sentence that states the cost of a setting: `more` is the number of additional spurious
+    retransmissions in 1,000 segments, or of additional spurious SYNs in 1,000 handshakes."""
     thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:
@@ -178,8 +178,8 @@ def _cost(more: float, forecast: Forecast) -> str:
 
 
 def most_of_all(total: Summary) -> Part | None:
-    """Return the cause of more than half of all requests' time, unless it is round trips and transfer or
-    also the main cause of the slowest requests; otherwise None."""
+    """Return the cause of more than half of all requests' time, or None if there is none. Return None also if
+    this cause is round trips and transfer, or is the main cause of the slowest requests."""
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     most = next((part for part in parts[1:] if part.share > 0.5), None)
     return most if most and most.cause != TRANSFER else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Data classes: forecasts, made by forecast.py, and the advice drawn from them by advice.py."""
+"""Data classes for forecasts, made by forecast.py, and for the advice that advice.py draws from them."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ SIDES = ("client", "server")
 
 @dataclass(slots=True)
 class Forecast:
-    """The forecasts of response times for all candidate settings of the timer, at the ends of connections
-    that `by` names (client, server); or the forecasts for handshakes."""
+    """Forecasts of response times, or of the durations of handshakes, for each candidate setting of the
+    retransmission timer. `by` names the ends of connections that have the setting: client, server or both."""
 
     hosts: dict[str, list[str]]  # addresses of the hosts at each end
     by: Sequence[str]  # the ends that have the setting, of SIDES

@@ -11,8 +11,8 @@ STOCK = "stock"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A setting of the retransmission timer. The resend policy `spec` (when to retransmit) models it. In
-    the commands `line` and `undo`, {set} and {undo} stand for a route, to one destination or to all."""
+    """A setting of the retransmission timer. The resend policy `spec`, a rule for when to retransmit, models
+    it. In the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`."""
 
     name: str
     spec: str
@@ -97,8 +97,9 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
 
 
 def _default_with(rto_min: str) -> str:
-    """Return the words that change the default route to have this `rto_min` ("": none). An earlier one is
-    left out, because ip cannot parse the one that it prints, and the new one is the first, because after the
-    hops of a route with several paths ip takes no metric. ip prints a backslash before each of these hops."""
+    """Return the arguments of `ip route` that give the default route this `rto_min`, such as "rto_min 5ms"
+    ("": none). An earlier rto_min is removed, because ip cannot parse the rto_min that it prints. The new one
+    comes first, because ip takes no metric after the next hops of a multipath route. The backslashes that ip
+    prints before these hops are removed."""
     at = f"; s/^default/& {rto_min}/" if rto_min else ""
     return f"change $(ip -o route show default | head -1 | tr -d '\\\\' | sed 's/ rto_min .*ms//{at}')"

@@ -28,8 +28,9 @@ def several(
     watch: Watch | None,
     where: Where | None,
 ) -> dict[Path | Interface, Capture]:
-    """Return the tables of each source in `named`, copies left out. Unreadable files add a line to
-    `problems`. Files in `below` (found in folders) that are not captures are only counted."""
+    """Return the tables of each source in `named`. Files that cannot be read and copies of other files are
+    left out, with a line in `problems` for each. Files in `below` (found in folders) that are not captures
+    are only counted. Raise UserError if no capture can be read."""
     found: dict[Path | Interface, Job | Capture] = {}
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
@@ -79,7 +80,7 @@ def job(file: Seen) -> Job:
 
 
 def kept(document: Json) -> Json:
-    """Return, in a job, the tables of the capture that `document` names as JSON (Parquet in base64)."""
+    """Return, in a job, the tables of the capture that `document` names, as JSON (Parquet in base64)."""
 
     def work(file: Seen) -> Json:
         found = read.capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)
@@ -96,7 +97,7 @@ def _packed(table: pl.DataFrame) -> str:
 
 
 def of_kept(plain: Json) -> Capture:
-    """Return the capture whose tables `kept` packed in `plain`. Raise ValueError if that is malformed."""
+    """Return the capture in `plain`, a result of the function `kept`. Raise ValueError if malformed."""
     try:
         tables = {
             name: pl.read_parquet(io.BytesIO(base64.b64decode(plain["tables"][name]))) for name in read.TABLES
@@ -107,6 +108,6 @@ def of_kept(plain: Json) -> Capture:
 
 
 def _check(plain: Json) -> None:
-    """Raise ValueError if `plain` does not have the form that `of_kept` and its callers need."""
+    """Raise ValueError if `plain` does not have the form of a result of the function `kept`."""
     shape.check(plain, {"tables": dict.fromkeys(read.TABLES, str), "packets": int, "warnings": [str]})
     of_kept(plain)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecast the response times that each candidate setting would give, with the requests and losses of
-captures. A stall is a wait in which no data moved. For each stall and candidate k, the native code gives
-two times since the lost transmission: `same_k`, until the candidate has sent as many retransmissions as the
-sender did, and `repaired_k`, until its first retransmission after the path works again."""
+"""Forecast the response times that each candidate setting of the retransmission timer would give, from the
+requests and losses in captures. A stall is a wait in which no data moved. For each stall and candidate k, the
+native code gives two durations, both from the lost transmission on: `same_k`, until the candidate has sent as
+many retransmissions as the sender did, and `repaired_k`, until its first retransmission after the path works
+again."""
 
 from __future__ import annotations
 
@@ -35,9 +36,9 @@ _TIMED = (*RESENT, "lost_fast")
 
 
 def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
-    """Yield the forecast for a setting at the end (client or server) whose stalls cost requests the most
-    time, then at the other end, then at both. Yield nothing if no timer held a request up. `seed` is that of
-    all random draws."""
+    """Yield a forecast for settings of the timer at the end (client or server) whose stalls cost requests the
+    most time, then one for the other end, then one for both ends. Yield nothing if no timer held a request
+    up. `seed` is that of all random draws."""
     if not found.requests.height:
         return
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
@@ -91,9 +92,9 @@ def _address(names: pl.Series) -> list[str]:
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Store in `out` the median ratio of the modelled first wait to the sender's, and the spread of this
-    ratio. The model is that of stock Linux or, if this does not match the sender, of the candidate setting
-    that does (`in_force`)."""
+    """Store in `out` the median ratio of the timer's first wait in a model to that in the capture, and the
+    median distance of this ratio from 1. The model is that of stock Linux or, if this does not match the
+    sender, of the candidate setting that does (`in_force`)."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -108,8 +109,8 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """Return the probability that chance, not a path that was down, lost a lost retransmission: the number
-    of such losses that chance explains, divided by the number observed less one standard deviation."""
+    """Return the probability that a lost retransmission was lost by chance, not because the path was down:
+    the number of such losses that chance explains, over the number observed less one standard deviation."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # the share of segments lost, times the number of retransmissions
@@ -121,8 +122,8 @@ def _saved(
     pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     """Return by how many ms candidate setting `k` would have shortened each request (negative: lengthened),
-    in one random draw. `alone` is the probability, from `independent`, that a lost retransmission was lost by
-    chance."""
+    in one random draw. `pairs` are the stalls with the requests that they held up. `alone` is the
+    probability, from `independent`, that a lost retransmission was lost by chance."""
     out = np.zeros(requests)
     if not pairs.height:
         return out
@@ -148,9 +149,9 @@ def outlook(
     what: str = "response",
 ) -> Outlook:
     """Return the forecast for the setting `candidate`. `drawn` has a row of response times for each random
-    draw; `spurious` counts spurious retransmissions in `segments` segments (or SYNs in as many handshakes).
-    The intervals are those of a new measurement of as many requests. Nothing is resampled for them, because
-    the rank of the k-th of n resampled times follows a beta distribution."""
+    draw; `spurious` is the number of spurious retransmissions in `segments` segments (or of spurious SYNs in
+    as many handshakes). The intervals are those of a new measurement of as many requests. For percentiles
+    nothing is resampled, because the rank of the k-th of n resampled times follows a beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
@@ -162,8 +163,8 @@ def outlook(
 
 
 def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
-    """Return the quantile `q` of response times over all draws, with its interval. Each row has one draw's
-    times in ascending order."""
+    """Return the quantile `q` of response times over all random draws, with its 95 % interval. Each row of
+    `ordered` has the times of one draw in ascending order."""
     n = ordered.shape[1]
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)
@@ -182,7 +183,7 @@ def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.floa
 
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
-    """Return the mean of the slowest 2 % of times, with its interval by a Poisson bootstrap."""
+    """Return the mean of the slowest 2 % of times, with its 95 % interval by a Poisson bootstrap."""
     tail = max(1, math.ceil(ordered.shape[1] * SLOWEST))
     means = []
     for times in ordered:

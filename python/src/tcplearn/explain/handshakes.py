@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Forecast how long handshakes take if the first RTO is learned from earlier ones between the same hosts."""
+"""Forecast how long handshakes take if the first RTO is learned from earlier handshakes of the same hosts."""
 
 from __future__ import annotations
 
@@ -72,8 +72,9 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
-    """Return handshakes whose first SYN and last ACK were captured, by hosts and time. A handshake whose
-    last ACK was lost counts as not held up, because only the server waited."""
+    """Return a table of the handshakes whose first SYN and last ACK were captured, sorted by hosts and time.
+    `held` are the stalls of handshakes. A handshake whose last ACK was lost counts as not held up, because
+    only the server waited."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
     stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")
@@ -90,8 +91,8 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return a first RTO in µs for each handshake, learned from the earlier handshakes between the same two
-    hosts that had ended before it began."""
+    """Return a first RTO in µs for each handshake in the table `all_`, learned from the earlier handshakes
+    between the same two hosts that had ended before it began. `rtts_us` are the RTTs of the handshakes."""
     out = np.full(all_.height, _STOCK_US)
     pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
     ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
@@ -175,9 +176,9 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
 
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
     """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`. Each
-    wait is twice the wait before. If the sender's first waits were equal, so are these; this is known from
-    the sender's `resends` retransmissions, which took `waits` times its first wait. With `answers`, return
-    only the retransmissions that a Linux server answers."""
+    wait is twice the previous one, unless the captured sender began with equal waits (Linux 6.5 and later).
+    Whether it did follows from its `resends` retransmissions, which took `waits` times its first wait. With
+    `answers`, return only the retransmissions that a Linux server answers."""
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []
     at = wait = wait_ms

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The results of explaining captures, for tables, rows, the report and users of Python."""
+"""Data classes for the results of explaining captures, from which tables, rows and the report are made."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How long the requests to one destination, of one capture, or of all captures took, and why."""
+    """A summary: how long requests to one destination, of one capture or of all captures took, and why."""
 
     destination: str  # or the capture's name; "" for all requests
     requests: int
@@ -127,7 +127,8 @@ def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Return the summary of `requests` and `stalls`, those of one `destination` or of one capture."""
+    """Return the summary of `requests` and `stalls`, which are those of one destination or of one capture
+    with the name `destination`, or of all captures ("")."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}
@@ -170,7 +171,7 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return each pair of a stall and a request of its connection that overlap in time, with row indices."""
+    """Return a row, with both indices, for each stall and request of a connection that overlap in time."""
     left = requests.with_row_index("request").select(
         "request",
         "source",

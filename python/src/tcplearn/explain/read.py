@@ -31,7 +31,8 @@ TABLES = ("requests", "stalls", "connections")
 
 @dataclass(slots=True)
 class Capture:
-    """The tables of one source by name, with the number of packets and the warnings."""
+    """The tables (requests, stalls, connections) of one capture by name, its number of packets, and
+    warnings."""
 
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     packets: int = 0
@@ -45,8 +46,9 @@ def capture(
     name: str = "",
     policies: tuple[str, ...] = SPECS,
 ) -> Capture:
-    """Return the tables of `source`, which messages call `name`, with a forecast for each of the resend
-    `policies` (when TCP retransmits). Raise TraceError or OSError."""
+    """Read `source`, which messages call `name`, and return its tables, with a forecast for each of the
+    resend `policies` (rules for when TCP retransmits). `watch` is called while `source` is read. Raise
+    TraceError or OSError."""
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
     if not isinstance(trace, CaptureTrace):
         name = name or printable(source)
@@ -76,7 +78,7 @@ def may_be_capture(source: Path | Interface) -> bool:
 
 
 def _table(columns: dict[str, Any]) -> pl.DataFrame:
-    """Return the native code's `columns` as a table: words for numbers, ms for µs, null for -1."""
+    """Return the native code's `columns` as a table with words for codes, ms or s for µs, and null for -1."""
     # a list holds names, and an array numbers
     frame = pl.DataFrame(
         [pl.Series(n, v, pl.String) if isinstance(v, list) else pl.Series(n, v) for n, v in columns.items()]
@@ -104,7 +106,7 @@ def _column(name: str) -> pl.Expr:
 
 
 def _named(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Return the tables with the addresses of client and server beside each request and stall."""
+    """Return `tables` with the addresses of client and server in each row of the requests and the stalls."""
     connections = tables["connections"].with_columns(pl.col("server").cast(pl.Categorical))
     numbers = connections["connection"].to_numpy()
     rows = np.zeros(int(numbers.max(initial=0)) + 1, np.uint32)

@@ -14,7 +14,8 @@ from tcplearn.output.rows import TOTAL, Record, head_of, tidy
 
 
 def summaries(found: Explained) -> list[Record]:
-    """Return a row for all requests, each destination, each of several captures, and each forecast."""
+    """Return a row for all requests, one for each destination, one for each capture if there are several, and
+    one for each forecast setting of the timer."""
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]

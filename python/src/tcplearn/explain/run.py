@@ -33,10 +33,10 @@ def run(
     watch: Watch | None = None,
     where: Where | None = None,
 ) -> Explained:
-    """Explain captures, and folders of captures, together. `host` is a text that an address or port must
-    have; `seed` is that of the forecasts' random draws; `anonymize` replaces addresses and file names;
-    `watch` is called while a single source, or one that is not a file, is read; `where` says where jobs
-    run. Raise UserError, or TraceError for a source that cannot be read."""
+    """Explain captures, and folders of captures, together. Only connections with the text `host` in an
+    address or port are kept; `seed` is that of the forecasts' random draws; `anonymize` replaces addresses
+    and file names; `watch` is called while a single source, or one that is not a file, is read; `where` says
+    where jobs run. Raise UserError, or TraceError for a source that cannot be read."""
     named, below, problems = _files(sources)
     if len(named) == 1 and not below:
         captures = {named[0]: _alone(named[0], progress, watch)}
@@ -97,7 +97,7 @@ def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | N
 
 
 def _together(captures: dict[Path | Interface, Capture]) -> Explained:
-    """Return the tables of all captures joined, with the number of its source in each row."""
+    """Return the tables of all captures joined. The column `source` has the number of each row's capture."""
 
     def table(name: str) -> pl.DataFrame:
         parts = (one.tables.pop(name) for one in captures.values())

@@ -22,14 +22,15 @@ _ALL = 0.995
 
 
 def of(found: Explained) -> list[str]:
-    """Return the first lines of the answer: response times, causes of the slowest, losses seen."""
+    """Return the first lines of `tcplearn explain`: response times, causes of the slowest, and losses."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_handshakes(found)]
 
 
 def advice(found: Explained) -> list[list[str]]:
-    """Return the advice on data and the advice on handshakes as lines; a setting to make comes first."""
+    """Return the lines of the advice on the RTO of data, and of that on the first RTO of handshakes. Advice
+    that names a setting comes first."""
     given = [one for one in (found.advice, found.handshake_advice) if one]
     return [one.sentences for one in sorted(given, key=lambda one: one.chosen is None)]
 

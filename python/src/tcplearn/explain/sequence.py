@@ -19,14 +19,15 @@ _BEFORE_MS = 5.0
 @dataclass
 class Sequence:
     """The packets of one request. Each of `points` has the ms since the request began, the byte of the
-    stream, the sender ("client", "server", or with ", ACK"), and whether it is a retransmission."""
+    stream, the sender ("client" or "server"; of an ACK "client, ACK" or "server, ACK"), and whether it is a
+    retransmission."""
 
     title: str
     points: list[tuple[float, float, str, bool]] = field(default_factory=list)
 
 
 def of(found: Explained) -> list[Sequence]:
-    """Return the packets of the slowest requests, slowest first, but only if their file can be read again."""
+    """Return the packets of the slowest requests, slowest first, if their file can be read again."""
     times = found.requests["response_ms"].to_numpy()
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find silent paths: stalls of several connections at once, with nothing from the other host."""
+"""Find silent paths: several connections of two hosts stall at once, with nothing from the other host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tcplearn.explain.model import Explained, held_up
 
 
 def name_silence(found: Explained) -> None:
-    """Give the cause `path_silent` to stalls of several connections of the same two hosts at once."""
+    """Set the cause of stalls (waits in which no data moved) to `path_silent` if several connections of the
+    same two hosts stalled at once and received nothing."""
     stalls = found.stalls.with_row_index("row").with_columns(
         (pl.col("start_s") + pl.col("duration_ms") / 1e3).alias("end_s")
     )

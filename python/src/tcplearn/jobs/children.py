@@ -23,7 +23,8 @@ class Stopped(Exception):
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `command`; raise OSError if it cannot start, Stopped if `stop` ended it."""
+    """Run `command` and return its output and exit code. Raise OSError if it cannot start, and Stopped if the
+    function `stop` ended it."""
     with _lock:
         if _stopping:
             raise Stopped

@@ -44,8 +44,8 @@ class Failure:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return the job's result, or a Failure if it raised UserError, because a cluster would retry a job that
-    raises. Raise FullDiskError."""
+    """Return the result of `function` called with `arguments`, or a Failure if it raised UserError, because a
+    cluster would repeat a job that raises. Raise FullDiskError."""
     try:
         with naming_full_disk(Path(tempfile.gettempdir())):
             return function(*arguments)
@@ -60,7 +60,7 @@ watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", de
 
 
 def advance(share: float) -> None:
-    """Report the share of the job that is done, 0 to 1; reports count only in the runner's thread."""
+    """Report the share (0 to 1) of the job that is done. This has an effect only in the runner's thread."""
     if watch := watching.get():
         watch(share)
 
@@ -83,7 +83,8 @@ def described(job: Job) -> str:
 
 
 def repeated(file: Path) -> Any:
-    """Run the job that `described` wrote to `file`; return its result. Raise FailedError or UserError."""
+    """Run the job that `file` describes in the form that `described` returns, and return the job's result.
+    Raise FailedError or UserError."""
     no_job = f"{printable(file)}: no job of tcplearn"
     try:
         known = documents.json_value(documents.bounded(file, _MOST_BYTES))

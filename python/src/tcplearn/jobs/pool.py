@@ -40,7 +40,8 @@ class Place:
     slurm: int = 0  # the number of Slurm jobs
 
     def pool(self, logs: Path, *, in_processes: bool = False) -> Pool:
-        """Return the function that runs jobs here; with `in_processes` not in threads. Raise UserError."""
+        """Return the function that runs jobs on this machine (in threads or, if `in_processes`, in
+        processes), on the Dask cluster, or in Slurm jobs with logs in the folder `logs`. Raise UserError."""
         if self.scheduler and self.slurm:
             raise UserError("--scheduler and --slurm: give one of them")
         if self.scheduler:
@@ -129,7 +130,8 @@ def dask(address: str) -> Pool:
 
 
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
-    """Return a function that runs jobs in `jobs_at_once` Slurm jobs and replaces those that end early."""
+    """Return a function that runs jobs in `jobs_at_once` Slurm jobs, and replaces Slurm jobs that end early.
+    The logs of Slurm go to the folder `logs`."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         need_extra("cluster", "--slurm")

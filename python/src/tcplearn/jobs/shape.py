@@ -24,7 +24,8 @@ class Maybe:
 
 
 def check(found: object, shape: Shape, where: str = "") -> None:
-    """Raise ValueError, which names the wrong part after `where`, if `found` is not of the form `shape`."""
+    """Raise ValueError if the value `found` does not have the form `shape`. The message begins with the path
+    of the wrong part: `where`, followed by the keys that lead to it."""
     match shape:
         case Maybe():
             if found is not None:

@@ -55,7 +55,8 @@ class Kept(ABC):
             self._unfit.add(path)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """Store a failed job; return the command that repeats it, and the path of the file with `log`."""
+        """Store a description of a failed job, and `log`. Return the command that repeats the job, and the
+        path of the file with `log` (None if `log` is empty)."""
         if name_of(job) not in REPEATABLE:
             return "the same command", self._failed(job, ".log", log) if log else None
         file = self._failed(job, ".json", described(job))
@@ -99,8 +100,8 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Return a function like `get` that knows which results are stored now, because trying to open
-        thousands of missing files takes a minute."""
+        """Return a function like `get` that lists each folder of stored results only once, because trying to
+        open thousands of missing files takes a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

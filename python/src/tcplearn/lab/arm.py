@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines an "arm", one of the algorithms that a lab scenario compares, and its name in results."""
+"""Defines an "arm": a combination of congestion control, timer and settings that a lab scenario compares."""
 
 import re
 import zlib
@@ -48,6 +48,6 @@ class Arm:
 
     @property
     def kernel_name(self) -> str:
-        """Return the sender's congestion control. The prefix "tl-" stands for the kernel module."""
+        """Return the name of the sender's congestion control: "tl-..." if it is in the kernel module."""
         plain = self.estimator == NO_ESTIMATOR or self.at != SENDER
         return self.congestion if plain else f"tl-{self.congestion}"

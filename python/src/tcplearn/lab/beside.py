@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures the goodput of a lab scenario's background TCP traffic (keys `counted` and `truth`)."""
+"""Measures the goodput of background TCP traffic in lab scenarios that set `counted` or `truth`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -26,7 +26,8 @@ def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
 def figures(
     scenario: Scenario, folder: Path, own_mbps: float, elapsed_us: float, read: Counters
 ) -> Iterator[tuple[str, float]]:
-    """Yield the background senders' mean goodput, and Jain's fairness index over them and the transfer."""
+    """Yield (metric, value) for the background TCP senders' mean goodput in Mbit/s, and for Jain's fairness
+    index of their goodputs and `own_mbps`, the goodput of the transfer that took `elapsed_us`."""
     rates = []
     for k in _senders(scenario):
         sent = read(folder / f"after.x{k}").get(SENT, 0.0) - read(folder / f"before.x{k}").get(SENT, 0.0)

@@ -40,8 +40,9 @@ def run_check(
     boot: Boot = ORDINARY,
     given: Iterable[str] = (),
 ) -> dict[str, str]:
-    """Run checks/`name`.sh in the virtual machine, for at most `limit_s` of real time, and return what it
-    wrote to /out, by file name. It can read the lines `given` in a file. Raise FailedError."""
+    """Run checks/`name`.sh in the virtual machine, for at most `limit_s` of real time, and return the text of
+    each file that it wrote to /out, by file name. The script can read the lines `given` in /scenario/`name`.
+    Raise FailedError if it fails."""
     with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if given:
@@ -57,8 +58,8 @@ def run_check(
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the check "vectors", "module", "packets", "startup", "stress" or "smp" ("kernels": the first
-    three, on each kernel) for `seconds` ("smp" only); return a report. Raise FailedError."""
+    """Run the check "vectors", "module", "packets", "startup", "stress" or "smp"; "kernels" runs the first
+    three on each supported kernel. "smp" lasts about `seconds`. Return a report. Raise FailedError."""
     if name == "kernels":
         return [
             f"{one}: {line}"
@@ -101,7 +102,8 @@ def check_vectors(machine: Machine) -> list[str]:
 
 
 def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
-    """Return for each "KIND<tab>SPEC" the kernel's answer to that algorithm: "taken" or the error."""
+    """Return, for each of `lines` ("KIND<tab>SPEC", an algorithm with its parameters), "taken" if the kernel
+    accepts it, or else the kernel's error message."""
     return run_check(machine, "specs", given=lines)["specs"].splitlines()
 
 
@@ -130,7 +132,7 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Stress the module on several processors; return a line for each round. Raise FailedError."""
+    """Stress the module on several processors; return a report's lines. Raise FailedError on a problem."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -150,8 +152,9 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def _resend_differences(encoded: str) -> str:
-    """Return how many answers of a resend policy in the log `encoded` in base64 differ from the core's. Raise
-    FailedError if any do, if records are missing, or if there are too few."""
+    """Return a line with the number of waits, computed by a resend policy in the kernel, that differ from
+    those of the policy in user space. `encoded` is the kernel module's log in base64. Raise FailedError if
+    any wait differs, if records are missing, or if there are fewer than SMP_ANSWERS waits."""
     of = tlog.parse(base64.b64decode(encoded)).connections.values()
     answers, lost = sum(len(c.resends) for c in of), sum(c.lost for c in of)
     different = sum(tlog_resends.differences(c, SMP_RESEND) for c in of)
@@ -162,7 +165,7 @@ def _resend_differences(encoded: str) -> str:
 
 
 def check_module(machine: Machine, few: bool = False) -> list[str]:
-    """Return lines on the module's guarantees and memory; `few` checks less. Raise FailedError."""
+    """Check the module's guarantees and memory; return a report. `few` checks less. Raise FailedError."""
     ordinary = _FEW if few else ORDINARY
     # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
@@ -176,7 +179,8 @@ def check_packets(machine: Machine) -> list[str]:
 
 
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
-    """Compare the kernel's initial windows with those of the policies in user space. Raise FailedError."""
+    """Compare the initial windows in the kernel with those of the same startup policies in user space; return
+    a line for each connection. `few` compares fewer connections. Raise FailedError if windows differ."""
     left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Scores the RTT predictions in the kernel module's log against RTTs in ticks of a slow clock."""
+"""Scores the RTT predictions in the kernel module's log as if RTTs were measured in ticks of a slow clock."""
 
 from collections.abc import Iterator
 
@@ -12,12 +12,13 @@ Integers = npt.NDArray[np.int64]
 
 
 def passed(sent_us: Integers, acked_us: Integers, tick_us: int) -> Integers:
-    """Return for each segment the ticks of a free-running clock between sending and ACK."""
+    """Return, for each segment, how many ticks of a free-running clock lie between sending and ACK."""
     return acked_us // tick_us - sent_us // tick_us
 
 
 def figures(c: tlog.Connection, tick_ms: float) -> Iterator[tuple[str, float]]:
-    """Yield the mean absolute prediction errors in ticks: counted from one, and counted from zero."""
+    """Yield (metric, value) for the mean absolute errors of the RTT predictions in ticks. In the first metric
+    an RTT counts as one more than the number of clock ticks in it, in the second as this number."""
     acks = c.timed
     prediction_us = np.concatenate(([0.0], acks["rtt_q8"][:-1] / 256))
     at = np.flatnonzero(acks["rtt_us"] >= 0)[1:]  # the first sample has no prediction before it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines downloads by curl from nginx, with SYN pings, and retransmissions counted by tshark."""
+"""Defines a lab workload: downloads by curl from nginx, SYN pings, and retransmissions counted by tshark."""
 
 import shutil
 import subprocess
@@ -106,8 +106,8 @@ def tshark() -> str:
 
 
 def count(folder: Path, arms: Sequence[str]) -> None:
-    """Replace the captures of a run by the number of retransmissions, in a file in each algorithm's
-    folder. `arms` are these folders in the order of the connections. Raise FailedError."""
+    """Replace the captures of a run by a file in each algorithm's folder with the number of retransmissions.
+    `arms` are the names of these folders in the order of the connections. Raise FailedError."""
     counts = {end: _resent(folder / "pcap" / f"{end}.pcap", len(arms)) for end in (SENDER, RECEIVER)}
     for stream, arm in enumerate(arms):
         lines = [f"resent_at_{end}_packets {of[stream]}\n" for end, of in counts.items()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures learned first RTOs of SYN and SYN-ACK, set by a sock_ops BPF program at either end or both."""
+"""Measures handshakes whose first RTOs are learned, set by a sock_ops BPF program at either end or both."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -58,8 +58,9 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """Run each trial in its own virtual machine; return its connections, by the trial's name. Finished
-    runs are stored in `out` (None: the cache). Raise UserError or FailedError."""
+    """Run each trial in its own virtual machine, on the computers that `where` names; return the measured
+    connections, by the trial's name. Finished runs are stored in `out` (None: the cache). Raise UserError or
+    FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")
@@ -109,7 +110,8 @@ def boot(document: Json) -> bytes:
 
 
 def script(network: Network, trial: Trial) -> str:
-    """Return the shell script: client c, routers m and n with a link for each destination, server s."""
+    """Return a trial's shell script. It makes the network namespaces c (client), m and n (routers, with a
+    link for each destination between them) and s (servers), and then the connections."""
     return "\n".join(_lines(network, trial)) + "\n"
 
 

@@ -60,8 +60,8 @@ class Connection:
 
     @property
     def wait_us(self) -> int:
-        """Return the us spent waiting for timers: from the first SYN to the sending of the SYN that
-        arrived first, and from its arrival to the sending of the SYN-ACK that arrived first."""
+        """Return the time in us spent waiting for timers: from the first SYN to the sending of the SYN that
+        arrived first, plus from its arrival to the sending of the SYN-ACK that arrived first."""
         syn, answer = (
             min((one for one in sent if one.arrived_us >= 0), key=lambda one: one.arrived_us)
             for sent in (self.syns, self.answers)

@@ -83,7 +83,8 @@ SETTINGS = ("estimator", "resend", "resend_places", "loss", "loss_model", "start
 
 
 def install(system: System) -> list[str]:
-    """Build the kernel module for all supported kernels; load it; on failure undo that. Raise UserError."""
+    """Build the kernel module for all installed kernels that are supported, and load it; undo this if a step
+    fails. Return a report. Raise UserError if the module cannot be installed here."""
     for obstacle in _obstacles(system):
         raise UserError(obstacle)
     if system.users is not None:
@@ -119,8 +120,8 @@ def status(system: System) -> list[str]:
 
 
 def choose_loss(system: System, spec: str) -> list[str]:
-    """Set the loss classifier `spec` of the loaded kernel module, with its model if that is a file; return a
-    report. Raise UserError, FailedError if the kernel refuses it."""
+    """Make the loaded kernel module use the loss classifier `spec`, with its model if `spec` names a file;
+    return a report. Raise UserError, or FailedError if the kernel refuses the classifier."""
     it = losses.chosen(spec)
     if not system.is_root:
         raise UserError("settings of the module are for the administrator: sudo tcplearn module loss")

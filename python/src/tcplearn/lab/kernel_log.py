@@ -95,7 +95,8 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
 
 
 def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
-    """Return the metrics of three RTOs: the estimator's, the kernel's own, and that of the armed timer."""
+    """Return the metrics of three RTOs in the log, in this order: the RTO of the module's estimator, the RTO
+    that the kernel itself computes, and the RTO with which the timer was armed."""
     c = log.connection
     acks = c.timed
     first_rto_us = float(c.open["rto_q8"]) / 256 if c.open is not None else 0.0
@@ -123,9 +124,9 @@ def _before(answers: Floats, first: float) -> Floats:
 
 
 def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
-    """Return the RTO in force in us at each ACK. If the estimator's timer counts from the oldest segment in
-    flight, the log has the RTO less the age of this segment; the whole RTO then follows from the estimator's
-    answer."""
+    """Return the RTO in us that is in force after each ACK. If the estimator's timer counts from the oldest
+    segment in flight, the log has the RTO less the age of this segment; the whole RTO is then computed from
+    the estimator's logged output."""
     if c.open is None or not c.open["flags"] & tlog_records.FROM_HEAD:
         return np.asarray(acks["rto_us"], np.float64)
     jiffy_us = 1e6 / float(c.open["hz"])
@@ -138,7 +139,8 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Return the number of ACKs at which the estimators in the kernel and in user space differ."""
+    """Return the number of ACKs after which the estimator in the kernel has another RTT or RTO than the same
+    estimator in user space."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

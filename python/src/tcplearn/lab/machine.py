@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Builds the lab's virtual machine and the kernel module, once, and runs scripts in the machine."""
+"""Builds the lab's virtual machine and the kernel module, unless this is done, and runs scripts in the
+machine."""
 
 import contextlib
 import fcntl
@@ -78,8 +79,8 @@ ORDINARY = Boot()
 
 
 def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machine:
-    """Return the virtual machine, with Python, curl, nginx and iperf3 if `programs`. A part is built
-    again only if its sources have changed. `folder` is the cache. Raise UserError or FailedError."""
+    """Return the virtual machine, with Python, curl, nginx and iperf3 if `programs` is true. Parts whose
+    sources have not changed are taken from the cache `folder`. Raise UserError or FailedError."""
     if kernel not in KERNELS:
         raise UserError(f"no kernel {kernel!r}; there are {', '.join(KERNELS)}")
     debian.need("tcplearn lab", PACKAGES)
@@ -181,7 +182,8 @@ def _step(command: Sequence[str | Path], **environment: str) -> None:
 def _inputs(
     machine: Machine, script: str, files: Sequence[Path] = ()
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the folder that the machine sees as /scenario, and the environment of vm.sh."""
+    """Yield the folder that the virtual machine sees as /scenario, with `script` and `files` in it, and the
+    environment variables of vm.sh, which starts the machine."""
     with temporary.folder() as folder, temporary.folder() as work:
         for path in (*guest_files(machine.programs is not None), *(machine.built / n for n in BUILT), *files):
             shutil.copyfile(path, folder / path.name)
@@ -199,8 +201,9 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Yield words that pin a command to the processor with the fewest virtual machines. Switches between
-    QEMU's two threads, thousands a second, would take longer on two processors than the work itself."""
+    """Yield words that pin a command to the processor with the fewest virtual machines; no words if this is
+    not `wanted` or all processors have too many. QEMU's two threads switch thousands of times a second, and
+    between two processors the switches would take longer than the work itself."""
     places = itertools.product(range(GUESTS_PER_PROCESSOR), sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as held:
         for turn, processor in places if wanted else ():
@@ -215,7 +218,7 @@ def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
 
 
 class _Disk:
-    """Detects a full disk while a script writes to it; QEMU silently drops what does not fit."""
+    """Detects that the disk was full while a script wrote to it; QEMU silently drops what does not fit."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.gettempdir())
@@ -227,7 +230,7 @@ class _Disk:
                 self._was_full = shutil.disk_usage(self.folder).free < _FULL_BYTES
 
     def refuse(self, complaint: str) -> None:
-        """Raise FullDiskError if a full disk made the script fail that printed `complaint`."""
+        """Raise FullDiskError if the disk was full, or if a script's error output `complaint` says so."""
         if self._was_full or any(text in complaint for text in _NO_SPACE):
             raise full_disk(self.folder)
 

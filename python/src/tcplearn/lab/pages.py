@@ -45,7 +45,7 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return the most algorithms that a scenario can compare: each page needs its own port."""
+        """Return how many algorithms a scenario can compare at most: each page needs its own port."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:
@@ -63,7 +63,7 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return the numbers of the pages whose handshakes lose packets, the same under all algorithms."""
+    """Return the indices of the pages whose handshakes lose packets, the same for all algorithms."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))

@@ -17,13 +17,14 @@ _SAME_S = 1e-6  # two times that differ by less than this, in seconds, count as 
 
 
 def gateway(hop: int) -> int:
-    """Return the network namespace where hop `hop` begins. The sender is a namespace before it, because TCP
-    learns at once of a drop in its own device's queue and does not count it as a loss."""
+    """Return the number of the network namespace where hop number `hop` begins. The first hop does not begin
+    at the sender (namespace 0), because TCP learns at once of a drop in its own device's queue and does not
+    count it as a loss."""
     return 2 * hop + 1
 
 
 def check(path: NetworkPath) -> None:
-    """Raise UserError, one line with file and key, if netem and tbf cannot emulate `path`."""
+    """Raise UserError (one line with the file and the key) if netem and tbf cannot emulate `path`."""
     directions = list(itertools.product(path.hops, both_sides("both")))
     for hop, side in directions:
         states = (_state(path, hop, side, event) for event in _events(path, hop.name))
@@ -72,7 +73,8 @@ class _Event:
 
 
 def _devices(hop: int) -> dict[Side, tuple[str, str]]:
-    """Return, for each direction, the namespace and device of a hop's queue, and those of its delay."""
+    """Return, for each direction, the namespace and device of the queue of hop number `hop`, and those of its
+    delay, each pair as "NAMESPACE DEVICE"."""
     left = gateway(hop)
     middle, right = left + 1, left + 2
     return {
@@ -107,7 +109,8 @@ def changes(path: NetworkPath) -> Iterator[str]:
 
 
 def fading(path: NetworkPath) -> tuple[str, str, str]:
-    """Return the namespace of the hop with random fades (outages), and tc's arguments that make them."""
+    """Return, for the hop with random fades (periods in which it loses all packets), its network namespace,
+    and the arguments with which tc begins and ends a fade."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
     _, device = _devices(i)["forward"]

@@ -32,13 +32,14 @@ COLUMNS = (
 
 
 class Requests(Workload):
-    """Sends requests, each answered with one byte, with pauses of half to one and a half of `think_ms`:
+    """Sends requests, each answered with one byte, after pauses of half to one and a half of `think_ms`.
+    Values of `on`:
 
     - kept: on one connection, one request at a time
     - stream: on one connection, without waiting for answers
     - fresh: on a new connection for each request
-    - page: on one connection, `objects` at a time; the last answer ends the response time
-    - many: on `at_once` connections, one at a time on each, `count` in all
+    - page: on one connection, `objects` requests at once; their response time ends with the last answer
+    - many: on `at_once` connections, one request at a time on each, `count` requests in all
     """
 
     function: ClassVar[str] = "requests"
@@ -89,7 +90,8 @@ class Requests(Workload):
 
 
 def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
-    """Yield commands that delay ACKs without data: nftables routes them over a link of their own."""
+    """Yield shell commands that delay the receiver's ACKs without data by `by_ms`: nftables routes these ACKs
+    over a separate link to the router."""
     yield f"link {router} late {_ROUTER} {receiver} late {_RECEIVER}"
     yield f"qdisc {receiver} late root netem limit 10000 delay {by_ms}ms"
     yield f"in_ns {receiver} ip rule add fwmark 1 table 100"
@@ -126,8 +128,9 @@ def figures(left: Left) -> Figures:
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:
-    """Yield (metric, value) for each metric of the resend policy `resend`. Unless the policy `inherited`
-    state, one metric counts the answers that differ from those of the policy in user space."""
+    """Yield (metric, value) for each metric of the resend policy `resend`. One of the metrics counts the
+    waits that differ from those of the policy in user space; it is left out if the policy `inherited` state
+    from earlier connections."""
     of = kernel_log.parsed(folder / "log").connections.values()
     yield "resend_events", float(sum(len(c.resends) for c in of))
     if not inherited:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes tidy rows of a lab run from the kernel's counters, the kernel module's log and captures."""
+"""Makes a lab run's rows, one for each metric, from kernel counters, the module's log and captures."""
 
 import itertools
 import zlib
@@ -36,7 +36,8 @@ Json = dict[str, Any]
 
 
 def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -> list[Json]:
-    """Return the rows of the run `key`, whose output is in `out`. Raise FailedError if it is not readable."""
+    """Return a row for each metric of each algorithm in the run `key`, whose output is in the folder `out`.
+    Raise FailedError if the output is not readable."""
     found: list[Json] = []
     commit, version = made_by(out)
     for arm in arms(scenario, 0):

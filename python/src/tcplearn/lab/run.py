@@ -39,7 +39,7 @@ class Finished:
 
 
 def seed_of(scenario: Scenario, run: int) -> int:
-    """Return the seed of a run: the scenario's for the first, unrelated ones for the others."""
+    """Return a run's seed: for run 0 the scenario's, for the others a hash of it and the run's number."""
     if run == 0:
         return scenario.runs.seed
     text = f"{scenario.runs.seed}/{run}".encode()
@@ -52,7 +52,7 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> Finished:
-    """Make the runs that are not stored, also if some fail, and return all rows. Raise UserError."""
+    """Make a scenario's runs that are not stored, even if some fail; return all rows. Raise UserError."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
     pool = options.place.pool(kept.folder / "slurm")
     if progress:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the lab's scenario files as types: allowed keys and values; each error is one line."""
+"""Defines the keys and values that a lab scenario file may have, as types; each error message is one line."""
 
 import re
 from functools import partial
@@ -212,5 +212,5 @@ class Scenario(Table):
 
 
 def load(path: Path, profile: str = tree.FULL) -> Scenario:
-    """Return the scenario in the file `path` with its table of overrides `profile`. Raise UserError."""
+    """Return the scenario in the file `path`, with the file's overrides named `profile`. Raise UserError."""
     return check.checked(Scenario, tree.read(path, profile, ("scenario", "simulate")), path)

@@ -37,7 +37,8 @@ def missing() -> str:
 
 
 def shipped(model: Path) -> Path:
-    """Return the file of the model `model` in a checkout; if there is none, return the path `model`."""
+    """Return the file of the first-RTO model that the source tree has under the name `model`; if there is
+    none, or if a file `model` exists, return the path `model`."""
     file = ROOT / "core" / "models" / f"rtt_{model}.json"
     return file if model.name == str(model) and file.exists() and not model.exists() else model
 
@@ -48,8 +49,8 @@ def compiled(folder: Path) -> Path:
 
 
 def source() -> str:
-    """Return the preprocessed text of the BPF program, by which runs with the same program are recognized.
-    Raise UserError or FailedError."""
+    """Return the preprocessed source of the BPF program, by which stored runs with the same program are
+    found. Raise UserError or FailedError."""
     return build.preprocessed(SOURCE)
 
 
@@ -59,7 +60,8 @@ class Loaded:
     note: Path = NOTE  # the file with the cgroup's name
 
     def load(self, settings: bytes, cgroup: Path) -> None:
-        """Load the program for `cgroup`, or, if a step fails, nothing. Raise UserError or FailedError."""
+        """Load the program and attach it to `cgroup`; undo both on failure. Raise UserError or
+        FailedError."""
         if self.pins.exists():
             raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
         if not (cgroup / "cgroup.procs").exists():

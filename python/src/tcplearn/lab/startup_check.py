@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the kernel module's initial windows after lost SYNs or SYN-ACKs with those in user space."""
+"""Compares the kernel module's initial windows after lost SYNs or SYN-ACKs with those of the same startup
+policies in user space."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,8 @@ SEGMENTS, RTT_US = 30, 30_000  # as in linux/lab/checks/startup.py
 
 
 def compared(lines: Sequence[str]) -> list[str]:
-    """Return a line for each connection in `lines` (JSON): its windows, and "ok" or what is wrong."""
+    """Return a line for each connection in `lines` (JSON): its initial window and ssthresh in the kernel, and
+    "ok" or how they differ from those of the startup policy in user space."""
     out = []
     place = None
     for seen in map(json.loads, lines):

@@ -65,7 +65,8 @@ def reduce(folder: Path, hops: Sequence[str]) -> None:
 
 
 def drops(folder: Path) -> list[Drop]:
-    """Return the drops in `folder`. A segment never sent again is left out: it arrived after the capture."""
+    """Return the dropped packets of the run in `folder`. A segment never sent again is left out, because it
+    was not dropped: it arrived after the capture's end."""
     lines = gzip.decompress((folder / FILE).read_bytes()).decode().splitlines()[1:]
     found = [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
     return [drop for drop in found if drop.resent_us >= 0]
@@ -95,7 +96,8 @@ def _read(path: Path) -> dict[Sent, int]:
 
 
 def records(path: Path) -> tuple[bytes, list[int]]:
-    """Return the capture `path`, and where its whole records of TCP begin in it; raise FailedError."""
+    """Return the bytes of the capture file `path`, and the offsets of its complete records with TCP headers.
+    Raise FailedError if it is not a capture."""
     data = path.read_bytes()
     if data[:4] != _MAGIC:
         raise FailedError(f"{path.name}: not a capture as tcpdump writes it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the expected answers of every algorithm as lines for the kernel's reader, vectors.h."""
+"""Writes the test vectors of every algorithm as lines that the kernel module's test reads (vectors.h)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +24,8 @@ def kernel_lines(folder: Path) -> Iterator[str]:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Yield each kind of algorithm with the files of its expected answers; "loss/features" counts as a kind
-    of its own."""
+    """Yield the name of each kind of algorithm, such as "loss", and the files with the expected outputs of
+    its algorithms. The features of losses are a kind of their own, "loss/features"."""
     for kind in sorted(path.parent.name for path in folder.glob("*/series")):
         yield kind, sorted((folder / kind / "expected").glob("*.csv"))
         if features := sorted((folder / kind / FEATURES).glob("*.csv")):
@@ -33,7 +33,8 @@ def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _cases(path: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (series, spec, expected answers) of each case; "a--b.csv" has the algorithm "a/b"."""
+    """Yield (input series, algorithm with its parameters, lines of expected outputs) for each test case in
+    the file `path`. A file "a--b.csv" has the test cases of the algorithm "a/b"."""
     name = path.stem.replace("--", "/")
     for text in path.read_text().split("case,")[1:]:
         head, *lines = text.splitlines()

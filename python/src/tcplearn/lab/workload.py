@@ -56,14 +56,14 @@ class Left:
 
     @property
     def data_segments(self) -> float:
-        """Return the data segments sent, as the program or else its namespace counts them."""
+        """Return the number of data segments sent, as counted by the program or else its namespace."""
         if "data_segs_out" in self.info:
             return self.info["data_segs_out"]
         return self.nstat[SENT] + self.nstat["TcpRetransSegs"]
 
 
 class Workload(Table):
-    """One transfer by the lab's own program; a subclass overrides what differs from it."""
+    """The default workload, one transfer by the lab's own program. Subclasses are other workloads."""
 
     programs: ClassVar[tuple[str, ...]] = ("send",)  # the values of `transfer.by` that can be used
     function: ClassVar[str] = "{by}"  # the shell function that makes a transfer is send_ followed by this
@@ -94,5 +94,6 @@ class Workload(Table):
         yield from ()
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield more flows with metrics of their own, from the output of one algorithm in `folder`."""
+        """Yield the flows other than the transfer that have metrics of their own, from one algorithm's output
+        in `folder`. Each is (name, additional parameters, metrics)."""
         yield from ()

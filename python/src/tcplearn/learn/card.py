@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write the card of a loss classifier: data, hyperparameters, results on held-out scenarios, weaknesses."""
+"""Write the card of a loss classifier, a Markdown page: data, hyperparameters, results, weaknesses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,8 +24,8 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return the outcomes to show: the perceptron with the threshold that is deployed and with the best,
-    gradient boosting, Veno's rules, the best single features."""
+    """Return the outcomes to show: those of the perceptron (with the deployed threshold and with the best),
+    of gradient boosting, of Veno's rules, and of the best single features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -43,14 +43,15 @@ def learned(result: Result) -> list[Outcome]:
 
 
 def deployed_threshold(model: str) -> float:
-    """Return the threshold of the classifier `mlp`, or of its preset for the model named `model`."""
+    """Return the default threshold of the loss classifier `mlp` with the model named `model`."""
     known = algorithms.by_name(algorithms.LOSS)
     params = known.get(f"mlp/{model}", known["mlp"]).params
     return next(p.default for p in params if p.key == "threshold")
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
-    """Return a table of loss classifiers: balanced accuracy and interval, recalls, AUC, calibration error."""
+    """Return a table with a row for each tested loss classifier: balanced accuracy with its bootstrap
+    interval, recalls, AUC, calibration error."""
     out = Table(
         headed(
             "classifier",

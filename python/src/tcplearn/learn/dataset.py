@@ -22,8 +22,8 @@ _DROPS = ("queue_drops", "channel_drops")  # packets of the window that the simu
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A row of features `x` for each loss, with its scenario `group` (a simulated network). `congested` is
-    1 for a loss by congestion and 0 for a random loss."""
+    """Labelled losses. `x` has a row of features for each loss, `group` the number of its scenario (a
+    simulated network). `congested` is 1 for a loss by congestion and 0 for a random loss."""
 
     features: tuple[str, ...]
     x: Floats
@@ -52,7 +52,7 @@ class Dataset:
         return self.x[:, [self.features.index(name) for name in names]]
 
     def both_causes(self) -> Dataset:
-        """Return the rows of scenarios with both congestion and random losses. In any other scenario, the
+        """Return the losses in scenarios with both congestion and random losses. In any other scenario, the
         scenario alone reveals the cause."""
         share = np.bincount(self.group, self.congested) / np.maximum(np.bincount(self.group), 1)
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
@@ -72,13 +72,14 @@ def read(paths: Sequence[Path]) -> Dataset:
 
 
 def frame(paths: Sequence[Path]) -> pl.DataFrame:
-    """Return every recovery in the files `paths`, also those in which nothing was lost (`spurious`)."""
+    """Return a table of all fast recoveries in the files `paths`, also those without a lost packet."""
     names = ("scenario", "flow", "truth", "spurious", "parameters", *losses.features())
     return pl.concat([_frame(path, losses.features()).select(names) for path in paths])
 
 
 def of(every: pl.DataFrame, where: str) -> Dataset:
-    """Return the losses among the recoveries of `frame`. Raise UserError, which names the files `where`."""
+    """Return the losses among the fast recoveries `every`, the result of frame() for the files `where`. Raise
+    UserError if a classifier cannot be trained on them."""
     names = losses.features()
     kept = every.with_row_index("row").filter(~pl.col("spurious"))
     scenarios = tuple(kept["scenario"].unique(maintain_order=True))

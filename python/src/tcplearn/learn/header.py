@@ -11,8 +11,8 @@ def choices(kind: str, prefix: str, names: Sequence[str]) -> str:
 
 
 def chooser(signature: str, prefix: str, function: str, names: Sequence[str]) -> str:
-    """Return a C function that fills `out` by calling FUNCTION_NAME for model number `model`. An unknown
-    number selects the first name."""
+    """Return a C function with the head `signature` that fills `out` by calling `function`_NAME, where NAME
+    is number `model` in `names`, or the first name if there is no such number."""
     lines = "\n".join(
         f"\t{'else ' if k else ''}if (model == {prefix}_{name.upper()})\n\t\t{function}_{name}(out);"
         for k, name in enumerate(names[1:])

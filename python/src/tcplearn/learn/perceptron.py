@@ -33,7 +33,7 @@ class Choices:
 
 
 def sklearn(module: str) -> Any:
-    """Return the module `module` of scikit-learn, which only training needs. Raise UserError without it."""
+    """Return the module `module` of scikit-learn. Raise UserError if scikit-learn is not installed."""
     need_extra("training", "training")
     return importlib.import_module(f"sklearn.{module}")
 
@@ -54,9 +54,10 @@ def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
 
 def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
     """Train a perceptron that classifies losses. `x` has a row of features for each loss; `congested` is 1
-    for congestion and 0 for random. Adam trains `choices.starts` networks on the log loss. The mean of
-    their outputs before the last sigmoid is a single network with all their hidden units. They have tanh
-    units, which learn faster; tanh a = 2 s(2 a) - 1 converts them to the sigmoids s of `Model`."""
+    for congestion and 0 for random. Adam trains `choices.starts` networks on the log loss. The mean of the
+    networks' outputs before the last sigmoid is the output of one network with all their hidden units, which
+    is returned. The hidden units are tanh while they are trained, because tanh learns faster; tanh(a) =
+    2s(2a) - 1 converts them to the sigmoids s of `Model`."""
     if choices.hidden % choices.starts:
         raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
     mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))

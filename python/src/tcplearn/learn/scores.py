@@ -24,7 +24,7 @@ def recall(congested: Ints, called: Ints, cause: int) -> float:
 
 
 def auc(congested: Ints, score: Floats) -> float:
-    """Return the probability that a congestion loss has a larger score than a random one; ties count 1/2."""
+    """Return the probability that a congestion loss has a larger score than a random loss; ties count 1/2."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     rank = (np.cumsum(counts) - (counts - 1) / 2)[place]
     ones = int(congested.sum())
@@ -37,8 +37,8 @@ def auc(congested: Ints, score: Floats) -> float:
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
-    """Return for each tenth of the range 0 to 1 that has losses: the mean predicted probability, the share
-    of congestion, and the number of losses."""
+    """Divide the losses by `probability` of congestion into ten ranges of equal width. Return, for each range
+    with losses, the mean probability, the share of losses by congestion, and the number of losses."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
         (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
@@ -74,8 +74,8 @@ def interval(congested: Ints, called: Ints, group: Ints, seed: int = 1) -> tuple
 
 
 def bootstrap(group: Ints, values: Floats, rows: Floats, seed: int = 1) -> tuple[float, float]:
-    """Return the bootstrap interval of a mean of ratios; whole groups (such as scenarios) are resampled.
-    Each ratio is the sum of a line of `values` divided by the sum of the same line of `rows`."""
+    """Return the bootstrap interval of the mean of ratios. Ratio k is the sum of `values[k]` divided by the
+    sum of `rows[k]`. Whole groups (such as scenarios) are resampled."""
     groups, place = np.unique(group, return_inverse=True)
     above, below = (np.array([np.bincount(place, line) for line in of]) for of in (values, rows))
     drawn = np.random.default_rng(seed).integers(0, len(groups), (RESAMPLES, len(groups)))

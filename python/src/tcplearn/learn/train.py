@@ -55,8 +55,8 @@ def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train and test on the losses in the files `paths`. `say` receives the progress. Raise UserError if
-    the data do not fit, and FailedError if training gives no valid model."""
+    """Train a loss classifier on the losses in the files `paths`, and test it. `say` is called with the
+    progress. Raise UserError if the data do not fit, and FailedError if training gives no valid model."""
     steps = _Steps(say, options)
     steps.next("reading")
     where = " ".join(printable(path) for path in paths)

@@ -58,8 +58,7 @@ class Outcome:
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def limited(self, threshold: float, name: str) -> Outcome:
-        """Return the outcome named `name` in which a score of at least `threshold` means
-        congestion."""
+        """Return this outcome as `name`, with congestion called where the score is at least `threshold`."""
         return replace(self, name=name, called=(self.score >= threshold).astype(np.int64))
 
     def of_both_causes(self) -> Outcome:
@@ -93,8 +92,8 @@ def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
-    """Return 1 for each row (loss) called congestion, otherwise 0. The threshold of a fold is the best one
-    for the other folds' scores (`limits_of`, by default `score`)."""
+    """Return 1 for each loss that is called congestion, otherwise 0. The threshold of a fold is the best one
+    for the losses of the other folds and their scores `limits_of` (by default `score`)."""
     out = np.zeros(len(score), np.int64)
     for held_out in folds:
         rest = np.setdiff1d(np.arange(len(score)), held_out)
@@ -127,8 +126,9 @@ def models_of(choices: Choices, data: Dataset, folds: Sequence[Ints]) -> list[Mo
 def try_ours(
     name: str, choices: Choices, data: Dataset, folds: Sequence[Ints], models: Sequence[Model]
 ) -> tuple[Outcome, dict[str, float]]:
-    """Test the perceptrons of `models_of` on their folds. Return the outcome, and for each feature by how
-    much the balanced accuracy falls when the feature is shuffled within a fold."""
+    """Test each perceptron of `models`, the result of models_of(), on the fold on which it was not trained.
+    Return the outcome, and for each feature by how much the balanced accuracy falls when the feature is
+    shuffled within a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
     shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}
@@ -204,7 +204,7 @@ def veno(data: Dataset, beta: float) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """The perceptron's accuracies over random splits: the mean, and the 2.5 and 97.5 % quantiles."""
+    """The perceptron's accuracies over random splits, each as (mean, 2.5 % quantile, 97.5 % quantile)."""
 
     training: tuple[float, float, float]
     test: tuple[float, float, float]
@@ -212,8 +212,8 @@ class Resampled:
 
 
 def resampled(data: Dataset, choices: Choices, events: int, tests: int, times: int) -> Resampled:
-    """Return accuracies by hwang2018's protocol: `times` times, train on `events` random losses and test
-    on `tests` others."""
+    """Return the perceptron's accuracies by the protocol of the paper hwang2018: `times` times, train on
+    `events` losses chosen at random and test on `tests` others."""
     found = []
     for k in range(times):
         order = np.random.default_rng(choices.seed + k).permutation(len(data))

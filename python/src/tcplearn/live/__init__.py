@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""`tcplearn live`: a learned floor of the retransmission timer on an unmodified kernel, by eBPF."""
+"""Implements `tcplearn live`: learned floors of the RTO on an unmodified kernel, set by eBPF."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read the counts of linux/bpf/live_arms.h (for each arm of each epoch) and of live_member.h (for each
-place). An arm is the control group, the connections with learned RTO floors, or the connections to places to
-which the guard gives no floors. An epoch is a time in which the share of connections with floors did not
+"""Read the counts of linux/bpf/live_arms.h (for each arm of each epoch) and of live_member.h (for each place,
+a prefix). An arm is a group of connections: the control group, those with learned RTO floors, or those to
+places to which the guard gives no floors. In an epoch, the share of new connections with floors does not
 change."""
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def meanings_in(source: Path) -> dict[str, str]:
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the meaning of each count of an arm (live_arms.h), by the name of the count."""
+    """Return the meaning of each count in live_arms.h (of a group of connections), by the count's name."""
     return meanings_in(_SOURCE)
 
 
 def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
-    """Return the counts `names` in the element with the index `at` of the map `counted`, which has a copy of
-    its elements for each processor, summed over the processors."""
+    """Return the counts `names` in element number `at` of the BPF map `counted`, summed over the processors.
+    (Each processor has its own elements.)"""
     layout = struct.Struct(f"={len(names)}Q")
     rows = map(layout.unpack, counted.of_each_cpu(struct.pack("=I", at), layout.size))
     return {name: sum(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
@@ -53,8 +53,8 @@ def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
 
 @cache
 def side_names() -> tuple[str, ...]:
-    """Return the names of the counts that are kept for each place, separately for its connections with and
-    without learned RTO floors."""
+    """Return the names of the counts that the BPF program has for each place (prefix), separately for
+    connections with and without learned RTO floors."""
     source = build.SOURCES / "live_member.h"
     found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
     assert found
@@ -82,12 +82,14 @@ def minus(now: Mapping[str, int], before: Mapping[str, int]) -> Counts:
 
 
 def read(counted: Map) -> list[list[Counts]]:
-    """Return the counts of each arm of each epoch, summed over the processors."""
+    """Return the counts in the BPF map `counted` of each arm (group of connections) in each epoch (a time in
+    which one share of new connections got RTO floors), summed over the processors."""
     return [element(counted, epoch) for epoch in range(EPOCHS)]
 
 
 def element(counted: Map, epoch: int) -> list[Counts]:
-    """Return the counts of each arm of the epoch with the index `epoch`, summed over the processors."""
+    """Return the counts in the BPF map `counted` of each arm (group of connections) in the epoch with the
+    index `epoch`, summed over the processors."""
     return [summed(counted, epoch * ARMS + arm, [*meanings()]) for arm in range(ARMS)]
 
 
@@ -108,7 +110,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Seen:
-    """The input of the guard: all counts since the BPF program was loaded, by epoch and arm, and by place."""
+    """The input of the guard: all counts since the BPF program was loaded. `arms` has them by epoch and arm
+    (group of connections), `places` by place (prefix)."""
 
     arms: list[list[Counts]]
     places: Mapping[bytes, Place] = field(default_factory=dict)
@@ -132,8 +135,7 @@ def places(traffic: Map) -> dict[bytes, Place]:
 
 
 def name_of(key: bytes) -> str:
-    """Return a place's prefix as text, such as 192.0.2.0/24. Places of different network namespaces have the
-    same name."""
+    """Return the prefix in `key` as text, such as 192.0.2.0/24. The key's network namespace is left out."""
     bits = struct.unpack_from("=I", key, 24)[0]
     address = ipaddress.IPv6Address(key[8:24])
     if address.ipv4_mapped:
@@ -142,8 +144,9 @@ def name_of(key: bytes) -> str:
 
 
 def pooled(elements: Iterable[tuple[int, list[Counts]]]) -> Iterator[dict[str, object]]:
-    """Yield for each share the sums of the counts of each arm over the epochs with this share. `elements`
-    has, for each epoch, its share (of WHOLE) and the counts of its arms."""
+    """Yield, for each share of new connections with RTO floors, the counts of each arm (group of
+    connections), summed over the epochs with this share. `elements` has for each epoch its share (of WHOLE)
+    and counts."""
     by_share: dict[int, list[list[Counts]]] = {}
     for share, element_of in elements:
         by_share.setdefault(share, []).append(element_of)

@@ -14,7 +14,7 @@ from .program import Program, Settings
 
 
 def needed_count() -> int:
-    """Return how many of the first lines are conditions that must be met."""
+    """Return how many lines at the beginning of lines() are about conditions that must be met."""
     return 1 + len(NEEDED) + 1
 
 

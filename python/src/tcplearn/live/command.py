@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a command in a cgroup of its own, to which the program is attached until the command ends."""
+"""Runs a command in a cgroup of its own, to which the BPF program is attached until the command ends."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def own_cgroup() -> Iterator[Path]:
 
 def _made(under: Path) -> tuple[Path, int]:
     """Make and lock a cgroup below `under`; return its path and the descriptor of the lock. The name is
-    random instead of a PID, because PIDs repeat in other PID namespaces. Another `tcplearn live run` may
-    remove the cgroup before it is locked; then make another one."""
+    random instead of a PID, because PIDs repeat in other PID namespaces. If another `tcplearn live run`
+    removes the cgroup before it is locked, make another one."""
     while True:
         cgroup = under / f"{_PREFIX}{secrets.token_hex(8)}"
         try:

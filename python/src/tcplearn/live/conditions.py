@@ -141,15 +141,15 @@ def found() -> Iterator[Line]:
 
 
 def can_bound() -> bool:
-    """Return whether the BPF program can bound the backoff, which needs TCP_RTO_MAX_MS (Linux 6.15 or
-    later)."""
+    """Return whether the BPF program can bound the RTO's exponential backoff, which needs TCP_RTO_MAX_MS
+    (Linux 6.15 or later)."""
     with socket.socket() as sock, contextlib.suppress(OSError):
         return sock.getsockopt(socket.IPPROTO_TCP, _TCP_RTO_MAX_MS) > 0
     return False
 
 
 def need_bounds() -> None:
-    """Raise UserError if the BPF program cannot bound the backoff on this machine."""
+    """Raise UserError if the BPF program cannot bound the RTO's exponential backoff on this machine."""
     if not can_bound():
         raise UserError("--backoff bounded: this kernel has no TCP_RTO_MAX_MS (6.15 or later has it)")
     if int(_sysctl("tcp_retries2") or 0) < _RETRIES_TO_BOUND:

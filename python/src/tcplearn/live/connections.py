@@ -35,8 +35,8 @@ class Connection:
 
 
 class Reader:
-    """Reads connections from the maps of started BPF programs, by a BPF program that is loaded until
-    close()."""
+    """Reads the connections in the maps of started BPF programs. It does so by a BPF program of its own,
+    which is loaded until close()."""
 
     def __init__(self) -> None:
         with temporary.folder() as folder:

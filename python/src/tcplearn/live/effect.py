@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Estimate how much learned RTO floors saved: connections with learned floors are compared with the control
-group. The intervals hold at any time, however often they are looked at."""
+"""Estimate how much waiting learned RTO floors saved, by a comparison of connections with learned floors and
+the control group. The intervals hold at any time, however often they are looked at."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _TUNED = 50  # number of lossy rounds at which the interval is the least wide
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean time in ms of the lossy rounds (those in which a loss needed a retransmission by timer) of one
-    arm, and the variance of this mean. Rounds of the same connection are correlated, so the variance is that
-    of a ratio of sums over connections."""
+    """The mean time in ms of the lossy rounds (round trips in which a loss needed a retransmission by timer)
+    of a group of connections, and the variance of this mean. Rounds of the same connection are correlated, so
+    the variance is that of a ratio of sums over connections."""
 
     ms: float
     variance: float
@@ -42,8 +42,7 @@ class Effect:
     less_ms: Estimate  # how much shorter a lossy round was
 
     def saved_s(self) -> Estimate:
-        """Return how many seconds of waiting learned RTO floors saved in all lossy rounds of the connections
-        that had them."""
+        """Return how many seconds of waiting learned RTO floors saved in all round trips with a loss."""
         by = self.ours.rounds / 1000
         return Estimate(by * self.less_ms.value, by * self.less_ms.low, by * self.less_ms.high)
 
@@ -59,7 +58,8 @@ def boundary(count: int, risk: float = RISK) -> float:
 
 
 def mean_of(arm: Mapping[str, int]) -> Mean:
-    """Return the mean time of the lossy rounds of `arm`. Raise ZeroDivisionError if the arm had none."""
+    """Return the mean time of the lossy rounds (round trips in which a loss needed a retransmission by timer)
+    in the counts `arm`. Raise ZeroDivisionError if there are none."""
     needed, unit_ms = arm["needed"], UNIT_US / 1000
     ratio = arm["wait"] / needed
     squares = arm["wait_square"] - 2 * ratio * arm["wait_needed"] + ratio**2 * arm["needed_square"]
@@ -67,10 +67,10 @@ def mean_of(arm: Mapping[str, int]) -> Mean:
 
 
 def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
-    """Return how much shorter lossy rounds were with learned RTO floors than in the control group, or None if
-    there are too few lossy rounds. Each of `strata` has the counts of both arms ("control" and "ours") for
-    one share on one host. The arms are compared within strata, because at another time other paths may have
-    lost more."""
+    """Return how much shorter lossy rounds (round trips in which a loss needed a retransmission by timer)
+    were with learned RTO floors than in the control group, or None if there are too few. Each of `strata` has
+    the counts of both, "ours" and "control", for one host and one share of connections with floors. They are
+    compared within strata, because at another time other paths may have lost more."""
     pairs = [(one["control"], one["ours"]) for one in strata]
     means = [(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]]
     if not means:
@@ -85,8 +85,8 @@ def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
 
 
 def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
-    """Return the mean of `means`, one for each stratum, weighted by the lossy rounds in `weights`: those of
-    the connections with learned RTO floors, in which time was saved."""
+    """Return the mean of `means`, one for each stratum, weighted by the numbers of lossy rounds in `weights`.
+    These are of connections with learned RTO floors, because only they saved time."""
     whole = sum(one.rounds for one in weights)
     parts = [one.rounds / whole for one in weights]
     return Mean(
@@ -97,8 +97,8 @@ def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
 
 
 def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate:
-    """Return the number of rounds with a spurious retransmission in 1,000 rounds of `arms`, with its
-    interval."""
+    """Return the number of rounds (round trips) with a spurious retransmission per 1,000 rounds in the sum of
+    the counts `arms`, with its interval."""
     found = [*arms]
     rounds, events, squares = (
         sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")

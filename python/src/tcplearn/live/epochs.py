@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keep which share of connections got RTO floors in each epoch, and the counts of the connections that
-began in it. The BPF program has an element for each of the last epochs; the counts of older epochs are kept
-here."""
+"""Keep, for each epoch, the share of new connections that got RTO floors, and the counts of the connections
+that began in it. The share only changes between epochs. The BPF program has the counts of the last epochs
+only; those of older epochs are kept here."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Epochs:
         self._older: dict[int, Element] = {}  # by share
 
     def begin(self, share: int, arms: list[Element], had: Element | None = None) -> None:
-        """Begin an epoch with this share. `arms` has all counts of the BPF program so far, `had` the counts
-        of this epoch's connections from before the BPF program was loaded."""
+        """Begin an epoch, in which `share` (of arms.WHOLE) of the new connections get RTO floors. `arms` has
+        all counts of the BPF program so far, `had` those of this epoch from before the program was loaded."""
         self.number += 1
         self.share = share
         at = self.number % EPOCHS
@@ -32,23 +32,23 @@ class Epochs:
         self._before[at] = [minus(arm, had[i]) if had else dict(arm) for i, arm in enumerate(arms[at])]
 
     def add_older(self, share: int, had: Element) -> None:
-        """Add the counts `had` of connections that began with this share before the BPF program was
-        loaded."""
+        """Add the counts `had` of connections that began, before the BPF program was loaded, while `share`
+        (of arms.WHOLE) of the new connections got RTO floors."""
         self._older[share] = together(self._older[share], had) if share in self._older else had
 
     def now(self, arms: list[Element]) -> Element:
-        """Return the counts of the connections that began in the current epoch, by arm."""
+        """Return the counts of the connections that began in the current epoch, for each group (arm)."""
         return self._had(self.number % EPOCHS, arms)
 
     def by_share(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
-        """Yield the share and the counts, by arm, of each epoch. The counts of older epochs are added up by
-        share."""
+        """Yield, for each epoch, the share of connections with RTO floors and the counts by arm (group).
+        Epochs that the BPF program no longer has are added up by share."""
         yield from self.earlier(arms)
         yield self.share, self.now(arms)
 
     def earlier(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
-        """Yield the share and the counts, by arm, of each epoch but the current one. The counts of older
-        epochs are added up by share."""
+        """Yield, for each epoch but the current one, the share of connections with RTO floors and the counts
+        by arm (group). Epochs that the BPF program no longer has are added up by share."""
         yield from self._older.items()
         for at, share in self._shares.items():
             if at != self.number % EPOCHS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Decide which share of new connections gets learned RTO floors, from 1 % in steps to all but the control
-group. Evidence decides on each step; no connection gets floors while floors do harm. This module uses neither
-BPF nor a clock: the time is an argument."""
+"""Decide which share of new connections gets learned RTO floors, in steps from 1 % to all but the control
+group. The next step is taken when the counts exclude that it does harm. No new connection gets floors while
+floors do harm. This module uses neither BPF nor a clock: the time is an argument."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Entry:
 
 
 class Guard:
-    """The guard. `share` and `epoch` are the BPF program's next settings; `places` holds the places to which
-    the BPF program is to give no RTO floors."""
+    """Decides which share of new connections gets learned RTO floors. `share` and `epoch` are the BPF
+    program's next settings; `places` holds the places (prefixes) to which it is to give no floors."""
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class Guard:
         kept: State | None = None,
         why_anew: str = "",
     ) -> None:
-        """Begin with the first step, or with `kept`, the result of state() before a restart. `killed` says
-        whether the kill switch is set. `why_anew` is the reason why an earlier state is not used, or ""."""
+        """Begin with the plan's first step, or with `kept`, the result of state() before a restart. `killed`
+        says whether the kill switch is set. `why_anew` says why an earlier state is not used, or is ""."""
         self._plan = plan
         self._shares = plan.shares()
         self.step: int | None = 0  # None: stopped, until `again_at_s`
@@ -102,8 +102,8 @@ class Guard:
         return self.epochs.number
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
-        """Decide, from the counts `seen`, on the share of new connections and on the places that get no RTO
-        floors."""
+        """Decide, from the counts `seen`, on the share of new connections that gets RTO floors and on the
+        places (prefixes) that get none. If `killed`, no new connection gets floors."""
         seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed
@@ -175,16 +175,15 @@ class Guard:
             self._enter(now_s, self._since_kept(seen), step, why)
 
     def _step_of(self, share: int) -> int:
-        """Return the last step whose share is at most `share`. The plan may have changed since the
-        restart."""
+        """Return the plan's last step that gives RTO floors to a share of at most `share` of the connections.
+        `share` is that before a restart, and the plan may have changed."""
         return max((at for at, most in enumerate(self._shares) if most <= share), default=0)
 
     def _share_at(self, step: int | None) -> int:
         return 0 if step is None or self.killed else self._shares[step]
 
     def _since_kept(self, seen: Seen) -> Seen:
-        """Return `seen` with larger counts of places: the counts from before the BPF program was loaded are
-        added."""
+        """Return `seen` with counts of places (prefixes) that include those from before a restart."""
         places = dict(seen.places)
         for key, had in self._kept_places.items():
             now = places.get(key)
@@ -225,8 +224,8 @@ class Guard:
         self._enter(now_s, seen, None, f"{why}; it tries again after {wait_s / 3600:.3g} h")
 
     def _doubt(self, now_s: float, seen: Seen, ours: Counts) -> None:
-        """In the last step, go back to the step before at the first sign of harm: with RTO floors for half of
-        the connections, harm is found sooner than with a control group of 5 %."""
+        """In the last step (floors for all but the control group), go back to the step before at the first
+        sign of harm: with RTO floors for half of the connections, harm is found sooner."""
         if self.step != len(self._shares) - 1:
             return
         recent = minus(ours, self._cleared) if self._cleared else ours
@@ -238,7 +237,7 @@ class Guard:
             self._cleared = ours
 
     def _forward(self, now_s: float, seen: Seen) -> None:
-        """Take the next step if the counts exclude that this step does harm."""
+        """Take the next step (floors for more connections) if the counts exclude that it does harm."""
         step = self.step
         if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
             return
@@ -247,8 +246,8 @@ class Guard:
         ours = self._without_stopped(now_s, now[OURS], seen, self._places_before)
         climbed = minus(self._with_floors(seen), self._climb)
         climbed = self._without_stopped(now_s, climbed, seen, self._climb_places)
-        # Rounds of several steps are not compared with the control group's, as paths may have changed between the
-        # steps: then all spurious retransmissions count as if stock had none.
+        # Rounds of several steps are not compared with the control group's, as paths may have changed between
+        # the steps: then all spurious retransmissions count, as if stock had none.
         more = min(excess(now[CONTROL], ours), _limits(climbed, climbed["rounds_lowered"])[1])
         if climbed["connections"] >= LEAST_CONNECTIONS and more < most:
             why = f"more than {1000 * most:.0f} in 1,000 rounds more spurious than stock's are excluded"
@@ -261,8 +260,8 @@ class Guard:
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return the counts `ours` of connections with RTO floors, without those to places to which the guard
-        now gives no floors, because they get none in the next step either. `before` has the counts of each
+        """Return the counts `ours` of connections with RTO floors, less those of the places (prefixes) to which
+        the guard now gives no floors, because they get none in the next step. `before` has the counts of each
         place when the counting of `ours` began."""
         out = dict(ours)
         for key in self.places.stopped(now_s):
@@ -285,8 +284,9 @@ class Guard:
         had: Element | None = None,
         is_forward: bool = False,
     ) -> None:
-        """Begin an epoch with the share of `step`, or, with `had`, continue one whose connections have these
-        counts. `is_forward` says that the step follows the one before because harm was excluded."""
+        """Begin an epoch, in which `step` decides how many connections get RTO floors (None: none). With
+        `had`, continue the epoch with these counts from before a restart. `why` is the reason for the
+        journal. `is_forward` says that the step follows the one before because harm was excluded."""
         share = self._share_at(step)
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
@@ -306,9 +306,8 @@ class Guard:
 
 
 def excess(control: Counts, ours: Counts) -> float:
-    """Return by how much the rate of spurious retransmissions with learned RTO floors may exceed the rate in
-    the control group: the upper limit of the rate in rounds with a lowered floor, less the lower limit of the
-    other rate."""
+    """Return by how much the rate of spurious retransmissions in round trips with a lowered RTO floor may
+    exceed that in the control group: the upper limit of the former, less the lower limit of the latter."""
     high = _limits(ours, ours["rounds_lowered"])[1]
     low = _limits(control, control["rounds"])[0]
     return high - low

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implement the process that `tcplearn live start` leaves behind. It attaches the BPF program and reports on
-standard output whether this succeeded. Then it runs the guard; without a guard it becomes `sleep`, which only
-holds the links. When the process ends, for whatever reason, the BPF program is detached.
+standard output whether this succeeded. Then it runs the guard, which decides how many connections get RTO
+floors. Without a guard it becomes `sleep`, which only holds the BPF links. When the process ends, for
+whatever reason, the BPF program is detached.
 
 python -m tcplearn.live.holder ORDER    # as JSON"""
 
@@ -29,7 +30,7 @@ READY = "ready"
 
 @dataclass(frozen=True)
 class Order:
-    """The arguments of a start: the cgroup, the BPF program's settings, and the guard's plan and files."""
+    """The arguments of `tcplearn live start`: the cgroup, the BPF program's settings, the guard's plan."""
 
     cgroup: str
     settings: Settings
@@ -50,8 +51,8 @@ def order_of(words: str) -> Order:
 
 
 def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[int], Steward | None]:
-    """Attach the BPF program; return the note on this process, the descriptors of the links, and the guard,
-    or None without one. Raise UserError."""
+    """Attach the BPF program; return the note (a file in /run) on this process, the descriptors of the BPF
+    links, and the guard, or None if the order has no plan for a guard. Raise UserError."""
     cgroup = Path(order.cgroup)
     state_file = StateFile(Path(order.state), cgroup) if order.plan and order.state else None
     program = Program(order.settings)
@@ -67,7 +68,7 @@ def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[in
 
 
 def stay(order: Order) -> None:
-    """Hold the program in this process until a signal ends it. Raise UserError."""
+    """Keep the BPF program attached until a signal ends this process. Raise UserError."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
         note, _, guard = begin(order, to_stderr)

@@ -54,7 +54,7 @@ class Note:
         self.guarded.unlink(missing_ok=True)
 
     def read(self) -> dict[str, object]:
-        """Return the note and the counts of its program so far, for JSON."""
+        """Return the note and the counts so far of the BPF program that it is about, for JSON."""
         with map_of(self.maps["counts"]) as counted:
             counts = counts_of(counted)
         with map_of(self.maps["hosts"]) as hosts, map_of(self.maps["places"]) as places:
@@ -71,7 +71,7 @@ class Note:
         }
 
     def _compared(self) -> dict[str, object]:
-        """Return the guard's state and the counts of each arm and of each place."""
+        """Return the guard's state and the counts of each group (arm) and of each place (prefix)."""
         with map_of(self.maps["traffic"]) as traffic:
             places = arms.places(traffic)
         shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_MOST_PLACES]
@@ -112,7 +112,7 @@ def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
 
 @contextlib.contextmanager
 def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator[Note]:
-    """Write a note on this process, and remove it when the context ends."""
+    """Write a note in /run that this process holds the BPF program at `cgroup`; remove it at the end."""
     note = write(cgroup, settings, maps)
     try:
         yield note

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stop learned RTO floors for the new connections to single places. A place has few requests, and still fewer
-in its control group. Its spurious retransmissions under learned floors are therefore compared with those of
-all connections without floors."""
+"""Stop learned RTO floors for the new connections to single places (prefixes). A place has few requests, and
+still fewer without floors. Its spurious retransmissions with learned floors are therefore compared with those
+of the control group of all places and of its own connections without floors."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class PlacesGuard:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}
 
     def kept(self, now_s: float) -> list[KeptStop]:
-        """Return the places to store over restarts. A place is forgotten if it was not stopped again for as
-        long as the longest stop; its next stop lasts a day, as a first stop does."""
+        """Return the stops of RTO floors at places (prefixes) to store over restarts. A stop that ended
+        longer ago than the longest stop lasts is left out; the place's next stop then lasts a day, as a first
+        one."""
         recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
         return [
             KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why, is_sure=of.is_sure)
@@ -51,21 +52,21 @@ class PlacesGuard:
         ]
 
     def keep_on(self, now_s: float, stops: Sequence[KeptStop], judged: Mapping[bytes, Counts]) -> None:
-        """Continue from `stops`, the result of kept(), and from `judged`, the counts of connections with RTO
-        floors when each place was last judged. If the clock was set back, no place is stopped for longer than
-        the longest stop."""
+        """Continue from `stops`, the result of kept() before a restart, and from `judged`, the results of
+        judged(). If the clock was set back, no place (prefix) is stopped for longer than the longest stop."""
         for stop in stops[:_MOST]:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
         self._before = dict(judged)
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return the counts of the connections with RTO floors to a place when the place was last judged."""
+        """Return the counts of a place's connections with RTO floors at the end of its last stop, or None."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
-        """Judge the places, and yield a sentence for each place that is stopped: it gets no more RTO floors.
-        `pooled` is the share of rounds with a spurious retransmission in the control group of all places."""
+        """Find the places (prefixes) where learned RTO floors do harm, and yield a sentence for each; they
+        get no more. `pooled` is the share of rounds with a spurious retransmission in the control group of
+        all places."""
         held = self.stopped(now_s)
         enough = self._enough(places, held)
         for key, place in places.items():
@@ -80,8 +81,8 @@ class PlacesGuard:
 
     @staticmethod
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
-        """Return the e-value that stops a place: by Bayes' rule, with the share of places that were stopped by
-        their own counts alone, a place with this e-value is harmful with odds of ODDS."""
+        """Return the e-value that stops a place. By Bayes' rule, with the share of places that were stopped
+        by their own counts alone as the prior, floors harm a place with this e-value with odds of ODDS."""
         sure = sum(place.is_sure for place in held.values())
         judged = sum(place.ours["rounds"] >= _JUDGED_ROUNDS for place in places.values())
         share = min((sure + 0.5) / (judged + 10), _MOST_SHARE)
@@ -89,7 +90,8 @@ class PlacesGuard:
 
     @staticmethod
     def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
-        """Return the logarithm of the e-value for harm at a place, from its counts with and without floors."""
+        """Return the logarithm of the e-value for harm at a place, from its counts with and without RTO
+        floors. `pooled` is as in look()."""
         if not ours["spurious"]:
             return 0.0
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]

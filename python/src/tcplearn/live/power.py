@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compute which effect of learned RTO floors can be seen with how many connections, and how soon harm is
-stopped: by formula, and with simulated connections."""
+"""Compute how many connections are needed to see an effect of learned RTO floors, and how soon the guard
+stops harm: by formula, and with simulated connections."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _PLACES = 1000  # so many that the guard of single places is of no help
 
 
 def least_effect(connections: int, loss: float, control: float = CONTROL) -> float | None:
-    """Return the smallest share by which lossy rounds must become shorter for the effect to be seen in four
-    of five cases, or None if no effect can be seen. `loss` is the probability that a round is lossy,
-    `control` the share of the control group."""
+    """Return the smallest share by which lossy rounds (round trips with a loss) must become shorter for the
+    effect to be seen in four of five cases, or None if no effect can be seen. `loss` is the probability that
+    a round is lossy, `control` the share of the control group."""
     lossy = connections * ROUNDS * loss
     rounds = control * lossy, (1 - control) * lossy
     if min(rounds) < 1.5 * LEAST_ROUNDS:  # fewer may be too few by chance
@@ -50,8 +50,8 @@ def least_effect(connections: int, loss: float, control: float = CONTROL) -> flo
 
 
 def found_share(connections: int, loss: float, effect: float, runs: int) -> float:
-    """Return the share of `runs` simulated runs in which the effect is seen if lossy rounds become shorter by
-    the share `effect`."""
+    """Return in which share of `runs` simulated runs the effect of learned RTO floors is seen, if they make
+    round trips with a loss shorter by the share `effect`. `loss` is the probability of such a round trip."""
     path = Path(loss, (0.0, 0.0), (_STOCK_MS, _STOCK_MS * (1 - effect)), ROUNDS, unlike=0.0)
     found = 0
     for seed in range(runs):
@@ -65,8 +65,8 @@ def found_share(connections: int, loss: float, effect: float, runs: int) -> floa
 
 
 def effects(runs: int) -> Iterator[list[str]]:
-    """Yield a table row for each number of connections, with the smallest effect that can be seen for each
-    loss rate."""
+    """Yield a table row for each number of connections: for each loss rate, the smallest effect of learned
+    RTO floors that can be seen, in percent."""
     for connections in CONNECTIONS:
         row = [f"{connections:,}"]
         for loss in LOSSES:
@@ -79,9 +79,9 @@ def effects(runs: int) -> Iterator[list[str]]:
 
 
 def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[int, int] | None:
-    """Return the number of rounds with RTO floors, and of all rounds, until the guard gives no more floors;
-    or None if it does not within many rounds. `harm` is the probability of a spurious retransmission in a
-    round with a learned floor; `length` is the mean number of rounds of a connection."""
+    """Return the number of rounds (round trips) with RTO floors, and of all rounds, until the guard gives no
+    more floors, or None if it still does after _MOST_ROUNDS. `harm` is the probability of a spurious
+    retransmission in a round with a learned floor; `length` is the mean number of rounds of a connection."""
     fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed)
     guard = guarded(fleet, plan)
     while guard.step is not None and fleet.rounds < _MOST_ROUNDS:
@@ -92,8 +92,10 @@ def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[i
 
 
 def harms(runs: int) -> Iterator[list[str]]:
-    """Yield a table row for each rate of harm, with the rounds with RTO floors until the guard stops them:
-    the median and the ninth decile of `runs` simulated runs, in which half of the connections get floors."""
+    """Yield a table row for each rate of harm (spurious retransmissions in 1,000 round trips with RTO
+    floors). Its cells, one for each mean length of connections, have the number of these round trips until
+    the guard stops floors: the median and the ninth decile of `runs` runs in which half of the connections
+    get floors."""
     for harm in HARMS:
         row = [f"{1000 * harm:.0f}"]
         for length in LENGTHS:

@@ -43,8 +43,7 @@ class Settings:
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the meaning of each count of the BPF program, by the count's name, in the order of the BPF
-    program."""
+    """Return the meaning of each count of the BPF program, by the count's name, in the program's order."""
     return arms.meanings_in(_COUNTS)
 
 
@@ -64,14 +63,14 @@ class Program:
         self._stock: set[bytes] = set()
 
     def assign(self, share: int, epoch: int) -> None:
-        """Give RTO floors to this share, in units of 1 / arms.WHOLE, of the connections that begin from now
-        on."""
+        """Give RTO floors to `share`, in units of 1 / arms.WHOLE, of the connections that begin from now on,
+        and count these connections for the epoch `epoch`."""
         settings = replace(self._settings, share=share)
         self._object.map("settings").put(_KEY, settings.packed(epoch % arms.EPOCHS))
 
     def make_stock(self, places: set[bytes]) -> None:
-        """Give no RTO floors to new connections to `places`. Earlier places that are not among them get
-        floors again."""
+        """Give no RTO floors to new connections to `places` (prefixes). Places of an earlier call that are
+        not in `places` get floors again."""
         held = self._object.map("stock_places")
         for key in places - self._stock:
             held.put(key, _KEY)
@@ -89,7 +88,7 @@ class Program:
         return [*links, self._first.attach("first_rto", cgroup)] if self._first else links
 
     def maps(self) -> dict[str, int]:
-        """Return the ids of the maps, by name, with which another process can read the counts."""
+        """Return the ids of the BPF maps, by name, with which another process can read the counts."""
         return {name: self._object.map(name).id for name in _SHOWN}
 
     def counts(self) -> dict[str, int]:
@@ -108,7 +107,7 @@ class Program:
 
 
 def counts_of(counted: Map) -> dict[str, int]:
-    """Return the counts in the map `counted`, by name, summed over the processors."""
+    """Return the counts in the BPF map `counted`, by name, summed over the processors."""
     return arms.summed(counted, 0, [*meanings()])
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Report what learned RTO floors saved and what they cost, from sessions that `tcplearn live status --json`
-has written on one or several machines."""
+"""Report how much waiting learned RTO floors saved and how many spurious retransmissions they caused, from
+what `tcplearn live status --json` has written on one or several machines."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NOTHING = "nothing can be told yet"
 
 
 def read(files: Sequence[Path]) -> list[Session]:
-    """Return the sessions in `files`, which `tcplearn live status --json` has written; "-" is standard input.
-    Raise UserError."""
+    """Return the sessions (BPF programs with their counts) in `files`, which `tcplearn live status --json`
+    has written; "-" is standard input. Raise UserError."""
     found = []
     for path in files:
         name = "standard input" if str(path) == "-" else printable(path)
@@ -49,21 +49,20 @@ def lines(sessions: Sequence[Session]) -> list[str]:
 
 
 def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the report as pairs: the subject ("" if it is that of the line before), and the
-    text."""
+    """Yield the lines of the report on `sessions` as pairs: the subject ("" if it is that of the line
+    before), and the text."""
     acting = [session for session in sessions if not session["observe"]]
     if acting:
         yield from _rows(acting)
 
 
 def effect_of(sessions: Sequence[Session]) -> Effect | None:
-    """Return the effect of learned RTO floors over all shares and hosts, or None if there are too few
-    losses."""
+    """Return the effect of learned RTO floors over all `sessions`, or None if there are too few losses."""
     return effect.effect_of(_strata(sessions))
 
 
 def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    """Return the counts of the arms for each share with which connections were drawn into both arms."""
+    """Return each session's counts for each share of connections with RTO floors other than 0 and 1."""
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 

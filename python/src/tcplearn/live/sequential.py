@@ -3,9 +3,9 @@
 returns the logarithm of an e-value. If the hypothesis holds, the probability that the result ever exceeds
 log(1/a) is at most a (Ville's inequality).
 
-Sources: Lindon and Malek, "Anytime-Valid Inference for Multinomial Count Data" (NeurIPS 2022), for the share;
-the mixture of Robbins ("Statistical Methods Related to the Law of the Iterated Logarithm", 1970) with a gamma
-weight for the rate. docs/live-guard.md has the equations."""
+Sources: Lindon and Malek, "Anytime-Valid Inference for Multinomial Count Data" (NeurIPS 2022), for
+log_more(); the mixture of Robbins ("Statistical Methods Related to the Law of the Iterated Logarithm", 1970)
+with a gamma weight for rate_limits(). docs/live-guard.md has the equations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SHAPE = 0.5
 
 
 def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> float:
-    """Test that an event is no more frequent in connections with learned RTO floors than in the control
-    group.
+    """Return the logarithm of an e-value against the hypothesis that an event is no more frequent in
+    connections with learned RTO floors than in the control group.
 
-    `ours` and `control` are the numbers of connections with an event in each arm. `share` is the probability
-    with which a connection was drawn into the first arm; it is more than 0 and less than 1. `tolerated` is
-    the logarithm of the ratio of odds that is still allowed. The test makes no assumption on the connections,
-    because only the draw is random."""
+    `ours` and `control` are the numbers of connections with an event: those with floors, and the control
+    group's. `share` is the probability with which a connection was drawn to get floors; it is more than 0 and
+    less than 1. `tolerated` is the logarithm of the ratio of odds that is still allowed. The test makes no
+    assumption on the connections, because only the draw is random."""
     allowed = _tilted(share, tolerated)
     parts = []
     for more in _MORE:
@@ -46,14 +46,15 @@ def _log_mean(logs: list[float]) -> float:
 
 
 def log_rate(events: int, expected: float) -> float:
-    """Test that the mean number of independent events is at most `expected`, which is more than 0."""
+    """Return the logarithm of an e-value against the hypothesis that the mean number of independent events is
+    at most `expected`, which is more than 0."""
     return _log_mean([events * log(times) - (times - 1) * expected for times in _TIMES])
 
 
 def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: float = 0.0) -> float:
-    """Test as log_more() does, but tolerate in addition `allowed` events, on average, in the connections with
-    learned RTO floors, independent of the draw. Which of the events these are is not known, so the split with
-    the least evidence of harm counts. The product of two independent e-values is an e-value."""
+    """Test as log_more() does, but tolerate in addition `allowed` events, on average and independent of the
+    draw, in the connections with learned RTO floors. How many of the `ours` events these are is not known, so
+    the number with the least evidence of harm is taken. The product of independent e-values is an e-value."""
     if allowed <= 0:
         return log_more(ours, control, share, tolerated)
 
@@ -71,8 +72,8 @@ def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: f
 
 
 def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
-    """Return the lowest and the highest rate with which `events` in `trials` are compatible at any time. Each
-    limit has half of the `risk`."""
+    """Return the lower and the upper limit of the rate of which `events` in `trials` are a sample. The
+    probability that a limit is ever wrong is at most `risk` / 2."""
     if not trials:
         return 0.0, inf
     wall = log(2 / risk)
@@ -83,9 +84,9 @@ def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
 
 
 def clustered_rate_limits(events: int, trials: int, squares: int, risk: float) -> tuple[float, float]:
-    """Return the limits as rate_limits() does, for events that cluster in connections. The numbers of events
-    and of trials are divided by the mean size of a cluster. `squares` is the sum, over connections, of the
-    square of the number of their events."""
+    """Return the limits as rate_limits() does, for events that cluster in connections: the numbers of events
+    and of trials are first divided by the mean size of a cluster. `squares` is the sum, over connections, of
+    the square of the number of their events."""
     together = max(1.0, squares / events) if events else 1.0
     return rate_limits(round(events / together), round(trials / together), risk)
 
@@ -98,8 +99,8 @@ def _log_gamma(events: int, expected: float) -> float:
 
 
 def _limit(events: int, wall: float, far: float, near: float) -> float:
-    """Return, by bisection, the mean number of events at which the test's result reaches `wall`. The test
-    rejects the mean `far` and does not reject the mean `near`."""
+    """Return, by bisection, the mean number of events between `near` and `far`, as far as possible from
+    `near`, at which _log_gamma() is below `wall`."""
     if far < near and events == 0:
         return 0.0
     for _ in range(50):
@@ -112,6 +113,6 @@ def _limit(events: int, wall: float, far: float, near: float) -> float:
 
 
 def spent(risk: float, number: int) -> float:
-    """Return the part of `risk` for the test with this number (from 1). The parts of all tests add up to
+    """Return the part of `risk` for test number `number` (from 1). The parts of all tests add up to
     `risk`."""
     return exp(log(risk) - log(number) - log1p(number))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Starts, shows and stops the program for a cgroup or the whole machine."""
+"""Starts, shows and stops the BPF program of `tcplearn live` for a cgroup or the whole machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settings_of(
     observe: bool, bounds_backoff: bool, control_percent: float = 0.0, first_rto: str = ""
 ) -> Settings:
     """Return the BPF program's settings. Raise UserError if `bounds_backoff` is set and this machine cannot
-    bound the backoff."""
+    bound the RTO's exponential backoff."""
     if bounds_backoff:
         need_bounds()
     return Settings(observe, bounds_backoff, round(arms.WHOLE * (1 - control_percent / 100)), first_rto)
@@ -92,7 +92,7 @@ def _end(note: notes.Note) -> dict[str, int]:
 
 
 def status() -> list[dict[str, Any]]:
-    """Return the note and the counts of each started BPF program. Raise UserError."""
+    """Return, for each started BPF program, its cgroup, settings and counts. Raise UserError."""
     need_privilege()
     found = []
     for note in notes.living():
@@ -138,7 +138,7 @@ def counted(counts: dict[str, int]) -> Iterator[str]:
 
 
 def would(counts: dict[str, int]) -> str:
-    """Return one line on how much learned RTO floors would have saved in a session that only observed."""
+    """Return a line on how much waiting learned RTO floors would have saved in a session without them."""
     resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
     if not resent:
         return "no packet was resent by a timer: nothing would have been gained"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Simulate connections as numbers (rounds, losses and spurious retransmissions), to try the guard on them.
-The counts are the same that linux/bpf/live_arms.h makes of real connections."""
+"""Simulate connections as numbers (rounds, losses and spurious retransmissions), to test the decisions of a
+Guard. The counts are the same that linux/bpf/live_arms.h makes of real connections."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _AGAIN = 0.1  # probability that a retransmission is lost too, after which the w
 
 @dataclass(frozen=True)
 class Path:
-    """The probabilities of losses and spurious retransmissions in the rounds of a simulated connection, and
-    the times of its lossy rounds, with the kernel's RTO floor and with a learned floor."""
+    """The probabilities of losses and spurious retransmissions in the round trips of simulated connections,
+    and the time of a round trip with a loss; pairs are of the kernel's RTO floor and of a learned floor."""
 
     loss: float = 0.0  # probability of a round with a loss that only the timer repairs
     spurious: tuple[float, float] = (0.0, 0.0)  # of a round: stock, ours
@@ -51,8 +51,8 @@ class Fleet:
         self._looked_s = 0.0
 
     def play(self, rounds: int, guard: Guard | None = None) -> Fleet:
-        """Simulate connections until there are this many rounds in all. Without `guard`, all have learned RTO
-        floors."""
+        """Simulate connections until there are `rounds` rounds (round trips) in all. Without `guard`, all
+        connections have learned RTO floors."""
         stopped: set[bytes] = set()
         while self.rounds < rounds:
             if guard and self.now_s - self._looked_s >= self.look_every_s:
@@ -68,8 +68,8 @@ class Fleet:
         return self
 
     def connect(self, path: Path, arm: int, epoch: int = 0) -> tuple[int, int, int]:
-        """Simulate a connection; return the number of its rounds, of its rounds with a spurious
-        retransmission, and of its lossy rounds."""
+        """Simulate a connection over `path` in the arm (group) `arm`; return the number of its rounds (round
+        trips), of its rounds with a spurious retransmission, and of its rounds with a loss."""
         draw, is_ours = self._draw, arm == OURS
         rounds = int(draw.geometric(1 / path.rounds))
         much = draw.gamma(1 / path.unlike, path.unlike) if path.unlike else 1.0
@@ -98,13 +98,13 @@ class Fleet:
 
 
 def _times(doubled: int) -> float:
-    """Return the time of a lossy round, in which the timer was doubled this many times, divided by the mean
-    time of lossy rounds."""
+    """Return the time of a round with a loss, in which the timer was doubled `doubled` times, divided by the
+    mean time of rounds with a loss."""
     return (2.0 ** min(doubled, 6) * 1.5 - 0.5) / _MEAN_TIMES
 
 
 def key_of(number: int) -> bytes:
-    """Return the key of the simulated place with this number, which is a /24."""
+    """Return the key of the simulated place number `number`, which is a prefix of length /24."""
     prefix = bytes((10, number >> 8, number & 255, 0))
     return bytes(18) + b"\xff\xff" + prefix + (120).to_bytes(4, "little") + bytes(4)
 

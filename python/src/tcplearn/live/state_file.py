@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write the file that keeps the guard's state over restarts. There is one file for each cgroup, in a
-folder that only its owner can write to."""
+"""Read and write the file that keeps the state of the guard of `tcplearn live` over restarts. There is one
+file for each cgroup, in a folder that only its owner can write to."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class StateFile:
         self.path = folder.absolute() / f"live-{hashlib.sha256(bytes(cgroup)).hexdigest()[:16]}.json"
 
     def read(self) -> State | None:
-        """Return the stored state with the keys of this boot, or None if there is no file. If the file cannot
-        be used, rename it and raise RefusedError, which also says if renaming failed."""
+        """Return the stored state, adapted to the current boot of the machine, or None if there is no file.
+        If the file cannot be used, rename it and raise RefusedError, which also says if renaming failed."""
         try:
             return state_of(self._bytes()).here(_boot(), _netns())
         except FileNotFoundError:
@@ -97,8 +97,8 @@ def _boot() -> str:
 
 
 def _netns() -> int:
-    """Return the number of this process's network namespace, as bpf_get_netns_cookie() gives it; 0 before
-    Linux 5.14."""
+    """Return the number of this process's network namespace, as bpf_get_netns_cookie() gives it, or 0 if the
+    kernel is older than Linux 5.14."""
     with contextlib.suppress(OSError), socket.socket() as any_socket:
         packed = any_socket.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, _COOKIE_BYTES)
         return int.from_bytes(packed, sys.byteorder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run the guard beside the BPF program: pass the BPF program's counts to the guard, apply its decisions, and
+"""Run the guard of `tcplearn live`: pass the BPF program's counts to the guard, apply its decisions, and
 store its state."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show the places and connections of `tcplearn live top`, the busiest first."""
+"""Show the tables of `tcplearn live top`: places (prefixes) by their rounds, connections by time saved."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read(reader: Reader) -> list[dict[str, Any]]:
 
 
 def lines(session: dict[str, Any]) -> Iterator[str]:
-    """Yield lines of text with the places and connections of a session. Times are in ms."""
+    """Yield lines of text with the places (prefixes) and connections of a session. Times are in ms."""
     yield f"{printable(session['cgroup'])}: {len(session['connections'])} connections; times in ms"
     yield ""
     yield from _table(_PLACE_HEAD, [_place(place) for place in session["traffic"][:_PLACES]])
@@ -68,7 +68,7 @@ def _place(place: dict[str, Any]) -> list[str]:
 
 
 def _mean(side: dict[str, int]) -> str:
-    """Return the mean time of a lossy round in ms, as text; "-" without lossy rounds."""
+    """Return, as text, the mean time in ms of a round trip with a loss; "-" if there were none."""
     return f"{side['wait'] * arms.UNIT_US / 1000 / side['needed']:.0f}" if side["needed"] else "-"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of regret: the mean prediction error divided by that of the best choice in hindsight."""
+"""Metrics of regret: an RTT estimator's mean error divided by that of the best predictor in hindsight."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics from the kernel and the tcplearn module in the lab: timers, log, instructions and counters."""
+"""Metrics from the Linux kernel and tcplearn's module in the lab: timers, log, instructions and counters."""
 
 from tcplearn.metrics.metric import LAB, Family, Metric
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of causes of losses: drops by the queue and the lossy channel, and the classifier's decisions."""
+"""Metrics of causes of losses: drops by the queue and by the lossy hop, and a loss classifier's decisions."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

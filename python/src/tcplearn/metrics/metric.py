@@ -31,7 +31,7 @@ def _ending(key: str) -> tuple[str, str]:
 
 @cache
 def unit_of(key: str) -> str:
-    """Return the unit in the ending of `key`, "1" if none; B for counters such as "ss.bytes_sent"."""
+    """Return the unit in the ending of `key`, or "1" if it has none; "B" for keys such as "ss.bytes_sent"."""
     return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
@@ -69,7 +69,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Metrics whose keys share a prefix: of suites or studies, or another program's counters."""
+    """Metrics whose keys share a prefix, such as those of suites, of studies, or of another program."""
 
     prefix: str
     hosts: tuple[str, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of RTT samples and of prediction errors: in ms, in clock ticks, and of each flow's first sample."""
+"""Metrics of RTT samples, and of the errors of predicted RTTs in milliseconds and in clock ticks."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists all metrics, in the order of pages and table columns, and answers queries about them."""
+"""Lists all metrics, in the order of pages and table columns, and finds metrics by key or program."""
 
 from collections.abc import Iterator
 
@@ -58,8 +58,8 @@ def with_ratio() -> Iterator[Metric]:
 
 
 def of_replay() -> tuple[str, ...]:
-    """Return the keys of the metrics in a replay's row, in order. A ratio to `jacobson` follows the last
-    metric that has such a ratio."""
+    """Return the keys of the metrics in a replay's row, in order. All ratios to `jacobson` (RFC 6298) and
+    their intervals come after the last metric that has such a ratio."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]

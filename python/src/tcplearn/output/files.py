@@ -26,7 +26,8 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error for a full disk, with its mount point; `path` is the written file or its folder."""
+    """Return the error for a full disk, which names its mount point. `path` is the written file or its
+    folder."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -43,7 +44,7 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 @contextlib.contextmanager
 def naming_full_disk(folder: Path) -> Iterator[None]:
-    """Replace the OSError of a full disk by a FullDiskError that names the file, or else `folder`."""
+    """Within this context, a full disk raises a FullDiskError that names the file, or else `folder`."""
     try:
         yield
     except OSError as error:
@@ -54,7 +55,7 @@ def naming_full_disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_full_output() -> Iterator[None]:
-    """Raise FullDiskError if standard output goes to a full disk, and discard its further output."""
+    """Within this context, raise FullDiskError if standard output's disk is full; discard further output."""
     try:
         yield
     except OSError as error:
@@ -67,7 +68,7 @@ def naming_full_output() -> Iterator[None]:
 
 @contextlib.contextmanager
 def mending(path: Path) -> Iterator[None]:
-    """Replace file system errors by errors that name `path` and say what to do."""
+    """Within this context, file system errors become errors that name `path` and say what to do."""
     try:
         yield
     except OSError as error:
@@ -107,7 +108,8 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file being written: `commit` moves it to `path` (None: to standard output), or nothing remains."""
+    """A file being written. `commit` moves it to `path`, or copies it to standard output if `path` is None.
+    Without `commit`, nothing remains of it."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

@@ -48,13 +48,13 @@ def two_digits(value: float) -> str:
 
 
 def permille(value: float) -> str:
-    """Return the number `value` in 1,000 as text: as two_digits does, but with a decimal from 10 to 99, so
-    that the difference of two numbers can be checked to a tenth."""
+    """Return `value`, a number of events in 1,000, as text: with two significant digits below 10, one decimal
+    below 99.5, and otherwise none, so that differences of such numbers can be checked to a tenth."""
     return f"{value:.1f}" if 9.95 <= abs(value) < 99.5 else two_digits(value)
 
 
 def byte_count(value: float) -> str:
-    """Return a number of bytes with three digits, in bytes, kB, MB or GB (powers of 1,000)."""
+    """Return a number of bytes with three significant digits, in bytes, kB, MB or GB (powers of 1,000)."""
     for unit in ("bytes", "kB", "MB"):
         if value < 999.5:
             return f"{value:.3g} {unit}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes result rows as JSON, CSV and Parquet. A wide row has all metrics of a measurement, a tidy row one
-metric. Tidy rows of all programs (replay, ns-3, the lab, explain) have the same columns."""
+"""Writes result rows as JSON, CSV and Parquet. A wide row has all metrics of a measurement, a tidy row one.
+Tidy rows of replays, ns-3 simulations, lab experiments and explained captures have the same columns."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the columns that all rows of the program `host` have in common: some come from `made_by`, the
-    others from `fields`."""
+    """Return the columns that all tidy rows of a run of the program `host` have in common: version, commit,
+    seed and parameters from `made_by`, the others from `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}
@@ -100,7 +100,8 @@ def plain(value: Any) -> Any:
 
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield a row for each metric of `measured`: text in the column `text`, a number in `value`."""
+    """Yield a row for each metric of `measured`, with a text in the column `text` and a number in the column
+    `value`. `head` has the other columns."""
     common = {name: getattr(head, name, None) for name in TIDY}
     common["parameters"] = json.dumps(dict(head.parameters), sort_keys=True, ensure_ascii=False)
     for metric, given in measured.items():
@@ -115,13 +116,13 @@ def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
 
 
 def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Record]:
-    """Return the wide rows `records` with additional columns that say how they were made."""
+    """Return the wide rows `records` with the columns version, commit and seed added from `made_by`."""
     made = {key: int(made_by[key]) if key == "seed" else made_by[key] for key in STAMP if key in made_by}
     return [{**record, **made} for record in records]
 
 
 class Writer(Protocol):
-    """The interface of writers, which write rows as they come, so that a large result is never in memory."""
+    """The interface of writers. Rows are added in parts: a large result need not be in memory at once."""
 
     def add(self, records: Iterable[Record]) -> None: ...
 
@@ -149,8 +150,8 @@ class JsonWriter:
 
 
 def _cell(value: Any) -> Any:
-    """Return `value` as a cell of CSV. Text at whose first character a spreadsheet begins a formula, as in a
-    file's name, gets a quotation mark before it."""
+    """Return `value` as a cell of CSV. Text that begins with a character with which a spreadsheet begins a
+    formula gets an apostrophe before it."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"'{value}" if isinstance(value, str) and value[1:] and value[0] in _FORMULA else value
@@ -179,7 +180,7 @@ class CsvWriter:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Has the one method of a file that the csv module needs."""
+    """A file for the csv module, which needs only the method `write` of a file."""
 
     write: Callable[[str], object]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the columns of a table of means over runs: mean, unit and, if there is room, spread."""
+"""Defines table columns for means over runs. They show a mean and, if there is room, the spread over runs."""
 
 from dataclasses import dataclass
 

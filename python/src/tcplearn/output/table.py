@@ -43,8 +43,8 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield each column's head in one line. If the first of two lines is empty, the first line of the
-        column before is used."""
+        """Yield a label in one line for each column: its attribute `label` or, without one, its head. If the
+        first of a head's two lines is empty, that of the column to the left takes its place."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")
@@ -75,7 +75,7 @@ def text(value: str | None) -> Cell:
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    """Return a cell with a ratio, followed by its interval in brackets."""
+    """Return a cell with the ratio `value`, followed by its interval in brackets if known."""
     if value is None:
         return Cell()
     ends = [numbers.fine_ratio(end) for end in (low, high) if end is not None]

@@ -17,8 +17,8 @@ _WRITABLE_BY_OTHERS = 0o022
 
 @contextlib.contextmanager
 def folder(where: Path | None = None) -> Iterator[Path]:
-    """Yield a new folder in `where` (default: the system's temporary folder), and remove it afterwards
-    unless it was renamed. `clear` does not remove it while this process lives."""
+    """Yield a new folder in `where` (default: the system's temporary folder), and remove it afterwards unless
+    it was renamed. The function `clear` does not remove it while this process lives."""
     path, handle = _locked(where)
     try:
         yield path
@@ -62,7 +62,8 @@ def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def _remove(name: str, found: int, parent: int) -> None:
-    """Remove the open folder `found`, named `name` in `parent` when opened; OSError if a process uses it."""
+    """Remove the folder `name` from its parent, unless another user owns it or can write to it. `found` and
+    `parent` are the descriptors of both. Raise OSError if a process uses the folder."""
     state = os.fstat(found)
     if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
         return

@@ -19,7 +19,8 @@ _RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", a
 
 
 def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
-    """Return the cells of `table` for the terminal; cells in the columns `detailed` show their details."""
+    """Return `table` for the terminal, without title and legend. Cells in the columns with the indices
+    `detailed` show their details, such as an interval."""
     out = Grid(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
     widest = [max((len(row[c].more) for row in table.rows), default=0) for c in range(len(table.columns))]
     for i, column in enumerate(table.columns):
@@ -47,7 +48,8 @@ def titled(table: Table, console: Console) -> RenderableType:
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Return tables that have the same columns, each under its title, and the legend of the last one."""
+    """Return `tables`, which all have the same columns, for the terminal: each under its title, and at the
+    end the legend of the last one."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
@@ -89,7 +91,7 @@ def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[i
 
 
 def to_text(render: Callable[[Console], RenderableType]) -> str:
-    """Return what `render` makes for a console as plain text for a pipe or file, with every column."""
+    """Return what `render` prints on a very wide console, as plain text with every column of its tables."""
     out = io.StringIO()
     console = Console(file=out, width=ENDLESS, color_system=None, force_terminal=False, legacy_windows=False)
     console.print(render(console))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compute bootstrap intervals of ratios to a baseline estimator. All estimators share the same resamples.
-A flow's samples are correlated, so the flow is cut into B <= 128 equal blocks. Runs of cbrt(B)
-neighbouring blocks are drawn with replacement (Kuensch 1989; circular: Politis and Romano 1992)."""
+"""Compute bootstrap intervals of the ratios of each estimator's sums (of errors, misses, RTOs and excess
+waits) to those of a baseline estimator, with the same resamples for all estimators. A flow's samples are
+correlated, so the flow is cut into B <= 128 equal blocks. Runs of cbrt(B) neighbouring blocks are drawn with
+replacement (Kuensch 1989; circular: Politis and Romano 1992)."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 
 
 def of_data(seed: int, sums: Floats) -> np.random.Generator:
-    """Return a random generator that depends only on the arguments, not on a flow's name."""
+    """Return a random generator that depends only on `seed` and the data `sums`, not on a flow's name."""
     return generator(seed, hashlib.blake2b(np.ascontiguousarray(sums).tobytes()).hexdigest())
 
 
@@ -40,7 +41,8 @@ def run_length(blocks: int) -> int:
 
 
 def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
-    """Return resamples, indexed [resample, estimator, sum], of `sums`, indexed [block, estimator, sum]."""
+    """Return `RESAMPLES` bootstrap resamples of `sums`, which has each estimator's sums over each block of a
+    flow, indexed [block, estimator, sum]. The result is indexed [resample, estimator, sum]."""
     blocks, run = len(sums), run_length(len(sums))
     runs = -(-blocks // run)
     drawn = rng.integers(0, blocks, (RESAMPLES, runs)) + np.arange(RESAMPLES)[:, None] * blocks
@@ -53,8 +55,8 @@ def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
 
 
 def tail(independent: float) -> float:
-    """Return the share of resamples to cut at each end for a 95 % interval from `independent` runs. If
-    they are few, it is below 2.5 % (expanded percentile, Hesterberg 2015)."""
+    """Return the share of resamples to cut off at each end for a 95 % interval from `independent` runs of
+    blocks. With few runs it is below 2.5 % (expanded percentile, Hesterberg 2015)."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish-Fisher expansion
@@ -66,9 +68,9 @@ def tail_of(blocks: int) -> float:
 
 
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Return the low and high ends of the intervals of each sum divided by that of estimator number
-    `base`, both indexed [estimator, sum]. `cut` is the share of resamples to cut at each end. An end that
-    the resamples `drawn` do not bound is not finite."""
+    """Return the low and high ends of the intervals of each estimator's sums divided by those of estimator
+    number `base`, both indexed [estimator, sum]. `drawn` has the resamples, and `cut` is the share of them to
+    cut off at each end. An end is not finite if the resamples do not bound it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
     # 0 / 0 may be any ratio, so it counts as 0 for the low end and as infinity for the high end
@@ -90,8 +92,8 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
 
 
 def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Return the low and high ends of the intervals of each sum divided by that of estimator number
-    `base`, and the resamples. `sums` is indexed [block, estimator, sum]."""
+    """Return the low and high ends of the intervals of each estimator's sums over a flow divided by those of
+    estimator number `base`, and the resamples. `sums` is indexed [block, estimator, sum]."""
     drawn = resampled(sums, rng)
     low, high = intervals(drawn, base, tail_of(len(sums)))
     return low, high, drawn
@@ -128,7 +130,8 @@ class Total:
         self._in_last = 1
 
     def intervals(self, *bases: int) -> list[tuple[Floats, Floats]]:
-        """Return the intervals of ratios to each estimator number in `bases`; empty if there is no flow."""
+        """Return, for each estimator number in `bases`, the low and high ends of the intervals of all ratios
+        to that estimator. The list is empty if no flow was added."""
         drawn, independent = self._judged, self._independent
         if self._pooled:
             pooled = np.stack(self._pooled)

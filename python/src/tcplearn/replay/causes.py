@@ -71,9 +71,10 @@ def run(
     classifiers: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Causes:
-    """Return every fast retransmit of the captures `paths` with each classifier's decision. `sender` and
-    `flow` select the flows; `truth` is a table of the true causes; `classifiers` are specs, DEFAULTS if there
-    are none. Raise UserError or TraceError."""
+    """Return every fast retransmit of the captures `paths` with each classifier's decision. `sender`, such as
+    "near" or an address, selects the side whose data are examined; `flow` is text that a flow's name must
+    contain; `truth` is a file with a table of the true causes. `classifiers` are names with parameters, such
+    as "mlp:threshold=0.4" (default: DEFAULTS). Raise UserError or TraceError."""
     for spec in classifiers or ():
         losses.chosen(spec)
     out = Causes(tuple(classifiers or DEFAULTS), truths=truths.read(truth) if truth else None)
@@ -98,7 +99,7 @@ def run(
 
 
 def _hold(events: Mapping[str, Any], held: dict[int, list[dict[str, Any]]]) -> None:
-    """Append the events of a batch to `held`, a list for each flow number."""
+    """Append each flow's rows of `events`, a batch, to the flow's list in `held` (by flow number)."""
     flows = events["flow"]
     for number in np.unique(flows).tolist():
         mine = flows == number
@@ -135,7 +136,7 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """Return a table: how often each classifier decided for each cause and, if known, was right."""
+    """Return a table of each classifier's decisions by cause and, with known true causes, their accuracy."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()
@@ -160,7 +161,8 @@ def summary(causes: Causes) -> Table:
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
-    """Return the recalls of congestion and random losses and their mean; `pairs` are (cause, decision)."""
+    """Return three cells: the recall of congestion losses, that of random losses, and their mean. `pairs` are
+    (true cause, decision)."""
     both = truths.recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None

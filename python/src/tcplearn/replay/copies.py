@@ -32,8 +32,8 @@ class Seen:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """Return file number and name of the first series with the key `key` if this series is in another
-        file, otherwise None."""
+        """Record under `key` the series `name` of file number `file`. Return the file number and the name of
+        the first series with this key if that series is in another file, otherwise None."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 
@@ -54,8 +54,8 @@ def of_file(
     title: str, names: Sequence[str], firsts: Sequence[tuple[int, str] | None], titles: Sequence[str]
 ) -> list[Copied]:
     """Return the copies among the series `names` of the file `title`, or one entry for the whole file if
-    another file has all of them. `firsts` has the result of `Seen.first` for each series; `titles` has the
-    files' names by number."""
+    another file has all of them. `firsts` has, for each series, the file number and name of its original, or
+    None. `titles` has the files' names by number."""
     files = {first[0] if first else None for first in firsts}
     if len(files) == 1 and (file := files.pop()) is not None:
         return [Copied(title, titles[file], len(firsts))]
@@ -63,7 +63,8 @@ def of_file(
 
 
 def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
-    """Return a list of one sentence on `left_out` that names the first `most` copies, or an empty list."""
+    """Return a list with one sentence on the copies `left_out`, which names the first `most` of them; without
+    copies, an empty list."""
     if not left_out:
         return []
     series, others = sum(c.series for c in left_out), len(left_out) - most
@@ -103,7 +104,7 @@ class Flows:
         return bool(of)
 
     def warnings(self, source: str) -> list[str]:
-        """Return a line for each earlier source that has flows of `source` too."""
+        """Return a warning for each earlier source (a file or interface) that has flows of `source` too."""
         return [
             f"{source}: {counted(n, 'flow')} left out: the same samples as in {first}, and each counts once"
             for first, n in self._copies.items()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run estimators over the rows of traces and return their figures: sums of errors and of RTOs. The core's
-estimators run in native code, the user's in Python. The native code measures both."""
+"""Run estimators over the rows (ACKs) of traces and return sums of their errors and RTOs. The C core's
+estimators run in native code, the user's in Python; native code measures both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from tcplearn.traces import Columns, schema
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Sums over one flow that describe an estimator's RTO: misses, RTO and excess wait. Times are in us."""
+    """Sums over one flow that compare an estimator's RTOs with `timed` samples: the number of misses (samples
+    above the RTO) and, in us, the RTOs and the excess waits (RTO - sample, at least 0)."""
 
     timed: int
     misses: int
@@ -41,7 +42,8 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Sums over one flow that describe an estimator's prediction errors and RTO. Times are in us."""
+    """Sums over one flow, in us: |prediction - sample| just before the samples (`error_us`, of `scored`
+    samples) and when their segments were sent (`at_send_us`, of `sent`), and the RTOs at both times."""
 
     scored: int
     error_us: float
@@ -72,7 +74,8 @@ class _Users:
         self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
 
     def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
-        """Return predictions and RTOs in us just before each row of `batch`, flat arrays [row, estimator]."""
+        """Return the predicted RTTs and the RTOs in us just before each row of `batch`, as flat arrays
+        indexed [row, estimator]; (None, None) if the user has no estimators. Raise UserError if one fails."""
         if not self.specs:
             return None, None
         rows = len(batch["time_us"])
@@ -114,8 +117,8 @@ class Engine:
         sums_only: bool = False,
     ) -> None:
         """Create an engine for the estimators `specs`, whose RTOs are at least `min_rto_us`. With
-        `sums_only`, it computes sums of errors and RTOs but no metrics. Raise UserError if the core refuses a
-        parameter."""
+        `sums_only`, it computes sums of errors and RTOs but no metrics. Raise UserError if the C core refuses
+        a parameter."""
         core, users = [s for s in specs if s.core], [s for s in specs if not s.core]
         self.specs = (*core, *users)
         self._users = _Users(users, arithmetic)
@@ -134,7 +137,7 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return each estimator's sums of errors and RTOs over flow number `flow`, which has had a row."""
+        """Return each estimator's sums of errors and RTOs over flow number `flow`, which must have a row."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
@@ -166,7 +169,7 @@ class Measure:
         return [found[id(s)] for s in self.specs]
 
     def timed(self, rows: Columns) -> list[tuple[Figures, Mapping[str, Any]]]:
-        """Return each estimator's sums of errors and RTOs over the flow in `rows`, and its metrics."""
+        """Return each estimator's sums of errors and RTOs over the flow `rows`, and its metrics by name."""
         engine, flow = self._engine(sums_only=False), int(rows["flow"][0])
         engine.feed(rows)
         figures, replayed = self._figures(engine, flow), engine.finish(flow)
@@ -180,8 +183,8 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return a pair for each estimator: its errors and RTOs over the first half of the scored samples,
-        and over all scored samples."""
+        """Return a pair for each estimator: its sums of errors and RTOs over the first half of the flow's
+        scored samples (all but the first), and over all scored samples."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)
@@ -189,8 +192,8 @@ class Measure:
         return list(zip(first, self._figures(engine, flow), strict=True))
 
     def restarts(self, rows: Columns, starts: Sequence[int], length: int) -> list[float]:
-        """Return each estimator's mean |prediction - sample| in us over windows of `length` samples that
-        begin at `starts`. Each window has a new estimator. All `rows` are samples."""
+        """Return each estimator's mean |prediction - sample| in us over windows of `length` rows from each
+        index in `starts` on, with a new estimator for each window. Every row must have an RTT sample."""
         engine = self._engine()
         engine.feed(windowed(rows, starts, length))
         windows = [self._figures(engine, window) for window in range(len(starts))]

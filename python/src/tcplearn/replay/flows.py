@@ -30,11 +30,11 @@ class Flow:
 
 
 class Reader:
-    """Yields each flow (one direction of a connection) from the chosen sender when it is complete."""
+    """Yields a trace's flows (directions of connections) from the chosen sender, each when it is complete."""
 
     def __init__(self, path: Path, options: TraceOptions, flow: str = "", name: str = "") -> None:
-        """Open the trace at `path`, called `name` in messages. Yield only flows with `flow` in their
-        names. Raise TraceError."""
+        """Open the trace at `path`, called `name` in messages (default: its path). Yield only flows whose
+        names contain the text `flow`. Raise TraceError."""
         self._trace = open_trace(path, options=options, name=name)
         self._title = (name or str(path)).rpartition("/")[2]
         self._flow = flow  # only flows whose names contain this text
@@ -69,7 +69,8 @@ class Reader:
 
 
 def _by_flow(batch: Columns) -> Iterator[tuple[int, Records]]:
-    """Yield each flow's number and rows. One structured array takes less memory than one for each column."""
+    """Yield the number and the rows of each flow in `batch`. The rows are one structured array, which takes
+    less memory than an array for each column."""
     flow = batch["flow"]
     if not len(flow):
         return
@@ -94,7 +95,7 @@ def windows(samples: int, length: int, most: int) -> range:
 
 
 def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
-    """Return the windows of `length` rows that begin at `starts`, each as a flow numbered 0, 1, ..."""
+    """Return the windows of `length` rows that begin at the indices `starts`, as flows numbered 0, 1, ..."""
     at = np.asarray(starts)[:, None] + np.arange(length)
     flow = np.repeat(np.arange(len(starts), dtype=np.uint32), length)
     return schema.taken(rows, at.ravel()) | {"flow": flow}

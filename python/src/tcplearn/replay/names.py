@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Names:
-    """A counter of names that stores their 64-bit hashes: a sorted array, and a set of the newest."""
+    """A counter of names that stores their 64-bit hashes: the newest in a set, others in a sorted array."""
 
     MOST_NEW = 4096
 

@@ -62,7 +62,7 @@ def _host(flow_name: str) -> str:
 
 @dataclass
 class Sides:
-    """Counts a source's flows by sender, for the notes on which sender was replayed."""
+    """Counts the flows of a file or interface by sender, for notes on which sender was replayed."""
 
     source: str
     sent: Counter[tuple[str, str]] = field(default_factory=Counter)  # by (sender, why chosen)
@@ -129,7 +129,7 @@ class _Run:
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Return a row of metrics for each estimator. `lossy` says whether the trace shows losses."""
+        """Return a row of metrics over `of` for each estimator. `lossy`: whether the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
@@ -178,7 +178,8 @@ class _Run:
             self.out.unlisted.add(flow.samples)
 
     def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
-        """Return `rows` of a flow with enough samples to be judged, with regret and intervals added."""
+        """Return the rows `rows` of a flow with enough samples to be judged, with regret (the ratio of the
+        error to that of the best choice in hindsight) and bootstrap intervals added."""
         rows = row_values.with_regret(rows, flow.hindsight())
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
@@ -192,7 +193,7 @@ class _Run:
         return rows
 
     def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
-        """Keep the flow for pictures if it is among the flows with the most samples."""
+        """Keep the data of the flow's pictures if it is among the flows with the most samples so far."""
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
         drawn = series(source, name, self.labels, flow)
@@ -273,7 +274,7 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """Return the result of the replay as if the trace ended now. The trace continues."""
+        """Return the replay's result as if the trace ended now (None: no rows yet). The trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
@@ -292,8 +293,8 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return, for each estimator, the interval of its mean RTO divided by that of the base estimator to
-        which `bounds` refer, if the interval is bounded."""
+        """Return, by estimator, the interval of its mean RTO divided by that of a base estimator, if both
+        ends are finite. `bounds` has the ends of the intervals of all ratios to that base estimator."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}
@@ -337,10 +338,10 @@ def run(
     *,
     all_rows: bool = True,
 ) -> Replay:
-    """Replay every source in `paths`, files or interfaces. Return rows of metrics for each flow and for
-    all flows together, and the verdict on which timer suits the traffic best. `watch` is called while a
-    live capture is read, `sink` with each flow's rows when the flow ends. Without `all_rows`, only a few
-    flows with too few samples to be judged keep their rows. Raise UserError or TraceError."""
+    """Replay every source in `paths`, files or interfaces. Return rows of metrics for each flow and for all
+    flows together, and the verdict on which timer suits the traffic best. `watch` is called while a live
+    capture is read, `sink` with each flow's rows when the flow ends. Without `all_rows`, the result lists
+    only a few of the flows that have too few samples to be judged. Raise UserError or TraceError."""
     this = _Run(options or Options(), sink, all_rows=all_rows)
     for path in paths:
         this.add(path, progress, watch)

@@ -60,7 +60,7 @@ class Losses:
 
 
 def processes(text: str) -> tuple[str, ...]:
-    """Return the loss processes named in `text`, separated by commas; by default all. Raise UserError."""
+    """Return the loss processes named in `text`, separated by commas; all if it is empty. Raise UserError."""
     names = tuple(dict.fromkeys(filter(None, (part.strip() for part in text.split(",")))))
     for name in names:
         if name not in PROCESSES:
@@ -70,7 +70,7 @@ def processes(text: str) -> tuple[str, ...]:
 
 
 def records(path: Path, options: TraceOptions, flow: str) -> Iterator[Record]:
-    """Yield each flow of the trace with enough samples whose name contains `flow`."""
+    """Yield each flow of the trace with at least `LEAST_SAMPLES` samples and the text `flow` in its name."""
     source, trace = printable(path), open_trace(path, options=options)
     held: dict[int, list[tuple[Any, Any]]] = {}
     for batch in trace.batches():
@@ -101,7 +101,7 @@ def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:
 
 
 def wanted(count: int, seed: int) -> Ints:
-    """Return start times of requests in us. Pauses are exponential: mean 500 ms, cut to 100 ms to 2 s."""
+    """Return request start times in us. Pauses are exponential with mean 500 ms, clipped to 100 ms to 2 s."""
     pauses = np.clip(np.random.default_rng(100 + seed).exponential(500.0, count), 100, 2000)
     return np.rint(1000 * np.cumsum(pauses)).astype(np.int64)
 

@@ -98,7 +98,8 @@ class Resends:
 
 
 def figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Return percentiles of response times and retransmission rates in `found`, without the warm-up."""
+    """Return percentiles of response times in ms and rates of retransmissions in 1,000 requests, by name.
+    `found` has the arrays that `played` returns; its first `WARM_UP` requests are left out."""
     response = np.sort(found["response_us"][WARM_UP:]) / 1000
     needless, resends = found["needless"][WARM_UP:], found["resends"][WARM_UP:]
     p50, p99, p999 = np.percentile(response, (50, 99, 99.9)).tolist()
@@ -126,8 +127,9 @@ def played(
 
 
 def played_at_limit(record: paths.Record, process: str, limit: str, setup: Setup) -> dict[str, Any]:
-    """Simulate the same requests under a limit, one of the values of `LIMITS`, and return the same arrays.
-    The statistical oracle has the default price of the resend policy `priced`."""
+    """Simulate the requests of `played` under the timer `limit`, a value of `LIMITS`, which knows what no
+    sender knows, and return the same arrays. The statistical oracle has the default price of a spurious
+    retransmission of the resend policy `priced`."""
     return _native.requests_at_limit(limit, **_path(record, process, setup, setup.seed))
 
 
@@ -156,7 +158,7 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Run all resend policies over all flows that can serve as a path. Raise UserError or TraceError."""
+    """Simulate all policies over all flows with enough samples for a path. Raise UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -175,8 +177,8 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """Run all policies and limits over one path and loss process; compare each with stock Linux and with
-    the best `rto_min`."""
+    """Return the results of all resend policies and of the timers in `LIMITS` over one path and loss process,
+    with the ratios of their response times to those of stock Linux and of the best `rto_min`."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
@@ -249,10 +251,10 @@ def table(result: Resends) -> Table:
 
 
 def share(result: Resends, policy: str, limit: str, key: str) -> float:
-    """Return how much of the way from stock Linux to the limit `limit` the policy `policy` covers in the
-    figure `key`: the sum of ln(policy / stock) divided by the sum of ln(limit / stock). Both sums are over
-    the paths and loss processes in which the limit is at most `LEAST_GAIN` times stock; return nan if there
-    are none."""
+    """Return how much of the way from stock Linux to the timer `limit`, a key of `LIMITS`, the resend policy
+    `policy` covers in the figure `key`, a response time: the sum of ln(policy / stock) divided by the sum of
+    ln(limit / stock). Both sums are over the paths and loss processes in which the figure of `limit` is at
+    most `LEAST_GAIN` times that of stock Linux. Return nan if there are none."""
     stem = f"{key.removesuffix('_ms')}_stock_ratio"
     ours, limits = (
         [math.log(run.figures[stem]) for run in result.runs if run.policy == name] for name in (policy, limit)

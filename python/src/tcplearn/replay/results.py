@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The result of a replay: rows, time series and distributions for pictures, and the verdict."""
+"""The result of a replay: rows of metrics, data of pictures, and the verdict on which timer is best."""
 
 from __future__ import annotations
 
@@ -76,11 +76,12 @@ class Replay:
     unlisted: Unlisted = field(default_factory=Unlisted)  # measured flows without rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """Yield a row for each metric of `rows`. Rows over all flows list all sources."""
+        """Yield a record for each metric of each row. In rows over all flows, `source` lists all sources."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the replay's verdict on which timer is best or, if it has none, one without intervals."""
+        """Return the verdict on which timer is best or, if the replay has none, a verdict without intervals.
+        Return None if that cannot be computed either."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

@@ -16,7 +16,7 @@ _KNOWN = frozenset(KEYS)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The metrics of one estimator over one flow, by their keys. `row[key]` is None if not measured."""
+    """The metrics of one estimator over one flow, by key. `row[key]` is None if `key` was not measured."""
 
     source: str
     flow: str
@@ -46,8 +46,8 @@ class Row:
 
 
 def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
-    """Yield a row for each metric of each of `rows`. Rows over all flows have `everything` in the column
-    `source`."""
+    """Yield a row of output for each metric of each of `rows`. Rows over all flows together have the text
+    `everything` in the column `source`."""
     for row in rows:
         made = {**made_by, "arithmetic": row.arithmetic}
         source = everything if row.flow == TOTAL else row.source

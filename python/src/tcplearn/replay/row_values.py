@@ -49,7 +49,7 @@ Bounds = tuple[Floats, Floats]
 
 
 def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with the ends of each ratio's 95 % interval. An end that is not bounded is None."""
+    """Return `rows` with the ends of each ratio's 95 % interval, from `bounds`. An unbounded end is None."""
     if bounds is None:
         return rows
     out = []
@@ -64,8 +64,8 @@ def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
 
 
 def with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    """Return `rows` with regret: the mean error divided by that of the best choice in hindsight, such as
-    the best of eight moving averages. `hindsight` has these least errors in us, by name."""
+    """Return `rows` with regret: the mean error divided by that of the best choice in hindsight, such as the
+    best of eight moving averages. `hindsight` has the mean errors of the best choices in us, by name."""
     best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
     return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 
@@ -82,7 +82,7 @@ def with_ratios(rows: list[Row]) -> list[Row]:
 
 
 def with_linux(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with the interval of each mean RTO divided by that of Linux's timer."""
+    """Return `rows` with the interval in `bounds` of each mean RTO divided by that of Linux's timer."""
     if bounds is None:
         return rows
     low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)

@@ -76,7 +76,7 @@ def _unknown(verdict: Verdict) -> str:
 
 
 def _best(verdict: Verdict, lead: Row) -> str:
-    """Return the sentence that names the best timers, in the order of the table."""
+    """Return the sentence that names the best timers in order of mean RTO. `lead` is reported as the best."""
     best, others = ([_named(r) for r in verdict.equal if r is not skip] for skip in (None, lead))
     if len(verdict.rows) == 1:
         return f"Only one estimator was compared: {_named(lead)}."
@@ -114,7 +114,7 @@ def _fired(verdict: Verdict, lead: Row) -> str:
 
 
 def _rto(lead: Row, beside: Sequence[Beside]) -> str:
-    """Compare the mean RTO of `lead`, the best timer, with those of the timers in `beside`."""
+    """Return a sentence that compares the mean RTO of `lead`, the best timer, with the timers `beside`."""
     others = "".join(f", {_named(b.row)}'s {_ms(b.row['mean_rto_ms'])}" for b in beside)
     out = f"{_named(lead)}'s mean RTO is {_ms(lead['mean_rto_ms'])}{others}"
     if not beside:

@@ -62,7 +62,7 @@ class Shown:
 
 
 def _columns() -> list[Shown]:
-    """Return all columns in the order of `tcplearn.metrics`, but with rare ones at the end."""
+    """Return all columns in the order of `tcplearn.metrics`, but those of rare metrics at the end."""
     known = [m for m in metrics.METRICS if m.heading]
     rare = sorted((m for m in known if m.rare), key=lambda m: -m.rank)
     out = []
@@ -95,7 +95,7 @@ def by_error(rows: Iterable[Row]) -> list[Row]:
 
 
 def in_order(rows: Sequence[Row], rank: str) -> list[Row]:
-    """Return `rows` in the order of the ranking `rank`; equal rows in the order of mean RTO."""
+    """Return `rows` in the order of the ranking `rank` ("timer" or a key of `RANKS`), then of mean RTO."""
     return verdict.ranked(rows) if rank == "timer" else by(RANKS[rank], by("mean_rto_ms", rows))
 
 
@@ -140,7 +140,7 @@ def _cells(shown: Shown, rows: Sequence[Row]) -> list[table.Cell]:
 
 
 def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") -> table.Table:
-    """Return the table of the estimators' metrics over a flow, the best estimator first."""
+    """Return the table of a flow's metrics: a row for each estimator, sorted by the ranking `rank`."""
     ordered = in_order(rows, rank)
     cells = [[table.text(row.estimator) for row in ordered], *(_cells(c, ordered) for c in columns)]
     out = table.Table(
@@ -152,7 +152,7 @@ def block(rows: Sequence[Row], columns: Sequence[Shown], rank: str = "timer") ->
 
 
 def measured(rows: Iterable[Row]) -> list[Shown]:
-    """Return all columns, but not rare ones that would be empty for `rows`."""
+    """Return all columns for a table of `rows`, except those of rare metrics that would be empty."""
     rows = list(rows)
     several = len({r.estimator for r in rows}) > 1
     return [
@@ -164,7 +164,7 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """Return the columns of the table that are shown by default. If Linux's timer is not compared, ratios of
+    """Return those of `columns` that a table shows by default. If Linux's timer is not compared, ratios of
     mean RTOs are to `jacobson` (RFC 6298 without its minimum). If the user requested a miss rate
     (`requested`), misses are counted with the RTO just before each sample."""
     keys = [c.key for c in columns]
@@ -195,7 +195,7 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
-    """Return lines on the flows that have too few samples to be judged; a few are named."""
+    """Return a line for each flow with too few samples to be judged, or one line that counts them if many."""
     if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(
@@ -219,7 +219,7 @@ def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text
 
 
 def _unsourced(replay: Replay) -> list[str]:
-    """Return the notes, without the source's name if there is only one source."""
+    """Return the replay's notes, without the source's name in front if there is only one source."""
     sources = {row.source for row in replay.rows}
     prefix = f"{sources.pop()}: " if len(sources) == 1 else ""
     return [note.removeprefix(prefix) for note in replay.notes]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Process trace files as jobs: compute their keys, report unreadable files, and store results."""
+"""Run work on trace files as jobs: compute the jobs' keys, report unreadable files, and store results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Where:
 
 @cache
 def identity(room: str) -> str:
-    """Return a hash of the code that jobs depend on: core, trace readers, replay, and the package `room`."""
+    """Return a hash of the code of jobs: the core, trace readers, replay, and tcplearn's package `room`."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())
@@ -46,14 +46,14 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Return hashes of the code of the user's estimators among `texts` (specs); None if one is unreadable."""
+    """Return hashes of the code of the user's own estimators among `texts`; None if one cannot be read."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A file's path, digest, size and modification time when the job's key was made."""
+    """A trace file's path, digest, size and modification time when the job that reads the file was made."""
 
     path: str
     shown: str  # the name that the user gave
@@ -87,8 +87,8 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raise TraceError, when this context is entered or left, if the file has changed since `file` was
-    recorded, when the job was made."""
+    """Raise TraceError, when this context is entered or left, if the trace file has changed since the job was
+    made and the file's state was recorded in `file`."""
     path = Path(file.path)
     before = _state(path)
     # a copy on another computer has another modification time, so its digest is compared
@@ -154,7 +154,7 @@ def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
 
 
 class Results(Store):
-    """A store of results by job key. Results of unreadable files or unhashable user code are not stored."""
+    """A store of results by job key, without those of unreadable files or unreadable user code."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._is_open = folder, False

@@ -17,7 +17,7 @@ NEAR_US = 5000  # a fast retransmit belongs to the nearest row of the table, at 
 
 @dataclass(frozen=True, slots=True)
 class Truths:
-    """The rows of a table of true causes, by flow ("" if the table has none) and in order of time."""
+    """The times and true causes of losses, by flow ("" if the table names none) and in order of time."""
 
     times_us: dict[str, list[int]]
     causes: dict[str, list[str]]
@@ -35,8 +35,8 @@ class Truths:
 
 
 def read(path: Path) -> Truths:
-    """Return the causes in a CSV or Parquet file with columns time_us, truth and, for several flows, flow.
-    Raise UserError."""
+    """Return the true causes of losses in the CSV or Parquet file `path`, with the columns time_us, truth
+    (congestion or random) and, for several flows, flow. Raise UserError."""
     import polars as pl
 
     where = printable(path)

@@ -38,7 +38,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The verdict on which timer suits a single flow that has enough samples."""
+    """The verdict on which timer suits a single flow best. Flows with fewer than `FEW` samples have none."""
 
     flow: str
     samples: int
@@ -88,7 +88,7 @@ class Verdict:
     @property
     def lead(self) -> Row | None:
         """Return the timer that is reported as best: Linux's timer if it is among the best ones, otherwise
-        the one of them with the fewest spurious timeouts."""
+        the one of them with the fewest spurious timeouts. Return None if no timer is good enough."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 
@@ -104,12 +104,13 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return the spurious timeouts a timer may have: as many as Linux's, at least 1 per 1,000 samples."""
+    """Return how many spurious timeouts a timer may have: as many as Linux's timer, or 1 per 1,000 samples if
+    that is more."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return the spurious probes a timer may have: as many as Linux's, plus 1 per 100 samples."""
+    """Return how many spurious tail loss probes a timer may have: Linux's number plus 1 per 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 
@@ -143,8 +144,9 @@ def _equal(ratio: float, interval: Interval | None) -> bool:
 
 
 def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
-    """Return the verdict on which timer suits the traffic best, or None if none was measured. `rows` has
-    each timer's metrics over all `flows` flows, `waits` the intervals of the ratios of mean RTOs."""
+    """Return the verdict on which timer suits the traffic best, or None if no timer was measured. `rows` has
+    each timer's metrics over all `flows` flows, `waits` the intervals of each mean RTO divided by that of a
+    base timer, by base timer and timer."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order:
         return None
@@ -166,8 +168,8 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
 
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
-    """Return the verdict on which timer suits one flow best, or None if the flow has too few samples.
-    `waits` returns the intervals of the ratios to a given base timer."""
+    """Return the verdict on which timer suits one flow best; None with too few samples or without a good
+    timer. `waits` returns the intervals of the mean RTOs divided by that of a given base timer."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order or order[0].samples < FEW:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build a replay's pictures as Vega-Lite specifications, with names of data sets that the caller adds."""
+"""Build a replay's pictures as Vega-Lite specifications. Most only name their data, which the caller adds."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def finished(chart: Any) -> Spec:
 
 
 def encodings(looks: Mapping[str, Look], *, columns: int, hint: str | None = None) -> dict[str, Any]:
-    """Return the encodings of colour and dash by estimator. The legend has `columns` columns (0: no
-    legend) and the title `hint`."""
+    """Return the Vega-Lite encodings of each estimator's colour and dash pattern. The legend has `columns`
+    columns (0: no legend) and the title `hint`."""
     legend = alt.Legend(
         title=hint,
         titleFontWeight="normal",
@@ -95,7 +95,7 @@ def colour(looks: Mapping[str, Look], legend: alt.Legend | None = None) -> alt.C
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the selection: clicks on names in the legend show or hide lines; `chosen` are shown at first."""
+    """Return the selection by which clicks in the legend show or hide lines; `chosen` are shown at first."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -114,9 +114,9 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of RTTs, predictions and RTOs over time, for data sets `band` (t, low, high) and
-    `lines` (t, estimator e, prediction p, RTO r). If `still`, it has no controls, and only estimators in
-    `chosen`."""
+    """Return the chart of RTTs, predictions and RTOs over time. It reads the data sets `band` (columns t,
+    low, high) and `lines` (time t, estimator e, prediction p, RTO r). If `still`, the chart has no controls
+    and shows only the estimators in `chosen`."""
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
     seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
@@ -126,7 +126,8 @@ def over_time(
     x = alt.X("t:Q", title="time, s").scale(domain=span if still else zoom, nice=False)
 
     def panel(what: str, field: str, scale: alt.Scale, reach: data.Reach, **properties: Any) -> Any:
-        """Return the samples with the lines of `field`. The panel of RTTs has the legend."""
+        """Return a panel with the samples and each estimator's line of `field`: p (predictions) or r (RTOs).
+        Only the panel of RTTs has a legend."""
 
         def y(field: str) -> alt.Y:
             return alt.Y(field, title=f"{what}, ms").scale(scale).axis(minExtent=44, format=".6~g")
@@ -178,7 +179,7 @@ def span_of(columns: Mapping[str, Any]) -> list[float]:
 
 
 def rtt_scale(lows: Sequence[float], highs: Sequence[float]) -> alt.Scale:
-    """Return the scale of RTTs, which is logarithmic if they differ much."""
+    """Return the scale of an axis of RTTs, logarithmic if they differ by more than a factor of `LOG_FROM`."""
     if lows and max(highs) > LOG_FROM * min(lows):
         return alt.Scale(type="log", nice=False, padding=6)
     return alt.Scale(zero=False)
@@ -293,7 +294,8 @@ Domains = tuple[list[float], list[float]]
 
 
 def add_places(points: list[dict[str, Any]], name: str, domains: Domains, size: tuple[int, int]) -> None:
-    """Add to each of `points` the position at which its text `name` is drawn. Both axes are logarithmic."""
+    """Add to each of `points` the position (lx, ly) at which the text in its field `name` is drawn. Both axes
+    are logarithmic."""
     x, y = LogAxis(domains[0], size[0]), LogAxis(domains[1], -size[1])
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, [p[name] for p in points], *size), strict=True):
@@ -328,7 +330,7 @@ def panel_title(name: str) -> alt.Title:
 
 
 def ticks(domain: Sequence[float]) -> list[float]:
-    """Return the powers of ten within `domain`, with steps between them if the axis is short."""
+    """Return the powers of ten within `domain`, with values between them if the domain is narrow."""
     low, high = domain
     steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     ticks = (
@@ -340,7 +342,7 @@ def ticks(domain: Sequence[float]) -> list[float]:
 
 
 class LogAxis:
-    """A logarithmic axis of `pixels` pixels. A negative number means that the axis points downwards."""
+    """A logarithmic axis of `pixels` pixels; if negative, pixels are counted from the axis's high end."""
 
     def __init__(self, domain: Sequence[float], pixels: float) -> None:
         self.low, self.high = (math.log(v) for v in domain)

@@ -41,7 +41,7 @@ def rounded(value: float, digits: int = 4) -> float | None:
 
 
 def _numbers(values: Floats) -> list[float | None]:
-    """Return `values` rounded, with None for those that are not finite or not above 0."""
+    """Return `values` with four significant digits, and None for those that are not finite or not above 0."""
     out = (rounded(v) for v in values.tolist())
     return [None if v is None or v <= 0 else int(v) if v == int(v) else v for v in out]
 
@@ -74,8 +74,8 @@ def thinned(series: Series, most: int) -> Series:
 
 
 def series_columns(series: Series, most: int) -> dict[str, Any]:
-    """Return the time series `series` as columns of at most `most` points. Times are in steps of 0.1 ms, and
-    values of 0 become None."""
+    """Return the time series `series` as columns of at most `most` points. Times are rounded to 0.1 ms, and
+    other values of 0 become None."""
     s = thinned(series, most)
     return {
         "t": [round(float(t), 4) for t in s.time_s],
@@ -140,7 +140,8 @@ NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the mean RTO and the number of spurious timeouts of each estimator. 0 is drawn at `NEVER`."""
+    """Return a point for each estimator: its mean RTO (x, in ms) and its number of spurious timeouts (y). A
+    number of 0 is drawn at `NEVER`."""
     out: list[dict[str, Any]] = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
@@ -157,8 +158,8 @@ def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return the points of timers with their names. A timer whose mean RTO is more than `times` the median is
-    drawn at that multiple, and its name has an arrow and the value."""
+    """Return the points of timers with their names. A timer whose mean RTO is more than `times` the median of
+    all timers is drawn at that multiple, and an arrow and the true value are added to its name."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:
@@ -170,7 +171,7 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the timers that no other beats in mean RTO and spurious timeouts, in order of mean RTO."""
+    """Return the timers that no other beats in both mean RTO and spurious timeouts, in order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

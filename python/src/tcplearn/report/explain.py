@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The report on explained captures: where requests' time went, what would change it, and pictures."""
+"""Build the report of `tcplearn explain`: why requests were slow, what would change that, and pictures."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
 
 
 def _as_code(line: str) -> str:
-    """Return a line of advice for the page, in which a command is code."""
+    """Return the advice `line` with backticks around a sudo command, which the page shows as code."""
     words, sudo, command = line.strip().partition("sudo ")
     return f"{words}`{sudo}{command}`" if sudo and (not words or words == "To undo: ") else line.strip()

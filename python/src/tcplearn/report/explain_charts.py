@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the pictures of explained captures as Vega-Lite specifications that contain their data."""
+"""Build the pictures of `tcplearn explain`'s report as Vega-Lite specifications that contain their data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def _legend(columns: int) -> Any:
 
 
 def _causes(of: Iterable[str], columns: int) -> Any:
-    """Return the colours by cause of delay, which are the same in every picture."""
+    """Return the encoding of causes of delay as colours, which are the same in every picture. The legend has
+    only the causes in `of`."""
     known = set(of)
     shown = [cause for cause in CAUSES if cause in known]
     return alt.Color("cause:N", legend=_legend(columns)).scale(
@@ -51,7 +52,7 @@ def _causes(of: Iterable[str], columns: int) -> Any:
 
 
 def stalls(found: Explained) -> Spec | None:
-    """Return the chart of all stalls (waits in which no data moved): when each began, and its duration."""
+    """Return the chart of the longest stalls (waits in which no data moved): their starts and durations."""
     longest = found.stalls.sort("duration_ms", descending=True).head(MOST_STALLS)
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
@@ -77,9 +78,9 @@ def stalls(found: Explained) -> Spec | None:
 
 
 def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
-    """Return the picture of the answer, or None without requests. Its upper part has a bar for each of the
-    slowest requests, divided by cause. Its lower part has the response times before and after the advised
-    setting, or else the setting that would gain most."""
+    """Return the picture of why requests were slow, or None without requests. Its upper part has a bar for
+    each of the slowest requests, divided by cause. Its lower part has the response times as measured and as
+    forecast for the advised setting or, if none is advised, for the setting that would gain most."""
     if not found.requests.height:
         return None
     width = NARROW_WIDTH if narrow else WIDTH - 160

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Return the glossary of a report: general terms, the metrics, and the estimators."""
+"""Build the glossary of a report: general terms, the metrics, and the estimators."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """The position of a name, in pixels from the top left. If `far`, a line joins (end, y) and the point."""
+    """A name's position in pixels from the top left. If `far`, a line joins (`end`, `y`) and the point."""
 
     x: float  # left end of the text
     y: float  # vertical middle of the text

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the page of `tcplearn live report`: what learned floors were worth, and what the guard did."""
+"""Build the page of `tcplearn live report`: how much time learned RTO floors saved against a control group of
+connections, and the decisions of the guard, which limits how many connections get floors."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from tcplearn.report.page import Page
 
 
 def write(sessions: Sequence[dict[str, Any]], to: Path) -> None:
-    """Write the page on the sessions `sessions` to the file `to`. Raise UserError."""
+    """Write the page on `sessions` of `tcplearn live` to the HTML file `to`. Raise UserError."""
     page(sessions).write(to, None)
 
 

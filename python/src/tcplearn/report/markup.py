@@ -34,8 +34,8 @@ def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
 
 
 def tabulated(table: Table, looks: Mapping[str, Look], caption: str = "") -> str:
-    """Return `table` as sortable HTML. A column's best value is bold; estimators have their line and
-    colour."""
+    """Return `table` as sortable HTML. A column's best value is bold. An estimator's name has a sample of its
+    line in pictures."""
     out = ['<div class="scroll"><table>', f"<caption>{text(caption)}</caption>" if caption else ""]
     out.append("<thead><tr>")
     for i, (column, label) in enumerate(zip(table.columns, table.labels(), strict=True)):

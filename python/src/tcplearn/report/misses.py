@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show misses (samples that exceed the RTO) and timeouts by flow. With one segment in flight every miss is
-a timeout; with many hardly any miss is one, because each ACK restarts the timer."""
+"""Show misses (samples that exceed the RTO) and timeouts by flow. With one segment in flight every miss is a
+timeout; with many in flight hardly any miss becomes a timeout, because each ACK restarts the timer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's ot
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Return the rows of each flow with enough samples to judge, ordered by samples, most first."""
+    """Return the rows of each flow with enough samples to be judged, the flow with the most samples first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
@@ -86,7 +86,8 @@ def sentence(row: Row) -> str:
 
 
 def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
-    """Return a table with rows for the timers in `labels` and for `jacobson`, of at most `most` flows."""
+    """Return a table of the misses and timeouts of the timers in `labels` and of `jacobson` in at most `most`
+    of the flows `groups`."""
     heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
     out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
@@ -123,7 +124,7 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
     """Return the chart of misses and timeouts, as shares of samples, against segments in flight. A dashed
-    line shows the requested miss rate. Both axes are logarithmic. Return None without marks."""
+    line shows the requested miss rate. Both axes are logarithmic. Return None if there is nothing to draw."""
     rows = [r for rows in groups for r in rows if r.estimator == label and r["mean_flight_segments"]]
     marks = points(rows)
     if not marks:

@@ -39,8 +39,8 @@ Spec = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A picture of a report, drawn from the Vega-Lite specification `spec`. If `kind` is "whole", `spec`
-    contains its data. A picture of values over time (`kind` is "time") or of the distribution of prediction
-    errors ("errors") has none in `spec`: in the browser, a script adds those of flow number `flow`."""
+    contains its data. For a picture of values over time (`kind` is "time") or of the distribution of
+    prediction errors ("errors"), a script in the browser adds the data of flow number `flow` to `spec`."""
 
     file: str
     spec: Spec
@@ -69,8 +69,8 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add to the page the sentences `spoken`, and the pairs `facts`, which are hidden until the reader
-        unfolds them."""
+        """Add to the page the facts `spoken` (text by name), which are visible, and the facts `facts`, which
+        are hidden until the reader unfolds them."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
@@ -83,7 +83,7 @@ class Page:
             self.body.append(f'<div class="warnings"><b>{text(heading)}</b>{listed(lines)}</div>')
 
     def notes(self, lines: Sequence[str], about: str) -> None:
-        """Add notes to the page, which are hidden until unfolded if there are many."""
+        """Add the notes `lines` about `about` to the page, hidden until unfolded if there are many."""
         items = listed(lines)
         if len(lines) > NOTES_SHOWN:
             summary = f"{counted(len(lines), 'note')} {text(about)}"

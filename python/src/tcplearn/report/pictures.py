@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Gather the pictures of a replay, for its page and for files."""
+"""Gather the pictures of a replay, for its HTML report and for picture files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FlowPictures:
     chosen: list[str]
 
     def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
-        """Yield each picture's kind and specification; with `still`, the specification has its data."""
+        """Yield each picture's kind, such as "time", and its specification, with its data if `still`."""
         title = printable(self.name) if still else ""  # a control character would crash the renderer
         if data.timer_rows(self.rows):
             yield "timer", charts.timer(self.rows, self.looks, title=title)
@@ -51,7 +51,7 @@ class FlowPictures:
             yield "time", spec
 
     def _still_errors(self, title: str) -> Spec:
-        """Return the still picture of errors. Equal curves are drawn once, since none can be hidden in it."""
+        """Return the picture of errors for a file. Equal curves are drawn once, under all their names."""
         names = data.same_curves(self.cdf)
         curves = {name: self.cdf[first] for first, name in names.items()}
         looks = {name: self.looks[first] for first, name in names.items()}

@@ -90,7 +90,7 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
     """Return the colour scale of a heat map, and a Vega condition that is true if a cell is so dark that its
-    figure is white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
+    number is drawn in white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
     low, high = min(values), max(values)
     if rate:
         scale = alt.Scale(type="linear", scheme="purples", domain=[0, max(high, 0.1)])
@@ -105,7 +105,8 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """Return the heat map of `field` over learning and sharing rate, with a panel by number of experts."""
+    """Return the heat map of the metric `field` over the learning rate and the sharing rate of `experts`,
+    with a panel for each number of experts."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)
     values = [c["v"] for c in cells] or [1.0]

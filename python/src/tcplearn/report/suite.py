@@ -64,7 +64,8 @@ def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: P
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series are shown: the best that learns, else the best."""
+    """Return the estimator whose worst series are shown: the one with the smallest error ratio among those
+    that learn or, if none learns, among all."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]

@@ -36,7 +36,8 @@ def _within(value: float) -> float:
 
 
 def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[float]) -> Rows:
-    """Return marks for the row `label`, one for each series, in the colour of the estimator `look`."""
+    """Return the marks of the chart's row `label`: one for each series, with its name in `names` and its
+    ratio in `values`, in the colour of the estimator `look`."""
     return [
         {"row": label, "e": look, "s": printable(name), "v": data.rounded(v), "x": _within(v)}
         for name, v in zip(names, values, strict=True)
@@ -63,8 +64,8 @@ def strips(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> Spec:
-    """Return a chart with a panel for each of (name, marks, means). Each series has a tick; below them is
-    the mean with its interval. `band` is a shaded range."""
+    """Return a chart with a panel for each (name, marks, means). In each row, a series has a tick, and below
+    the ticks is the mean with its interval. `order` lists the rows; `band` is a shaded range."""
     every = [row for _, marks, means in panels for row in (*marks, *means)]
     seen = [row[key] for row in every for key in ("x", "a", "b") if key in row]
     low = max(RATIO_LOW, min([*seen, band[0] if band else 0.9]) / 1.06)
@@ -122,9 +123,9 @@ def _at_one() -> Any:
 def pareto(
     panels: Sequence[tuple[str, Rows, Rows]], looks: Mapping[str, Look], floor: float, subtitle: str
 ) -> Spec:
-    """Return the chart of miss rate against excess wait, with a panel for each of (name, points, curves).
-    Points have e (estimator), x (excess wait divided by jacobson's) and y (miss rate in %); those of
-    curves also `at` (the parameter's value)."""
+    """Return the chart of miss rate against excess wait (RTO - sample, at least 0), with a panel for each
+    (name, points, curves) in `panels`. Points have e (estimator), x (excess wait divided by jacobson's) and y
+    (miss rate in %). The points of curves also have `at` (the parameter's value)."""
     everything = [r for _, points, curves in panels for r in (*points, *curves)]
     xs, ys = [r["x"] for r in everything] or [1], [r["y"] for r in everything] or [1]
     x_domain = [min(xs) / 1.3, max(xs) * 1.3]
@@ -174,7 +175,8 @@ def pareto(
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
     """Return the chart of prediction errors after estimators start anew. Points have e (estimator), n
-    (number of first samples), x (error ratio), and a and b (its interval)."""
+    (samples since the start), x (error divided by that of the better of `jacobson` and `last`), and a and b
+    (ends of the interval of x)."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))
@@ -198,7 +200,7 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Return a chart with a panel for each of (name, series): samples, and predictions just before them."""
+    """Return a chart with a panel for each (name, series): RTT samples, and predictions just before them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)

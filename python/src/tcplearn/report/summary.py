@@ -19,8 +19,8 @@ SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """Return the rows behind the summary (of all flows together, or, if these have too few samples, of the
-    largest flow), and the rows of every flow with enough samples."""
+    """Return the rows on which the summary is based (those of all flows together or, if these have too few
+    samples, of the largest flow), and the rows of every flow with enough samples."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     if any(row.judged for row in replay.totals):
         return replay.totals, judged
@@ -28,7 +28,8 @@ def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
-    """Return the estimators that are shown at first: `linux`, `jacobson` and the best that learns."""
+    """Return the estimators that pictures show at first: `linux`, `jacobson`, and the one with the smallest
+    mean error of those that learn."""
     names = [row.estimator for row in rows]
     first = [name for name in (LINUX, BASELINE) if name in names]
     best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)

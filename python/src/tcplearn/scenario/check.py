@@ -22,7 +22,8 @@ class Table(BaseModel):
 
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
-    """Return `tree`, the content of `path`, as a `model`; raise UserError with `where` before the key."""
+    """Return `tree`, the content of the file `path`, as an instance of `model`. Raise UserError, whose
+    message names the wrong key, with `where` before it."""
     try:
         return model.model_validate(tree)
     except ValidationError as error:

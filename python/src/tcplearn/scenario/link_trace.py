@@ -55,7 +55,7 @@ class Steps:
 
 
 def in_steps(path: Path, step_ms: int) -> Steps:
-    """Return the trace in the file `path` as mean rates over `step_ms` each; raise ValueError."""
+    """Return the trace in the file `path` as mean rates over steps of `step_ms`. Raise ValueError."""
     try:
         times = times_ms(unpacked(path))
     except ValueError as error:

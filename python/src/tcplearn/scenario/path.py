@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Describes a network path (hops, and changes over time) for every host; see docs/paths.md."""
+"""Defines how files describe a network path (hops, and changes over time) for all programs that can emulate
+it: the lab, ns-3 and `tcplearn emulate`. See docs/paths.md."""
 
 import math
 from collections.abc import Iterator
@@ -232,8 +233,9 @@ def found(name: str) -> Path:
 
 
 def expanded(value: Any, host: str) -> Any:
-    """Return the table `path` of a scenario for `host` (one of HOSTS). It overrides the path file that
-    it names, with that file's own table `host` applied. Raise UserError."""
+    """Return `value`, the entry `path` of a scenario, as a table for the program `host` (one of HOSTS). If
+    `value` names a path file, the keys in `value` override those of the file, and the file's table `host`
+    overrides the rest of the file. Raise UserError."""
     if isinstance(value, str):
         value = {tree.FILE: value}
     if not isinstance(value, dict):

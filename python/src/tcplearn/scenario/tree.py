@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads scenario files as trees of TOML tables. A file overrides the file that it extends, and a profile
-(a named table) overrides both. Tables are merged key by key; other values replace earlier ones, and so do
-tables with another `kind`, `vary` and `variants`, and a `path` that names a file."""
+"""Reads scenario files as trees of TOML tables. A file overrides the file that it extends, and a profile (a
+named table of overrides) overrides both. Tables are merged key by key. All other values replace earlier ones.
+So do the tables `vary` and `variants`, a table with another `kind`, and a `path` that names a file."""
 
 import os
 from pathlib import Path
@@ -20,8 +20,8 @@ _MOST_BELOW = 20
 
 
 def read(path: Path, profile: str = FULL, other: tuple[str, str] | None = None) -> Tree:
-    """Return the tree of the scenario file `path` with its table of overrides `profile` applied. `other`
-    is a key that marks files of another tcplearn command, and that command. Raise UserError."""
+    """Return the tree of the scenario file `path` with its table of overrides `profile` applied. `other` is a
+    pair: a key that only scenarios of another tcplearn command have, and that command. Raise UserError."""
     tree = extended(path)
     if other and other[0] in tree:
         raise UserError(f"{printable(path)}: a scenario of `tcplearn {other[1]}`; name it there")

@@ -9,7 +9,8 @@ from tcplearn import estimators
 
 
 def serve(spec: str) -> None:
-    """Read lines from ns-3; answer each with the prediction and RTO of the named socket's estimator."""
+    """Read lines from ns-3, each with the name of a socket, and answer with the prediction and the RTO of
+    that socket's estimator `spec`. A line that drops a socket has no answer."""
     bank: dict[str, Any] = {}
     seen: dict[str, dict[str, int]] = {}
     for line in sys.stdin:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws random scenarios from a seed alone. Their table `[grid.draw]` gives each key's distribution:
+"""Draws values for keys of a scenario from a seed. The table `[grid.draw]` gives each key's distribution:
 
 "topology.rate_mbps" = { log = [1.0, 50.0] }      uniform on a logarithmic scale
 "load.udp_share" = { even = [0.05, 0.6] }         uniform
 "load.beside" = { of = [0, 1, 2] }                one of these values, with equal chances
 "topology.loss_rate" = { any = [{ of = [0.0] }, { log = [1e-4, 0.03] }] }    one of these draws
-together = { any = [{ "load.udp" = ... }, ...] }  not a key: one of several sets of keys is drawn
+together = { any = [{ "load.udp" = ... }, ...] }  one of several sets of keys (`together` is not a key)
 """
 
 import math
@@ -19,7 +19,8 @@ TOGETHER = "together"  # begins entries that are no key: they choose one of seve
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:
-    """Return a random value for each dotted key of `grid`, from `name`, `seed` and key. Raise UserError."""
+    """Return a random value for each dotted key of `grid`. The random generator of a key is seeded with
+    `name`, the key and `seed`. Raise UserError."""
     out: dict[str, Any] = {}
     for key, source in grid.items():
         draw = random.Random(f"{name}/{key}/{seed}")

@@ -42,8 +42,8 @@ Json = dict[str, Any]
 
 @cache
 def folder() -> Path:
-    """Return the folder that the simulation program is built in; for an installed package it is in the cache,
-    with the hash of the sources and of their place in its name."""
+    """Return the folder in which the simulation program is built. For an installed package it is in the
+    cache, and its name is a hash of the sources and of their folder."""
     if IS_CHECKOUT:
         return BUILD
     key = hashlib.sha256(f"{identity()} {weights()} {ROOT}".encode()).hexdigest()[:16]
@@ -51,7 +51,7 @@ def folder() -> Path:
 
 
 def program() -> Path:
-    """Return the path of the simulation program (or TCPLEARN_NS3)."""
+    """Return the path of the simulation program: the value of TCPLEARN_NS3, or a file in `folder()`."""
     named = os.environ.get("TCPLEARN_NS3")
     return Path(named) if named else folder() / PROGRAM
 
@@ -91,7 +91,8 @@ def ns3_version() -> str:
 
 @cache
 def identity() -> str:
-    """Return a hash of ns-3's version and all sources, or of the program that TCPLEARN_NS3 names."""
+    """Return a hash of ns-3's version and the program's sources, or of the program that TCPLEARN_NS3
+    names."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return hashlib.sha256(Path(named).read_bytes()).hexdigest()[:16]
@@ -105,14 +106,16 @@ def identity() -> str:
 
 @cache
 def weights() -> str:
-    """Return a hash of the loss classifiers' weights, "" if TCPLEARN_NS3 names a program that has them."""
+    """Return a hash of the loss classifiers' weights, or "" if the weights do not exist or if TCPLEARN_NS3
+    names a program, which contains them."""
     if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
         return ""
     return hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()[:16]
 
 
 def simulate(document: Json) -> Json:
-    """Simulate a run; return {"flows": [...], "run": {...}}, perhaps with "losses". Raise FailedError."""
+    """Simulate the run that `document` describes. Return {"flows": [...], "run": {...}}, and "losses" if the
+    program recorded losses. Raise FailedError."""
     with temporary.folder() as folder:
         file = folder / "run.json"
         file.write_text(json.dumps(document))

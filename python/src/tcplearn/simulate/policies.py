@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the types of startup policies, resend policies and first RTOs in a scenario file."""
+"""Defines pydantic types that check startup policies, resend policies and first RTOs in a scenario file."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -25,7 +25,8 @@ Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]
 
 
 class FirstRto(Table):
-    """A model of the first RTO, without hop counts and address prefixes, which simulated hosts lack."""
+    """A model that computes the first RTO of a connection. It has no parameters for hop counts and address
+    prefixes, because simulated hosts have neither."""
 
     last: Weight  # weights for known destinations; both 0: not used
     high: Weight

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes rows, and a table for the terminal, of a sweep (all runs of some scenario files): tidy rows, and a
-row for each fast retransmit, on which loss classifiers are trained."""
+"""Makes the rows of a sweep (all runs of some scenario files), and a table for the terminal. There are tidy
+rows of metrics, and rows of fast retransmits, on which loss classifiers are trained."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def parameters(run: Run) -> Json:
 
 
 def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
-    """Return the rows of finished runs. `flows` adds those of flows; `cost` those of CPU time and memory."""
+    """Return a tidy row for each metric of each finished run. `flows` adds the metrics of each flow, and
+    `cost` the CPU time and memory of each run."""
     out: list[Json] = []
     for run, result in sweep.finished():
         parts: list[tuple[str, Mapping[str, float]]] = [(TOTAL, result["run"]["metrics"])]
@@ -91,7 +92,8 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 
 
 def document(sweep: Sweep, console: Console) -> RenderableType:
-    """Return a table for each load, variant and timing: means over seeds ± half the confidence interval."""
+    """Return a table for each scenario, variant and timing, with a row for each algorithm: means over seeds ±
+    half the confidence interval."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 

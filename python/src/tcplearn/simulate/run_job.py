@@ -52,7 +52,8 @@ class Shared:
 
 
 def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
-    """Return the job of `run`, of about `cost` CPU seconds. `shared` is equal in all runs of a scenario."""
+    """Return the job that simulates `run` in about `cost` seconds of CPU time. `shared` is equal for all runs
+    of a scenario; if it is None, it is computed."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
     estimator = _known(own["estimator"])
@@ -67,12 +68,13 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
 
 
 def _known(table: Json) -> Json:
-    """Return an algorithm's description without the entry `algorithm`, which repeats it as text."""
+    """Return `table`, an algorithm's description, without its entry `algorithm`, which repeats it as text."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
 def _policy(kind: str, text: str) -> Json:
-    """Return the policy with its defaults, so that a later change of a default makes a new job key."""
+    """Return the name and all parameters of the policy `text`. Parameters with default values are included,
+    so that a job key changes when a default changes."""
     spec = algorithms.parse(kind, text)
     return {"name": spec.name, "params": algorithms.parameters(kind, spec), "algorithm": spec.text}
 
@@ -152,7 +154,8 @@ def _estimator(run: Run) -> Json:
 
 
 def _plain_trace(file: Path, trace: Path) -> Path:
-    """Return a decompressed copy of the link trace `trace` of the scenario `file`. Raise UserError."""
+    """Return the path of the link trace `trace`, decompressed if it is packed (.gz). Raise UserError, which
+    names the scenario `file`."""
     try:
         data = link_trace.unpacked(trace)
         link_trace.times_ms(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Plans a sweep, which is all runs of some scenario files, and reads those that are stored."""
+"""Plans a sweep, which is all runs of some scenario files, and reads the stored results of its runs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -71,7 +71,8 @@ def cost_s(run: Run) -> float:
 
 
 def calibrated_hours(sweep: Sweep) -> tuple[float, int]:
-    """Return the CPU hours left, estimated from the finished runs, and the number of runs left."""
+    """Return the estimated CPU hours of the jobs that are not finished, and the number of these jobs. The
+    estimate is scaled by the CPU time of the finished jobs."""
     finished = {key: result["run"]["cost"]["cpu_s"] for key, result in sweep.done.results.items()}
     estimated = sum(job.cost for job in sweep.jobs if job.key in finished)
     factor = sum(finished.values()) / estimated if estimated else 1.0

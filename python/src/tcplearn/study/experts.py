@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements `study experts`: measures how N, eta and alpha of the RTT estimator `experts` (a weighted
-mean of fixed predictions) affect its error on any trace, as in nunes2014, section 4.1."""
+"""Implements `study experts`: measures how the number of experts N, the learning rate eta and the share alpha
+affect the error of the RTT estimator `experts` on any trace, as section 4.1 of the paper nunes2014 does."""
 
 import contextlib
 import itertools
@@ -50,7 +50,7 @@ class Options:
 
 @dataclass(slots=True)
 class Score:
-    """Sums over all flows, in the order of measure.Halves; errors, RTO and excess wait are in us."""
+    """An estimator's sums over all flows, ordered as in measure.Halves. Errors, RTOs and waits are in us."""
 
     first_scored: int = 0
     first_error_us: float = 0.0
@@ -120,12 +120,12 @@ class Study:
 
     @property
     def best(self) -> int:
-        """Return the index of the cell (N, eta, alpha) with the least error, known only in hindsight."""
+        """Return the index of the triple (N, eta, alpha) with the least error over all flows."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
 
     @property
     def best_of_first_half(self) -> int:
-        """Return the index of the cell (N, eta, alpha) with the least error on the first halves of flows."""
+        """Return the index of the triple (N, eta, alpha) with the least error on the flows' first halves."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
 
     @property
@@ -134,14 +134,15 @@ class Study:
 
     @property
     def at_edge(self) -> list[str]:
-        """Return those of N, eta and alpha whose best value is at the edge of its grid, unless it is 0."""
+        """Return those of "N", "η" and "α" whose best value is the largest or the smallest that was tried. A
+        smallest value of 0 is left out, because smaller values do not exist."""
         best, options = self.cells[self.best], self.options
         grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
         return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
 
     @property
     def paper(self) -> int | None:
-        """Return the index of the cell with all parameters as in nunes2014, or None."""
+        """Return the index of the triple (N, eta, alpha) that the paper nunes2014 chose, or None."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -149,7 +150,7 @@ class Study:
 
 
 def cells_of(options: Options) -> list[Cell]:
-    """Return a cell for each combination of N, eta and alpha in `options`; raise UserError with one line."""
+    """Return a Cell for each combination of N, eta and alpha in `options`. Raise UserError."""
     base = estimators.parse(options.preset)
     for key in ("n", "eta", "alpha"):
         if not estimators.parameter(base, key):
@@ -172,7 +173,7 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Study:
-    """Measure every triple (N, eta, alpha) on the traces in `paths`; raise UserError or TraceError."""
+    """Measure every triple (N, eta, alpha) on the traces in `paths`. Raise UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(
@@ -237,8 +238,8 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return remarks on cells (combinations of N, eta and alpha), such as "best in hindsight", by the index
-    of the cell."""
+    """Return remarks on triples (N, eta, alpha), such as "best in hindsight", by the index of the triple in
+    `study.cells`."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:
@@ -276,7 +277,7 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each row of `wide`; its `parameters` are the row's N, eta and alpha."""
+    """Yield a row for each metric of each row of `wide`, with that row's N, eta and alpha as `parameters`."""
     source = ", ".join(study.files)
     made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # leave out the whole grid
     for row in wide:

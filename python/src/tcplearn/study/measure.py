@@ -29,8 +29,8 @@ _HALVES = (int, float, int, float, int, int, float, float)
 
 
 def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
-    """Return the hash, size and time of change of the file. A pipe ("-": standard input) is copied,
-    because it is read repeatedly; the copy exists until `stack` closes. Raise TraceError."""
+    """Return the path, hash, size and modification time of the file `path`. A pipe ("-": standard input) is
+    copied, because it is read repeatedly; the copy exists until `stack` closes. Raise TraceError."""
     try:
         if str(path) != "-" and (path.is_file() or not path.exists()):
             return Seen.of(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures one file of a suite: replays each series (flow with enough RTTs) under every estimator."""
+"""Measures one file of a suite of traces: replays each flow with enough RTTs under every estimator."""
 
 import itertools
 from collections import Counter
@@ -123,7 +123,7 @@ class Worker:
         return out
 
     def file(self, file: Seen, inside: str) -> FileResult:
-        """Return the measurement of `file`, with path `inside` in the suite; raise TraceError or OSError."""
+        """Return the results for `file`, whose path in the suite is `inside`. Raise TraceError or OSError."""
         out = FileResult(file.shown)
         reader = Reader(Path(file.path), self.trace_options, self.options.flow, printable(file.shown))
         for name, flow in named_flows(inside, reader):
@@ -158,7 +158,8 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Measure each timer again at the miss rates that the reference timers had; fill `out.matched`."""
+        """Measure each timer again with the miss rate that each reference timer had on `flow`, and add the
+        results to `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")

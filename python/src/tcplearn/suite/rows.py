@@ -30,7 +30,8 @@ KEYS = ("group", "estimator", "arithmetic")
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """A ratio for each series, such as an estimator's error over a baseline's; below 1 is better."""
+    """A ratio for each series (flow), such as an estimator's error divided by a baseline's. Below 1, the
+    estimator is better than the baseline."""
 
     names: tuple[str, ...]
     values: Floats
@@ -82,8 +83,9 @@ def _better(a: float | None, b: float | None) -> float | None:
 
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
-    """Return, for each series (flow), the mean absolute error of the estimator `label` relative to the
-    better of `jacobson` (RFC 6298) and `last` (the last RTT); with `at_send`, as predicted at sending."""
+    """Return, for each series (flow), the mean absolute error of the estimator `label` divided by the smaller
+    of the errors of `jacobson` (RFC 6298) and `last` (the last RTT). With `at_send`, the errors are those of
+    the predictions in force when the segments were sent."""
 
     def error(f: Figures) -> float | None:
         return f.at_send if at_send else f.error
@@ -113,16 +115,17 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return, for each series (flow), the timer `label`'s wait beyond the RTT ("excess") or "rto" relative
-    to that of `reference`, at the miss rate of `reference`. `when` says which RTO counts (see WHEN)."""
+    """Return, for each series (flow), the mean excess wait ("excess") or the mean RTO ("rto") of the timer
+    `label`, set to the miss rate of the timer `reference`, divided by that of `reference`. `when` selects the
+    RTO that is compared with a sample (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
 
 
 def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str = "send") -> Ratios:
-    """Return the achieved miss rate of the timer `label` divided by the requested rate `target`. Series on
-    which fewer than MISSES_LEAST misses were expected are left out."""
+    """Return, for each series (flow), the achieved miss rate of the timer `label` divided by the requested
+    rate `target`. Series on which fewer than MISSES_LEAST misses were expected are left out."""
     known = [(s.name, s.figures[label].timer(when)) for s in series]
     known = [(name, t) for name, t in known if t.timed * target >= MISSES_LEAST]
     names = tuple(name for name, _ in known)
@@ -164,7 +167,8 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Return the mean RTO of `label` relative to Linux's timer, with `ends` of the interval, if `known`."""
+    """Return the mean RTO of `label` divided by that of Linux's timer, and the `ends` of the ratio's 95 %
+    interval. Unless `known` is true, the ratio is None."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -211,8 +215,8 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return the misses (RTTs above the RTO) of the timer `label`, set to the miss rate of `reference`,
-    divided by those of `reference`."""
+    """Return the number of misses (RTTs above the RTO) of the timer `label`, set to the miss rate of
+    `reference`, divided by that of `reference`; both over all series."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None
@@ -229,7 +233,8 @@ def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def rows(suite: Suite) -> list[Record]:
-    """Return a row for each estimator over the long series (flows), then for each over the shorter ones."""
+    """Return a row for each estimator over the series (flows) with enough samples, then a row for each
+    estimator over the shorter series."""
     out: list[Record] = []
     for group, series in (("series", suite.series), ("short", suite.short)):
         if not series:
@@ -258,7 +263,8 @@ def rows(suite: Suite) -> list[Record]:
 
 
 def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each row of `wide`; its `flow` is "series" (long enough) or "short"."""
+    """Yield a tidy row for each metric of each row of `wide`. Its `flow` is "series" if the row is about
+    flows with enough samples, otherwise "short"."""
     for row in wide:
         head = head_of(
             metrics.REPLAY,

@@ -53,7 +53,8 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return sorted paths of files below `directory`, but hidden ones, and lines on unreadable folders."""
+    """Return the sorted paths of all files below `directory` except hidden ones, and a message for each
+    folder that cannot be listed."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -89,7 +90,7 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Suite:
-    """Measure every trace below `directory` under every estimator. Raise UserError with one line."""
+    """Measure every trace below `directory` under every estimator of `options`. Raise UserError."""
     options, where = options or Options(), where or Where()
     shown = printable(directory)
     if not directory.is_dir():
@@ -123,7 +124,7 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Leave out copies of series (flows): each counts once, in the first file (by path) that has it."""
+    """Remove copies of series (flows): a series in several files is kept only in the first file, by path."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):
@@ -147,7 +148,8 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read `wanted` series (flows) again, for pictures: times, RTTs, predictions of estimators `labels`."""
+    """Read the series (flows) `wanted` again, and return, for pictures, their times and RTTs, and the
+    predictions of the estimators `labels`."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

@@ -236,7 +236,7 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
 
 
 def _with_ends(row: Record, key: str) -> tables.Cell:
-    """Return a cell with the ratio `key` of `row`; its interval is a detail, shown if there is room."""
+    """Return a cell with the ratio `key` of `row`, and with its interval if the table is wide enough."""
     value, low, high = (row[f"{key}{end}"] for end in ("", "_low", "_high"))
     if value is None:
         return tables.Cell()
@@ -271,7 +271,7 @@ def _over(suite: Suite) -> str:
 
 
 def inventory(suite: Suite) -> list[str]:
-    """Return sentences that say how much was read and what was left out."""
+    """Return sentences that say how many files, series and samples were read, and how many were left out."""
     good = [f for f in suite.files if not f.problem]
     tiny = sum(f.tiny for f in good)
     samples = sum(s.samples for s in suite.series)

@@ -25,7 +25,7 @@ def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
 
 
 def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
-    """Return how many spurious timeouts and tail loss probes the estimator `label` has over all `series`."""
+    """Return how many spurious timeouts and spurious probes the estimator `label` has over all `series`."""
     return {key: sum(s.fired[label][key] for s in series) for key in FIRED}
 
 

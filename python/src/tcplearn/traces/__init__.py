@@ -53,7 +53,8 @@ _PACKED = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"PK\x03\x04": "zip"}
 def open_trace(
     path: str | os.PathLike[str] | Interface, *, options: TraceOptions | None = None, name: str = ""
 ) -> Trace:
-    """Open the trace at `path`, called `name` in messages. Its content gives its format. Raise TraceError."""
+    """Return the trace in `path`: a file, a pipe ("-": standard input) or an interface. The content
+    determines the format. `name`, if given, replaces the path of a file in messages. Raise TraceError."""
     options = options or TraceOptions()
     if options.unit not in ("", "s", "ms", "us", "ns"):
         raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
@@ -68,7 +69,8 @@ def open_trace(
 
 
 def _of_pipe(path: Path, options: TraceOptions) -> Trace:
-    """Open the pipe `path`. A capture is read as it arrives; other formats need a temporary copy."""
+    """Return the trace in the pipe `path` ("-": standard input). A capture is read as it arrives; any other
+    format is first copied to a temporary file."""
     import tempfile
 
     from . import piped

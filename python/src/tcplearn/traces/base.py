@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The interface of every trace: batches of columns, and information on the flows that rows belong to."""
+"""Defines the interface of a trace: it yields batches of columns, and describes the flows of their rows."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class TraceFile:
 
     @property
     def title(self) -> str:
-        """Return the file's name, used for a flow that has no name of its own."""
+        """Return the last part of the file's name, which is used for a flow without a name of its own."""
         return self.name.rpartition("/")[2]
 
     def __str__(self) -> str:
@@ -142,18 +142,18 @@ class Trace(Protocol):
 
     @property
     def kind(self) -> str:
-        """Return the kind of the trace, such as capture, csv, flent or kernel log."""
+        """Return the name of the trace's format, such as "capture", "csv", "flent" or "kernel log"."""
 
     @property
     def warnings(self) -> list[str]:
-        """Return a message for everything left out or assumed. The list is complete after the last batch."""
+        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
 
     @property
     def progress(self) -> float:
         """Return the share of the file that has been read, from 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the rows in batches of about `max_rows` rows, the last ones smaller. Raise TraceError."""
+        """Yield the rows in batches of about `max_rows` rows; the last may be smaller. Raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
         """Return the information on flow `flow_id`. It is final once a batch lists the flow in `ended`."""
@@ -163,7 +163,7 @@ class Trace(Protocol):
 
 
 class ByteStream:
-    """The decompressed bytes (gzip, zstd) of a file. The stream ends at the first damage."""
+    """Reads the bytes of a file, decompressed if they are gzip or zstd, up to the first damaged data."""
 
     CHUNK_BYTES = 1 << 18
     MOST_BYTES = 1 << 20  # decompressed bytes of a read, approximately; gzip can expand data a thousandfold
@@ -206,7 +206,7 @@ class ByteStream:
         return raw
 
     def read(self) -> bytes:
-        """Return the next bytes, or b"" at the end of the file and after `damage`."""
+        """Return the next decompressed bytes, or b"" at the end of the file and after damaged data."""
         if self.zstd:
             return self._read_zstd()
         if not self._gzip:

@@ -28,7 +28,8 @@ class CaptureTrace:
 
     @staticmethod
     def of_pipe(descriptor: int, head: bytes, name: str, options: TraceOptions) -> CaptureTrace:
-        """Return a growing pipe's trace. The trace owns `descriptor`; `head` are the bytes already read."""
+        """Return the trace of a capture in a pipe. The trace will close `descriptor`; `head` has the bytes
+        already read from it; `name` stands for the pipe in messages."""
         return CaptureTrace(CaptureReader.of_pipe(descriptor, head, name, **_options(options)))
 
     @staticmethod
@@ -38,7 +39,7 @@ class CaptureTrace:
 
     @property
     def live(self) -> bool:
-        """Return whether batches arrive several times a second until `stop` is called."""
+        """Return whether packets are read while they arrive (from an interface or a pipe)."""
         return self._reader.live
 
     @property

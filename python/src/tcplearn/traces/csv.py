@@ -22,7 +22,8 @@ _ENDED = 1 << 16  # most flows that end with one batch, because all their result
 
 
 class CsvTrace(SampleTrace):
-    """A trace that reads a CSV file. The rows of its batches are in the file's order."""
+    """A trace that reads a CSV file. The rows of a batch are in the file's order, or, if the file has only
+    times of sending, in order of arrival."""
 
     kind = "csv"
 
@@ -45,7 +46,7 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield each chunk: the number of earlier lines, its lines, and whether the last may be cut."""
+        """Yield each chunk as (number of earlier lines, its lines, whether its last line may be cut off)."""
         rest = b""
         line = 0
         while True:
@@ -139,7 +140,7 @@ class CsvTrace(SampleTrace):
     def _parse(
         self, numbers: Int64s, texts: list[str], may_be_cut: bool
     ) -> tuple[npt.NDArray[np.float64], list[str] | None]:
-        """Return the used columns as numbers, and the flow of each row if the file has a flow column."""
+        """Return the used numeric columns, and the flow name of each row (None without a flow column)."""
         header = self._header
         separators = header.width - 1
         plain = texts and not any('"' in text for text in texts)
@@ -265,7 +266,8 @@ class CsvTrace(SampleTrace):
         return self._header.time is None and self._header.sent is not None
 
     def _last(self, batch: Columns) -> Iterator[Columns]:
-        """Yield the last batch and the rows that were held back. All flows end here."""
+        """Yield `batch`, the last one of the file, and the rows that were held back to be sorted by arrival.
+        These batches list all flows as ended."""
         flows = len(self._flows)
         for start in range(0, max(flows, 1), _ENDED):
             ended = np.arange(start, min(start + _ENDED, flows))
@@ -284,7 +286,7 @@ class CsvTrace(SampleTrace):
 
 
 def _in_order(pieces: list[Columns | None]) -> Columns:
-    """Return the rows of all `pieces` (batches without `ended`, or None) in order of time."""
+    """Return the rows of all `pieces` (columns, or None) as one batch, sorted by time, that ends no flow."""
     known = [piece for piece in pieces if piece]
     rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
     by_time = np.argsort(rows["time_us"], kind="stable")

@@ -64,7 +64,8 @@ class FlentTrace(SampleTrace):
         }
 
     def _series(self) -> Iterator[tuple[str, list[tuple[Any, Any]], bool]]:
-        """Yield each series: name, points (time in s, RTT in ms), and whether the times are absolute."""
+        """Yield each series as (name, list of (time in s, RTT in ms), whether the times are absolute). Times
+        that are not absolute count from the start of the test."""
         raw = self._raw_values()
         x_values = self._data.get("x_values")
         for name, values in self._data["results"].items():

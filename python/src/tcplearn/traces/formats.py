@@ -20,7 +20,8 @@ _STAMPED = re.compile(rb"\s*\[[^\]\n]{8,40}\] +[^\s,\]]")
 
 
 def open_other(file: TraceFile, head: bytes, options: TraceOptions) -> Trace:
-    """Open `file`, no capture, with the reader for its decompressed beginning `head`. Raise TraceError."""
+    """Return the trace in `file`, which is not a capture. The file's first decompressed bytes, `head`,
+    determine the format. Raise TraceError."""
     if head.startswith(_TLOG_MAGIC):
         return TlogTrace(file)
     text = head.removeprefix(b"\xef\xbb\xbf")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse JSON from untrusted files within limits. A text that exceeds them raises a ValueError."""
+"""Parse JSON from untrusted files within a limit on memory. A text that exceeds it raises a ValueError."""
 
 from typing import Any
 

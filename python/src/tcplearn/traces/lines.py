@@ -24,7 +24,7 @@ _STAMP = re.compile(
 
 
 def encoding_of(head: bytes) -> str:
-    """Return UTF-16 if `head` begins with its byte order mark (PowerShell's `>`), otherwise UTF-8."""
+    """Return "utf-16" if `head` begins with a UTF-16 byte order mark (PowerShell's `>`), else "utf-8-sig"."""
     return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
 
 

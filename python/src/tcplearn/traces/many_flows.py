@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Derive the columns of a batch from RTT samples of many flows, in a few hundred bytes for each flow."""
+"""Derive the columns of a batch from RTT samples of many flows. A flow's state takes a few hundred bytes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def info_of(
 
 @dataclass(frozen=True)
 class _Runs:
-    """The position of each flow's rows in an array whose rows are sorted by flow: `starts` and `ends`."""
+    """The positions of the rows of each flow in an array sorted by flow: the rows of flow number `flows[i]`
+    begin at `starts[i]` and end before `ends[i]`."""
 
     flows: Int64s
     starts: npt.NDArray[np.intp]
@@ -63,8 +64,8 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return integer keys ordered by (`run`, value), and the sorted values if the keys have their
-        ranks."""
+        """Return integer keys whose order is that of the pairs (`run`, value). If the keys contain ranks in
+        place of values, also return the sorted distinct values, otherwise None."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
@@ -106,7 +107,7 @@ class ManyFlows:
         return out
 
     def info(self, number: int, title: str) -> FlowInfo:
-        """Return the information on flow `number`; `title` names a flow without a name. Raise KeyError."""
+        """Return the information on flow `number`, called `title` if it has no name. Raise KeyError."""
         name = self._names[number] if number < len(self._names) else None
         if name is None:
             raise KeyError(number)
@@ -173,7 +174,8 @@ class ManyFlows:
         )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Return each row's segments in flight: the samples that arrived after its segment was sent."""
+        """Return the number of segments in flight of each row: the number of samples of its flow that arrived
+        after the row's segment was sent, up to and including the row."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])
         run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))
@@ -198,14 +200,15 @@ class ManyFlows:
         bounds: npt.NDArray[np.intp],
         most: int,
     ) -> None:
-        """Store the last `most` values of each flow. `values` are sorted by flow, with edges `bounds`."""
+        """Store in `where`, by flow number, the last `most` values of each of `flows`. The values of
+        `flows[i]` are those from `values[bounds[i]]` to before `values[bounds[i + 1]]`."""
         size, data, edges = values.itemsize, values.tobytes(), bounds.tolist()
         for flow, start, end in zip(flows.tolist(), edges[:-1], edges[1:], strict=True):
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """Take rows sorted by flow, then by sending time. Return those before which no later row can
-        arrive, sorted by arrival, or None. The others are held back."""
+        """Take rows sorted by flow, then by time of sending. Return the rows that must have arrived before
+        any later row, sorted by arrival, or None if there are none. Hold the other rows back."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)
@@ -220,8 +223,8 @@ class ManyFlows:
         return self._in_time(ids[ready], rows[ready])
 
     def rest(self, flows: Int64s) -> Columns | None:
-        """Return the rows of the flows `flows` that were held back until no later row can overtake them, or
-        None."""
+        """Return the rows of the flows `flows` that are still held back, sorted by arrival, or None if there
+        are none. No more rows of these flows may follow."""
         return self._in_time(*self._held(flows))
 
     def _held(self, flows: Int64s) -> tuple[Int64s, npt.NDArray[np.void]]:

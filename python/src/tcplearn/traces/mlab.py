@@ -58,7 +58,8 @@ class MlabTrace(ReadingsTrace):
         yield from self._rows(max_rows)
 
     def _records(self) -> Iterator[tuple[int, Any]]:
-        """Yield number and JSON value of each line, or the only value of a file that is one JSON value."""
+        """Yield the number and the JSON value of each line. A file that is one JSON value over several lines
+        yields this value with number 1."""
         rest, number = b"", 0
         while True:
             data = self._stream.read()
@@ -171,7 +172,7 @@ def _bytes(value: object) -> bytes:
 
 
 def _unpacked(value: object) -> dict[str, Any]:
-    """Return the used fields of the struct tcp_info in `value`. Older kernels lack the last fields."""
+    """Return the fields in use of the struct tcp_info in `value` (base64). Older kernels lack some."""
     raw = _bytes(value)
     fields = {}
     for name, offset in _OFFSETS.items():
@@ -182,7 +183,7 @@ def _unpacked(value: object) -> dict[str, Any]:
 
 
 def _ends(value: object) -> str:
-    """Return the name of a connection from its struct inet_diag_msg in `value`."""
+    """Return "SOURCE > DESTINATION" from the struct inet_diag_msg in `value` (base64); "" if it is short."""
     raw = _bytes(value)
     if len(raw) < 40:
         return ""

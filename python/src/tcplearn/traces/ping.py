@@ -67,8 +67,8 @@ class _Target:
         self.itemized = False  # whether each reply has a line of its own
 
     def numbered(self, sequence: int | None) -> int:
-        """Return a request's number since the start. 16-bit sequence numbers wrap around; requests without
-        a sequence number are counted."""
+        """Return the number of a request since the start, given its 16-bit `sequence` number, which wraps
+        around. If `sequence` is None, return the previous request's number plus one."""
         if sequence is None:
             full = 0 if self.last is None else self.last + 1
         else:
@@ -104,7 +104,7 @@ class PingTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """Return a message for everything left out or assumed. The list is complete after the last batch."""
+        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = list(self._warnings)
         if self._steps_us:
             step = ", ".join(f"{step / 1e6:g}" for step in sorted(self._steps_us)[:3])
@@ -177,8 +177,8 @@ class PingTrace(SampleTrace):
             self._without += 1
 
     def _all_of(self, target: _Target, rtts_ms: list[str]) -> None:
-        """Take the line in which fping prints all round trips to a host, unless these round trips had lines
-        of their own (fping without -q)."""
+        """Add the round trips to a host ("-": lost) that fping prints in one line, unless these round trips
+        had lines of their own (fping without -q)."""
         if not target.itemized:
             for rtt_ms in rtts_ms:
                 self._reply(target, None, None, None if rtt_ms == "-" else float(rtt_ms) * 1000, 0)
@@ -211,7 +211,7 @@ class PingTrace(SampleTrace):
         self._held += 1
 
     def _flush(self, max_rows: int, *, end: bool) -> Iterator[Columns]:
-        """Yield the rows kept in memory. With `end`, all hosts have ended."""
+        """Yield the rows kept in memory. `end` says that no more replies of the hosts follow."""
         for target in self._targets.values():
             yield from self._rows(target, max_rows, end=end)
         self._held = 0

@@ -53,7 +53,7 @@ class NumbersTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """Return a message for everything left out or assumed. The list is complete after the last batch."""
+        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
         if not self._falls and self._flow.samples >= _MANY:
             lines.append("the numbers never fall: are they times, and no round trips?")

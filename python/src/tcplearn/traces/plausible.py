@@ -11,7 +11,7 @@ _SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}
 
 
 class Plausible:
-    """Checks the first samples of a trace whose unit was given or assumed."""
+    """Checks whether the first RTT samples of a trace have a plausible size in the unit given or assumed."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit

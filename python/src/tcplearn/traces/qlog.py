@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read QUIC logs in qlog (draft-ietf-quic-qlog-main-schema, -quic-events, from draft-00), as any JSON."""
+"""Read QUIC logs in qlog (draft-ietf-quic-qlog-main-schema, from draft-00 on), in all its JSON forms."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _Log:
         self._last_us = 0
 
     def take(self, where: str, event: object) -> None:
-        """Take one event. `where` is its place in messages."""
+        """Process one event of the log. `where` says in messages at which position of the file it is."""
         if isinstance(event, list) and self._fields is not None:
             event = dict(zip(self._fields, event, strict=False))
         if not isinstance(event, dict):
@@ -190,7 +190,7 @@ class QlogTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """Return a message for everything left out or assumed. The list is complete after the last batch."""
+        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
@@ -232,7 +232,7 @@ class QlogTrace:
         return flow
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the RTT samples in batches. A connection ends where its trace in the file ends."""
+        """Yield the RTT samples in batches. The connections of each trace in the file end with the trace."""
         log: _Log | None = None
         for where, record in self._records():
             if isinstance(record, _Log):
@@ -254,7 +254,8 @@ class QlogTrace:
             raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
-        """Yield full batches of `rows`. With `ended`, yield all rows, and list these connections as ended."""
+        """Yield batches of `max_rows` rows from `self.rows`, and keep the rest. If `ended` (numbers of
+        connections) is given, yield all rows, and list these connections as ended in the last batch."""
         count = len(self.rows) if ended is not None else len(self.rows) // max_rows * max_rows
         rows = self.rows[:count]
         del self.rows[:count]
@@ -278,7 +279,8 @@ class QlogTrace:
         yield from self._taken(max_rows, ended)
 
     def _records(self) -> Iterator[tuple[str, Any]]:
-        """Yield each event with its place in the file. Before the events of each trace, yield its _Log."""
+        """Yield each event with its position in the file (text for messages). Before the events of each trace
+        in the file, yield the trace's _Log."""
         head = self._stream.read().removeprefix(b"\xef\xbb\xbf").lstrip()
         separator = _SEPARATOR if head.startswith(_SEPARATOR) else b"\n"
         if separator == b"\n":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check values of qlog's JSON in all forms that loggers write. An invalid value becomes None."""
+"""Convert values in qlog's JSON, in all forms that loggers write. An invalid one becomes None, 0 or empty."""
 
 import math
 import re
@@ -11,7 +11,7 @@ MOST_NUMBER = (1 << 62) - 1  # RFC 9000, 12.3
 
 
 def whole_events(text: bytes) -> int:
-    """Return where in `text`, one JSON document, the last complete event ends, or 0 if there is none."""
+    """Return the offset of the end of the last complete event in `text` (one JSON document), or 0."""
     stack, good = bytearray(), 0
     for found in re.finditer(rb'"[^"\\]*(?:\\.[^"\\]*)*\\?(?:"|\Z)|[\[\]{}]', text, re.DOTALL):
         token = found.group()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Turn one endpoint's log of a QUIC connection (packets sent, ACK frames received, losses) into rows."""
+"""Turn an endpoint's log of a QUIC connection (packets sent, ACK frames, losses) into a row for each ACK."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
@@ -53,8 +53,8 @@ class _Space:
 
 
 class Connection:
-    """A QUIC connection as one endpoint logged it. Its finished rows go to `rows`; `left_out` counts ACKs
-    and packets that were left out."""
+    """A QUIC connection as one endpoint logged it. Its finished rows are appended to `rows`; `left_out`
+    counts, for each reason in `LEFT_OUT`, the packets that were left out."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Take an ACK frame, which gives a row if it newly acknowledges an ack-eliciting packet."""
+        """Process an ACK frame. It gives a row if it newly acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -179,8 +179,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Declare packets lost that are older than 2 RTT if three packets sent later were acknowledged,
-        because a log may lack losses."""
+        """Declare the oldest packets in flight lost, because the log may not show all losses: those that were
+        sent more than 2 RTT ago and at least three packets before a packet that was acknowledged."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order
@@ -234,8 +234,8 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Release the finished rows for which it is known whether their oldest packet in flight was lost;
-        with `final`, release all rows."""
+        """Append the waiting rows to the output, in order, up to the first row whose oldest packet in flight
+        may still be acknowledged or lost. With `final`, append all rows."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

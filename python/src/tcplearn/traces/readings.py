@@ -51,7 +51,7 @@ class ReadingsTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """Return a message for everything left out or assumed. The list is complete after the last batch."""
+        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = [
             "round trips are smoothed RTTs of the kernel (SRTT), read at intervals, not single samples: "
             "spikes are missing, so spurious timeouts are undercounted",
@@ -66,7 +66,7 @@ class ReadingsTrace(SampleTrace):
         return [*lines, *self._cut_short()]
 
     def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
-        """Take a reading of the connection `key`. Times may have any origin, but should not decrease."""
+        """Add a reading of the connection `key`. Times may have any origin, but should not decrease."""
         if not 0 < reading.srtt_us < _MOST_RTT_US:
             self._unmeasured += 1
             return

@@ -21,7 +21,7 @@ class SampleFlow:
         self._flows.numbered([""])
 
     def info(self) -> FlowInfo:
-        """Return the information on the flow as a capture gives it. The flow is its own `peer`."""
+        """Return the information on the flow as a capture gives it. `id` and `peer` are both its number."""
         info = self._flows.info(0, self.name)
         info["id"] = info["peer"] = self.id
         return info
@@ -58,7 +58,7 @@ class SampleTrace:
 
     @property
     def warnings(self) -> list[str]:
-        """Return a message for everything that was left out or assumed."""
+        """Return warnings about left-out or assumed data."""
         return list(self._warnings)
 
     def _cut_short(self) -> list[str]:

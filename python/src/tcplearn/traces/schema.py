@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The columns of a batch, which has one row for each ACK that acknowledges new data. native/columns.h
-gives their meanings. Every batch has all of `COLUMNS`. Some traces add columns of `OPTIONAL` and a table
-`losses`. `ended` lists the flows that end with the batch."""
+"""Defines the columns of a batch, which has one row for each ACK that acknowledges new data; native/columns.h
+gives the meanings of the columns. Every batch has all of `COLUMNS`, and a list `ended` of the flows that end
+with it. Some traces add columns of `OPTIONAL` and a table `losses` of lost segments."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read repeated output of `ss -ti`: `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
+"""Read repeated output of `ss -ti`, as from `while sleep 0.1; do date +%s.%N; ss -tinO; done > FILE`."""
 
 import re
 from collections.abc import Iterator

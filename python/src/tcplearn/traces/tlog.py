@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read the kernel module's log (linux/module/log_format.h), which has each ACK as the kernel saw it."""
+"""Read the log of tcplearn's kernel module (linux/module/log_format.h), which has a record for each ACK."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ class _Cutter:
         self.records = 0
 
     def take(self, data: bytes, *, final: bool = False) -> dict[int, Records]:
-        """Return the records that end in `data`, by kind of record. With `final`, no more data follows."""
+        """Return the records that end in `data`, by record type. `final` says that no more data follows."""
         data = self._rest + data
         offsets: dict[int, list[int]] = {kind: [] for kind in KINDS}
         at, end = 0, len(data)
@@ -209,7 +209,7 @@ class TlogTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """Return a message for everything that was left out. The list is complete after the last batch."""
+        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = []
         if self._cutter.skipped:
             lines.append(f"{self._cutter.skipped} bytes that are no record were left out")
@@ -223,7 +223,7 @@ class TlogTrace(SampleTrace):
         return [*lines, *([self._stream.damage] if self._stream.damage else [])]
 
     def _cut(self) -> dict[int, Records] | None:
-        """Return the next records of the log, by kind of record, or None at the end of the file."""
+        """Return the next records of the log by record type, or None at the end of the file."""
         while not self._stream_ended:
             parts: list[bytes] = []
             size = 0
@@ -239,7 +239,7 @@ class TlogTrace(SampleTrace):
         return None
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the ACKs of each part of the file, one connection after another, in batches."""
+        """Yield the ACKs in batches. The file is read in parts; each part is sorted by connection."""
         tables = self._first
         while tables is not None:
             following = self._cut()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Recompute the loss classifier's decisions (congestion or random loss?) in a kernel log with the core."""
+"""Check a loss classifier's decisions (congestion or random loss) in a kernel log: the C library, which the
+kernel module contains too, makes them again from the log."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ _BEGUN = 0
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How many decisions on losses a connection has, and how many of them differ from the core's."""
+    """How many decisions on losses the log has for a connection, and how many differ from the C library's."""
 
     decisions: int
     features: int  # decisions with a feature that differs from the one computed from the logged ACKs
@@ -26,8 +27,9 @@ class Compared:
 
 
 def compare(c: Connection, spec: str) -> Compared:
-    """Compare the logged decisions of connection `c`'s loss classifier with those of the core's `spec` in
-    fixed point: once from the logged ACKs and changes of state, and once from the logged features."""
+    """Compare the logged decisions of connection `c`'s loss classifier with those of the C library's
+    classifier `spec` in fixed point. These are computed twice: from the logged ACKs and changes of state, and
+    from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
@@ -84,6 +86,6 @@ def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, i
 
 
 def _judged(core: _native.LossClassifier, at: Mapping[str, Any]) -> int:
-    """Return the core's probability of congestion, as Q30, from the logged features."""
+    """Return the probability of congestion, as Q30, that `core` computes from the logged features."""
     (congestion,) = core.judge(np.array([at["features_q30"]]) / _ONE_Q30)
     return int(congestion * _ONE_Q30)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check a resend policy's waits before retransmissions: compute them again from a kernel log's events."""
+"""Check how long a resend policy waited before retransmissions: compute the waits again from a kernel log."""
 
 from tcplearn import resends
 
@@ -8,8 +8,8 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Return the number of events of connection `c` in which the logged wait, or whether a tail loss probe
-    ends this wait, differs from the answer of the core's resend policy `spec` in fixed point."""
+    """Return the number of logged events of connection `c` to which the C library's resend policy `spec`, in
+    fixed point, answers differently: with another wait, or in whether a tail loss probe ends the wait."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

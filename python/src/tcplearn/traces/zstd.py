@@ -17,8 +17,9 @@ class Unzstd:
         self.damage = ""
 
     def unpack(self, raw: bytes, enough_bytes: int) -> tuple[bytes, int]:
-        """Return decompressed bytes, and how many bytes of `raw` were used. The result may exceed
-        `enough_bytes` by the content of `_PIECE_BYTES` compressed bytes."""
+        """Decompress `raw` until there are at least `enough_bytes` bytes. Return the decompressed bytes and
+        how many bytes of `raw` were used. The former may exceed `enough_bytes` by the content of
+        `_PIECE_BYTES` compressed bytes."""
         data, used = bytearray(), 0
         while used < len(raw) and len(data) < enough_bytes and not self.damage:
             piece = raw[used : used + _PIECE_BYTES]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write the card of a first-RTO model: data, the paper's figures, results on held-out destinations."""
+"""Write the card of a first-RTO model, a Markdown page: data, the RTT regression, results."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from tcplearn.output.table import Cell, Table, headed, text
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
-    """Return the coefficients in ms as baddam2018 prints them. `mape` is a mean absolute error in percent."""
+    """Return the coefficients as the paper baddam2018 prints them. `mape` is a mean absolute error in %."""
     values = ", ".join(f"{value:.8f}" for value in coefficients.values())
     return f"Coefficients: [{values}]\nMAPE: {mape:.5f}"
 
@@ -68,8 +68,8 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables of predicted RTTs and first RTOs: for new destinations and, if there are any, for
-    destinations of which an earlier RTT is known."""
+    """Return tables of predicted RTTs and first RTOs: for destinations without an earlier RTT and, if there
+    are any, for destinations with one."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read rows of `tcplearn collect`: a table for the regression, and handshakes in order of time."""
+"""Read the files of `tcplearn collect`: a table for the RTT regression, and handshakes in order of time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A row for each measurement of a host that answered. `hops` and `ttl` may be UNKNOWN."""
+    """Columns with a value for each measurement of a host that answered. `hops`, `ttl` may be UNKNOWN."""
 
     destinations: tuple[str, ...]
     destination: Ints
@@ -52,7 +52,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Handshakes:
-    """A row for each handshake of a connection to a destination, in order of time."""
+    """Columns with a value for each handshake, in order of time. Destinations and prefixes are numbers."""
 
     time_us: Ints
     destination: Ints
@@ -66,7 +66,7 @@ class Handshakes:
 
 
 def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
-    """Return the table and the handshakes in the files `paths`. Raise UserError if data do not fit."""
+    """Return the files' measurements as a table and as handshakes. Raise UserError if they are invalid."""
     frame = pl.concat([_frame(path) for path in paths])
     kept = frame.filter(pl.col("rtt_avg_us").is_not_null())
     where = " ".join(printable(path) for path in paths)
@@ -94,7 +94,8 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Return a handshake for each ping, or one with the mean RTT if a measurement has no single RTTs."""
+    """Return a handshake for each RTT of each measurement in `kept`, or one handshake with the measurement's
+    mean RTT if it has no single RTTs."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT

@@ -45,8 +45,8 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Return, for each handshake, an index into KNOWN: the best kind of knowledge about its destination.
-        Without `hops`, ignore hop counts."""
+        """Return, for each handshake, the best knowledge about its destination, as an index into KNOWN: an
+        RTT of the destination, an RTT of its prefix, the number of hops (not without `hops`), or nothing."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Train the model of a first RTO. The model has a linear function, called a step, for each kind of
-knowledge: earlier RTTs of the destination, those of its prefix (/24 or /48), the number of hops, nothing.
-The best kind that is available decides."""
+"""Train a model of the first RTO. It has four linear functions, called steps: of earlier RTTs of the
+destination, of those of its prefix (/24 or /48), of the number of hops, and a constant. The RTO is that of
+the first of them whose inputs are known."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,8 @@ FIRST_LEVEL = 0.9
 
 
 def inputs(known: Known, step: int) -> Floats:
-    """Return the inputs (such as the last RTT) of linear function number `step`, a column for each."""
+    """Return the inputs of linear function number `step` of a first-RTO model: a row for each handshake, and
+    a column for each input, such as the last RTT."""
     ones = np.ones(len(known.hops))
     columns = {
         history.PLACE: [ones, known.place_last_us, known.place_high_us],
@@ -31,7 +32,7 @@ def inputs(known: Known, step: int) -> Floats:
 
 
 def _rows_of(known: Known, rows: Handshakes, step: int) -> Ints:
-    """Return the indices of the handshakes on which linear function number `step` is trained."""
+    """Return the indices of the handshakes on which linear function number `step` of the model is trained."""
     best = known.best()
     if step == history.PLACE:
         return np.flatnonzero(best == history.PLACE)
@@ -54,9 +55,9 @@ def fit(
     *,
     margin: bool = True,
 ) -> Model:
-    """Train the model on the handshakes with the destinations `train`. `known` is what is known before
-    each of `rows`. Without `margin`, the model predicts the quantile `level` of the RTT and is not a
-    timer."""
+    """Train a first-RTO model on the handshakes with the destinations `train`. `known` is what is known
+    before each of `rows`. The share `level` of RTTs is to be below the RTO. Without `margin`, the model
+    predicts the quantile `level` of the RTT and is not a timer."""
     steps: dict[str, Mapping[str, float] | None] = dict.fromkeys(history.KNOWN)
     chosen = np.isin(rows.destination, train)
     for number in (history.NOTHING, history.HOPS, history.PREFIX, history.PLACE):
@@ -87,16 +88,18 @@ def _terms(number: int, weights: Floats) -> Mapping[str, float]:
 
 
 def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x: Floats, group: Ints) -> bool:
-    """Return whether the mean RTO by the linear function `line` is at most the mean RTO for destinations of
-    which nothing is known."""
+    """Return whether the mean RTO by the linear function `line` of the inputs `x` is at most the constant
+    `nothing`, the RTO for destinations of which nothing is known."""
     weight = 1 / np.bincount(group)[group]
     mean_us = np.average(x @ np.array(list(line.values())), weights=weight)
     return nothing is None or bool(mean_us <= nothing["constant_us"])
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """Return the weights of linear function number `number` of the model. With few rows of training data, fit
-    a lower quantile and raise the result."""
+    """Return the weights of linear function number `number` of the model. Without `margin`, and for the
+    constant, they are those of the quantile `level`. Otherwise the weights of a quantile (0.9 at most for
+    prefixes and hops, which have few rows) are multiplied so that the share `level` of RTTs is below the
+    RTO."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)
@@ -104,8 +107,8 @@ def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed:
 
 
 def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return the model's RTOs in us before it limits them to floor_us and cap_us. Without `hops`, the
-    number of hops is ignored, as for an active open."""
+    """Return, for each handshake, the model's RTO in us before it is limited to floor_us and cap_us. Without
+    `hops`, the number of hops is ignored, as for an active open."""
     out = np.full(len(known.hops), float(model.cap_us))
     applies = {
         "nothing": np.ones(len(out), bool),

@@ -27,10 +27,10 @@ _KEYS = ("name", "steps", "floor_us", "cap_us", "max_age_us")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the first RTO. It has a linear function, called a step, for each kind of knowledge:
-    earlier RTTs of the destination, those of its prefix, the number of hops, nothing. The first step that
-    applies decides; a step that is None never applies. RTO = constant_us + last * (the last RTT) + high *
-    (the high RTT), or constant_us + hop_us * hops, within floor_us and cap_us."""
+    """A model of the first RTO. It has four linear functions, called steps: of earlier RTTs of the
+    destination, of those of its prefix, of the number of hops, and a constant. The first step that is not
+    None and whose inputs are known gives the RTO: constant_us + last * (the last RTT) + high * (the high
+    RTT), or constant_us + hop_us * hops, within floor_us and cap_us."""
 
     name: str
     steps: Mapping[str, Mapping[str, float] | None]

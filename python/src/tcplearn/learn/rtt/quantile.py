@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit linear quantile regressions with weights >= 0, scaled to reach a miss rate on held-out data."""
+"""Fit linear quantile regressions with weights >= 0, and correct them by their errors on held-out data."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
 
 def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
     """Return the weights of the linear regression of the quantile `fitted`, multiplied by a factor so that
-    the share `level` of held-out groups (destinations) lies below the line."""
+    the share `level` of `y` in held-out groups (destinations) lies below the line."""
     x, y, group = _drawn(x, y, group, seed)
     return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)
 
@@ -70,8 +70,8 @@ def _fit(x: Floats, y: Floats, group: Ints, level: float) -> Floats:
 
 
 def margin(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> float:
-    """Return the factor that raises a line fitted at the quantile `fitted` so that the share `level` of
-    held-out groups (destinations) lies below it. Each half of the groups is held out once."""
+    """Return the factor that raises a line fitted at the quantile `fitted` so that the share `level` of `y`
+    in held-out groups (destinations) lies below it. Each half of the groups is held out once."""
     groups = np.random.default_rng(seed).permutation(np.unique(group))
     halves = np.isin(group, groups[: len(groups) // 2])
     if len(groups) < 4:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit baddam2018's regression of a ping burst's mean RTT on hops, smallest and largest RTT, and TTL."""
+"""Fit the regression of the paper baddam2018: mean RTT of pings from hops, least and largest RTT, and TTL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,8 @@ def _inputs(table: Table) -> Floats:
 
 
 def check(table: Table) -> bool:
-    """Return whether TTL adds information to hops. Raise UserError if hops and RTTs depend on each other."""
+    """Return whether TTL is linearly independent of hops and RTTs. Raise UserError if there are too few rows,
+    or if hops, least and largest RTT are linearly dependent."""
     if len(table) < 6:
         raise UserError(f"{len(table)} rows have hops, TTL and an RTT; the regression needs 6 or more")
     if np.ptp(table.hops) == 0:
@@ -61,7 +62,8 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Return the fitted coefficients. That of TTL is 0 if all hosts start at the same TTL."""
+    """Return the fitted coefficients of the RTT regression. The coefficient of TTL is 0 if all hosts start at
+    the same TTL, because TTL then follows from hops. Raise UserError."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]
@@ -74,7 +76,8 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Predict held-out destinations' mean RTTs: by fitted and published coefficients, and by simple rules."""
+    """Return predictions of each measurement's mean RTT: by coefficients fitted without its destination's
+    fold, by published coefficients, and by simple rules."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)

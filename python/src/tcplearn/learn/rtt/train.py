@@ -51,7 +51,8 @@ class Result:
 
 
 def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Result:
-    """Train and test on measured hosts in the files `paths`. `say` gets the progress. Raise UserError."""
+    """Fit and test the RTT regression and a first-RTO model on the RTTs in the files `paths`, which `tcplearn
+    collect` wrote. `say` is called with the progress. Raise UserError."""
 
     def step(share: float, what: str) -> None:
         if say:

@@ -33,7 +33,7 @@ def mape(actual: Floats, predicted: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A prediction for each handshake, by a model trained without the handshake's destination."""
+    """An RTT or RTO `value_us` for each handshake, by a predictor trained without its destination."""
 
     name: str
     actual_us: Floats
@@ -53,8 +53,8 @@ class Guess:
 
     @property
     def miss_rate(self) -> float:
-        """Return the share of handshakes that took longer than this RTO and so had a spurious SYN
-        retransmission."""
+        """Return the share of handshakes whose RTT `actual_us` was longer than the RTO `value_us`, so that
+        the SYN was retransmitted spuriously."""
         return float(np.mean(self.actual_us > self.value_us))
 
     @property
@@ -62,8 +62,8 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the bootstrap interval of the mean of `what`, which has a value for each handshake. Whole
-        destinations are resampled."""
+        """Return the bootstrap interval of the mean of `what(self)`, which has a value for each handshake.
+        Whole destinations are resampled."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
@@ -106,7 +106,8 @@ def _constant(rows: Handshakes, level: float) -> Learner:
 
 
 def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner:
-    """Return a learner: gradient boosting of the RTT's logarithm on all that is known before a handshake."""
+    """Return a function that trains gradient boosting on the handshakes of given destinations and returns the
+    quantile `level` of the RTT for every handshake. The inputs are all that is known before a handshake."""
     day = 2 * np.pi * (rows.time_us % _DAY_US) / _DAY_US
     history = (
         known.place_last_us,
@@ -138,13 +139,13 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Return the RTO that Linux computes from a destination's stored RTT. It applies after the handshake."""
+    """Return the RTO that Linux computes from a destination's stored RTT, and uses after handshakes only."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield each predictor's RTTs for `rows`. Without an earlier RTT of the destination, predictors that
+    """Yield the RTTs for `rows` by each predictor. Without an earlier RTT of the destination, predictors that
     do not learn use the median RTT of other destinations."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
@@ -164,7 +165,8 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return each predictor's first RTOs: with hop counts (passive opens) and without (active opens)."""
+    """Return the first RTOs by each predictor in two lists: for passive opens, where the number of hops is
+    known, and for active opens, where it is not."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
