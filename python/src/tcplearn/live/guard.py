@@ -260,9 +260,9 @@ class Guard:
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return the counts `ours` of connections with RTO floors, less those of the places (prefixes) to which
-        the guard now gives no floors, because they get none in the next step. `before` has the counts of each
-        place when the counting of `ours` began."""
+        """Return the counts `ours` of connections with RTO floors, less those of the places (prefixes) to
+        which the guard now gives no floors, because they get none in the next step. `before` has the counts
+        of each place when the counting of `ours` began."""
         out = dict(ours)
         for key in self.places.stopped(now_s):
             had, place = before.get(key), seen.places.get(key)
