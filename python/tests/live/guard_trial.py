@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Measures the decisions of the guard of `tcplearn live` when floors do no harm, and on a virtual day:
 
-    PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_trial.py    # a minute
+    PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_trial.py    # two minutes
 
 For false alarms, connections that were recorded under the stock kernel (record_rounds.py) are drawn again
 and again, so that the connections that the guard takes for those with learned floors are stock too. The
@@ -27,7 +27,7 @@ from tcplearn.output.markdown import table_of
 
 ROUNDS = Path(__file__).with_name("rounds.csv")
 COUNT = 200
-PLANS = {"1 %, 10 %, 50 %, 95 %": Plan(least_s=0.0), "50 %, 95 %": Plan(steps=(0.5,), least_s=0.0)}
+PLANS = {"1 % to 95 %, in seven": Plan(least_s=0.0), "50 %, 95 %": Plan(steps=(0.5,), least_s=0.0)}
 CONNECTIONS = 5000
 _LOOK_EVERY = 20  # connections
 CALM = Connections(loss=0.0005)
