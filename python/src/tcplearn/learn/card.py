@@ -94,7 +94,8 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
         "threshold. The deployed threshold is the default of the classifier `mlp` with this model. The best "
         "threshold of a fold has the highest balanced accuracy on the other folds. `boosting` is gradient "
         "boosting on every feature; it shows what accuracy these features allow. At the best thresholds "
-        f"the model has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of its balanced accuracy.\n"
+        f"the model has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of the balanced accuracy of "
+        "`boosting`.\n"
     )
     yield (
         "The columns `congestion` and `random` are the recalls: the share of the losses of that cause that "
@@ -137,7 +138,7 @@ def _data(data: Dataset) -> Iterator[str]:
     yield "## Data\n"
     yield (
         f"The files have {data.read} fast recoveries in {len(data.scenarios)} scenarios. Recoveries in which "
-        f"no packet was lost ({data.spurious}) are left out, and the number from each scenario is limited. "
+        f"no packet was lost ({data.spurious}) are left out, and so are those of a scenario above a limit. "
         f"This leaves {len(data)} recoveries in {data.count} scenarios: {congested} losses by congestion "
         f"and {len(data) - congested} random losses. A loss counts as congestion if a queue dropped any "
         "packet of the window.\n"
@@ -265,8 +266,9 @@ def _history(result: Result, found: Fitted, command: str) -> Iterator[str]:
     )
     yield from _data(data)
     yield (
-        f"They belong to {found.connections} connections. m includes all recoveries of a connection that "
-        "the files have, also those in which no packet was lost, since a sender cannot leave them out.\n"
+        f"The recoveries belong to {found.connections} connections. m includes all recoveries of a "
+        "connection that the files have, also those in which no packet was lost, since a sender cannot leave "
+        "them out.\n"
     )
     yield "## Weights\n"
     yield (

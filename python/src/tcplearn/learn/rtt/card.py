@@ -96,9 +96,9 @@ def _lines(result: Result, command: str) -> Iterator[str]:
         f"{table.read} rows, {len(table)} with an RTT, of {len(table.destinations)} destinations; "
         f"{len(result.usable)} have hops and TTL. {len(result.rows)} handshakes, {len(result.of_first())} "
         f"of them the first with their destination. {options.folds} folds by destination: no model is "
-        "tested on destinations with which it was trained; the history of a place is what came before in "
-        "time, that of its neighbours in the prefix too. The intervals are from a bootstrap over "
-        "destinations.\n"
+        "tested on destinations with which it was trained. The history of a handshake has the earlier "
+        "handshakes with its destination and with others in the prefix. The intervals are from a bootstrap "
+        "over destinations.\n"
     )
     yield "## The paper's regression\n"
     yield (
@@ -138,7 +138,7 @@ def _model(result: Result) -> Iterator[str]:
     model = result.model
     yield (
         "RTO = constant + last × the last RTT + high × the high RTT (which rises at once and falls by an "
-        f"eighth), by the first line that applies, within {model.floor_us / 1000:g} ms and "
+        f"eighth), with the first row of the table that applies, within {model.floor_us / 1000:g} ms and "
         f"{model.cap_us / 1000:g} ms; history older than {model.max_age_us / 3_600_000_000:g} h is not "
         "used.\n"
     )
