@@ -192,8 +192,8 @@ def at_send(window: int) -> Iterator[str]:
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
     """Yield means over 200 series with a burst, in which up to `most` RTTs are multiplied by a factor from
     `low` to `high`: the RTOs of `conformal` and `jacobson` after the burst, and that of `conformal` 200
-    samples later, relative to before; and the later share of RTTs above `conformal`'s RTO, divided by the
-    chosen 1 %."""
+    samples later, each divided by that before the burst; and the share of RTTs after the burst above
+    `conformal`'s RTO, divided by the chosen 1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])
@@ -232,7 +232,7 @@ def tables(series: Series, steps: bool) -> str:
         table(head, ([row, *predicted.row(name, params)] for row, name, params in variants))
         for variants in (TRACKING, EXPERTS)
     )
-    head = "|rate / 1 %|within 0.7–1.3|wait / jacobson's|misses / jacobson's|missed again, %"
+    head = "|miss rate / 1 %|within 0.7–1.3|wait / jacobson's|misses / jacobson's|missed again, %"
     head += "|10 times up|wait|10 times down|wait" if steps else ""
     first = {f: after_steps(FIRST, {}, f)[1] for f in (10, 0.1)} if steps else {}
 
@@ -244,8 +244,9 @@ def tables(series: Series, steps: bool) -> str:
         return [row, *timed(series, name, params), *after]
 
     what = (
-        f"\nThe last four columns are for samples 51 to 150 after a tenfold step at 1 % ({2 * STEPS} steps): "
-        f"the miss rate\ndivided by 1 %, and the wait divided by that of `{FIRST}`."
+        f"\n- The last four columns are for samples 51 to 150 after the RTT became ten times or a tenth as "
+        f"long, with {2 * STEPS}\n  steps in each direction and a chosen miss rate of 1 %: the miss rate "
+        f"divided by 1 %, and the excess wait\n  divided by that of `{FIRST}`, the first released form."
         if steps
         else ""
     )
@@ -253,27 +254,32 @@ def tables(series: Series, steps: bool) -> str:
 
 The table has the prediction error of `tracking` and of its variants, divided by that of the better of
 `jacobson` (RFC 6298) and `last` (the last RTT) on the same samples. Columns "mean" have the geometric mean
-over {len(series)} series, and columns "worst" the worst series. For "full" the estimator runs over the
-whole series; for "50" and "100" it starts anew every 50 or 100 samples.
+of this ratio over {len(series)} series, and columns "worst" its largest value. For "full" the estimator runs
+over the whole series; for "50" and "100" it starts anew every 50 or 100 samples.
 
 {predictions}
 
 ## Experts
 
-The table has the prediction errors of variants of the estimator `experts`, on a grid of predictions fitted
-to the path, divided by those of the better of `jacobson` and `last`. The variants are alternatives that
-Nunes et al. 2014 name: the loss function of step 2 of their algorithm, and the rule by which step 4 shares
-weight ([experts](algorithms/experts.md)).
+The estimator `experts` predicts the weighted mean of fixed RTTs (experts); `experts/fitted` fits these RTTs
+to the first RTT of the path. The table has the prediction errors of `experts/fitted` and of its variants,
+divided by those of the better of `jacobson` (RFC 6298) and `last` (the last RTT). The variants have another
+loss function in step 2 of the algorithm of Nunes et al. 2014, or another rule in step 4, by which the
+experts share weight ([experts](algorithms/experts.md)). For "full" the estimator runs over the whole series;
+for "50" and "100" it starts anew every 50 or 100 samples.
 
 {experts}
 
 ## Timer
 
-The first two columns of the table are for `conformal` with a chosen miss rate of 1 %: the range of the miss
-rate divided by 1 %, over the series with {EXPECTED} or more expected misses, and on how many of them it is
-within 0.7 to 1.3. The next three columns are for the miss rate that `jacobson` has on each series: the
-excess wait (mean of RTO − sample where above 0) and the misses, both divided by those of `jacobson`, and
-how often the sample after a miss is missed too (all series together).{what}
+The table is for `conformal` and its variants. A miss is an RTT above the RTO. The excess wait is the mean of
+RTO − RTT, with 0 for a miss.
+- The first two columns are for a chosen miss rate of 1 %, on the series with {EXPECTED} or more expected
+  misses. The first has the lowest and the highest miss rate of a series, divided by 1 %. The second has the
+  number of series on which this ratio is from 0.7 to 1.3.
+- The next three columns are for a chosen miss rate that is the miss rate of `jacobson` on the same series.
+  They have the excess wait and the miss rate, both divided by those of `jacobson`, and the share of misses
+  after which the next sample is a miss too.{what}
 
 {table(head, (timer(*v) for v in TIMERS))}
 """
@@ -283,7 +289,7 @@ def generated() -> str:
     series = {f"{name}/{seed}": family(name, seed, ROWS) for name in FAMILIES for seed in SEEDS}
     periods = itertools.product((2, 10), (300, 1000, 3000))
     rows = table(
-        "|each|all|after up|after down|wait, ms|first: all|after up|after down|wait, ms",
+        "step|each level|all|after up|after down|wait, ms|first form: all|after up|after down|wait, ms",
         ([f"{f} times", f"{p} samples", *rows_of_steps(f, p)] for f, p in periods),
     )
     families = table(
@@ -292,23 +298,23 @@ def generated() -> str:
     )
     windows = itertools.product((0.01, 0.001), (1, 2, 5, 10, 50))
     waits = table(
-        "chosen|a round trip|before|at send|timeouts|`at-send`: at send|timeouts|within 0.7–1.3|"
+        "chosen|packets a round trip|before|at send|timeouts|`at-send`: at send|timeouts|within 0.7–1.3|"
         "`jacobson`: at send|timeouts",
         ([f"{m:.1%}", str(w), *timeouts(m, w)] for m, w in windows),
     )
     short = table(
-        "packets|a round trip|misses / 1 %|below 0.7|0.7–1.3|above 1.3",
+        "packets|packets a round trip|misses / 1 %|below 0.7|0.7–1.3|above 1.3",
         (
             [f"{n:,}", str(w), *short_flows(n, w)]
             for n, w in itertools.product((2000, 5000, FLIGHT_ROWS), (2, 10, 50))
         ),
     )
     sends = table(
-        "a round trip|`tracking`: mean|worst|`tracking/first`: mean|worst",
+        "packets a round trip|`tracking`: mean|worst|`tracking/first`: mean|worst",
         ([str(w), *at_send(w)] for w in (1, 2, 10)),
     )
     disturbances = table(
-        "|RTO 8–50 samples later|jacobson's|RTO 200–300 later|rate after, / 1 %",
+        "burst|RTO 8–50 samples later|jacobson's|RTO 200–300 later|miss rate after / 1 %",
         (
             ["1 to 20 samples, 5 to 50 times", *disturbed(20, 5, 50)],
             ["outage: 1 to 30 samples, 2,000 times", *disturbed(30, 2000, 2000)],
@@ -329,57 +335,71 @@ bench/ablation.py FOLDER` prints the same tables for any folder of traces.
 {tables(series, steps=True)}
 ## By family
 
-For each family of series, the table has the prediction error divided by that of the better of `jacobson`
-and `last`, and the excess wait of the timer at the miss rate of `jacobson`, divided by that of `jacobson`.
-The wait is given where `jacobson` misses 20 samples or more.
+The table compares `tracking` and `conformal` with their first released forms, `tracking/first` and
+`conformal/first`, on each family of series. For the two forms of `tracking` it has the prediction error,
+divided by that of the better of `jacobson` (RFC 6298) and `last` (the last RTT). For the two forms of
+`conformal` it has the excess wait (mean of RTO − RTT, with 0 for an RTT above the RTO), divided by that of
+`jacobson`; their chosen miss rate is the one that `jacobson` has. Only series on which `jacobson` misses 20
+samples or more count for the wait, so some cells are empty.
 
 {families}
 
 ## Prediction at the time of sending
 
 The table has the error of the prediction in force when the packet was sent, divided by that of the better
-of `jacobson` and `last`, in flows with the given number of packets per round trip (seeds 0 to 2). With ten
-packets the noise of these families of series cannot be predicted, and an average is the best prediction.
+of `jacobson` (RFC 6298) and `last` (the last RTT), in flows with the given number of packets per round trip.
+The RTTs of the flows are the generated series with seeds 0 to 2. With ten packets per round trip the noise
+of these series cannot be predicted, and an average is the best prediction.
 
 {sends}
 
 ## Rows of steps
 
-The table is for `conformal` with a chosen miss rate of 1 %, and for `conformal/first`, its first form, on
-one generated series. The RTT has 100 constant levels, alternately higher and lower. The columns have the
-miss rate divided by 1 %, over all samples and over samples 51 to 150 after a step up or down, and how much
-longer than the RTT the timer waits on average.
+The table compares `conformal` with its first released form, `conformal/first`, for a chosen miss rate of
+1 %. Each row is for one generated series with 100 levels of the RTT, alternately 20 ms and 2 or 10 times as
+much, with some noise; a level lasts for the given number of samples. For each form the table has the miss
+rate divided by 1 %, over all samples, over samples 51 to 150 after a step up, and over samples 51 to 150
+after a step down. "Wait" is the mean of RTO − RTT, with 0 for an RTT above the RTO.
 
 {rows}
 
 ## Misses and timeouts
 
-The table is for flows that always have data to send, with the given number of packets per round trip, on
-the same families (seeds 0 to 2, {FLIGHT_ROWS:,} packets, order kept). All numbers but the counts of series
-are in % of samples. "Before" is the share of samples above the RTO in force just before the sample, for
-which `conformal` keeps the chosen rate. "At send" is the share above the RTO in force when the segment was
-sent, for which `conformal/at-send` keeps it. "Timeouts" are spurious timeouts of a timer that each ACK
-restarts. "Within 0.7–1.3" is the number of series on which the rate of `conformal/at-send` is 0.7 to 1.3
-times the chosen one.
+The table is for flows that always have data to send, with the given number of packets per round trip. Their
+RTTs are the generated series with seeds 0 to 2, of {FLIGHT_ROWS:,} packets each; the path keeps the order.
+- *Chosen*: the chosen miss rate of `conformal` and `conformal/at-send`.
+- *Before*: the share of samples above the RTO in force just before the sample, in %. `conformal` keeps this
+  share at the chosen rate.
+- *At send*: the share of samples above the RTO in force when the segment was sent, in %. `conformal/at-send`
+  keeps this share at the chosen rate.
+- *Timeouts*: the spurious timeouts of a timer that each ACK restarts, in % of samples.
+- *Within 0.7–1.3*: the number of series on which the "at send" share of `conformal/at-send` is 0.7 to 1.3
+  times the chosen rate.
 
 {waits}
 
-The next table is for `conformal/at-send` with a chosen miss rate of 1 % in shorter flows. It has the share
-of samples above the RTO in force when the segment was sent, divided by 1 %, and on how many of the 57
-series this ratio is below, within and above 0.7 to 1.3. The estimator learns once in a flight; 2,000
-packets, fifty in a round trip, are only 40 flights.
+The next table is for `conformal/at-send` with a chosen miss rate of 1 % in flows of 2,000 to {FLIGHT_ROWS:,}
+packets. It has the mean share of samples above the RTO in force when the segment was sent, divided by 1 %.
+The last three columns have the numbers of series, of 57, on which this ratio is below 0.7, from 0.7 to 1.3,
+and above 1.3. The estimator learns once in a flight; 2,000 packets, fifty in a round trip, are only 40
+flights.
 
 {short}
 
 ## Bursts, outages, heavy tails
 
-The table is for `conformal` with a chosen miss rate of 1 % on a path of 50 ms with 5 % of noise, in 200
-runs. It has the RTO after a burst of longer RTTs, divided by the RTO before the burst.
+The table is for a path of 50 ms with 5 % of noise, on which some RTTs in a row are the given number of times
+longer (a burst). It has means over 200 series: the RTO of `conformal` and that of `jacobson` 8 to 50 samples
+after the burst, and the RTO of `conformal` 200 to 300 samples after it, each divided by the RTO of the same
+estimator before the burst. The last column is the miss rate of `conformal` after the burst, divided by the
+chosen 1 %.
 
 {disturbances}
 
-The table is for 100,000 RTTs with a Pareto tail: the excess wait of `conformal` for a miss rate of 1 %, on
-series where `jacobson` misses about 5 %.
+The table is for three series of 100,000 RTTs that have a Pareto tail with the given exponent. It has the
+miss rate of `conformal`, of which 1 % was chosen, and that of `jacobson`, which is about 5 %. The last column
+is the excess wait of `conformal` (mean of RTO − RTT, with 0 for an RTT above the RTO), divided by that of
+`jacobson`.
 
 {tails}
 """

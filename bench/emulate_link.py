@@ -72,8 +72,8 @@ class Emulated:
     def run(
         self, folder: Path, rate_mbps: float | None, server: list[str], client: list[str], port: int
     ) -> int:
-        """Run the commands `server` and `client` at the ends of the link, and return the number of packets
-        that crossed it. If `rate_mbps` is None, the link has no rate limit."""
+        """Run the command `server`, which listens on `port`, and `client` at the ends of the link; return the
+        number of packets that crossed it. If `rate_mbps` is None, the link has no rate limit."""
         path, result = folder / "path.toml", folder / "result.json"
         path.write_text(
             f"[hop.link]\nqueue_packets = 1000\n{f'rate_mbps = {rate_mbps}' if rate_mbps else ''}\n"

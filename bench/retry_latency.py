@@ -48,10 +48,10 @@ def hindsight(trace: Trace, needless: float) -> Played:
 
 
 def at(curve: list[Played], needless: float, key: str) -> float:
-    """Return the response time `key` ("p99" or "p99.9"), in us, that a package would have with `needless`
-    spurious retransmissions per request. It is interpolated in logarithms between the results `curve` of the
-    package's settings. Outside of their range, it is that of the nearest setting; below the range this
-    favours the package."""
+    """Return the response time `key` ("p99" or "p99.9"), in us, that a hedging package would have with
+    `needless` spurious retransmissions per request. It is interpolated in logarithms between `curve`, the
+    results with the package's settings. Outside of their range, it is that of the nearest setting; below the
+    range this favours the package."""
     least = 1e-5
     points = sorted((max(p.needless, least), p.time_us(key)) for p in curve)
     x, y = (np.log([p[k] for p in points]) for k in (0, 1))
@@ -73,8 +73,8 @@ def peers(trace: Trace) -> dict[str, list[Callable[[], Policy]]]:
 
 
 def compared(trace: Trace) -> list[dict[str, object]]:
-    """Return a row (dict) for each setting of the retry timer, with its response times on `trace` and those
-    of the fixed wait and of the packages at the same number of spurious retransmissions per request."""
+    """Return a row (dict) for each setting of tcplearn's retry timer, with its response times on `trace`, and
+    those of the hedging packages and the best fixed wait with as many spurious retransmissions."""
     curves = {name: [play(trace, make()) for make in makes] for name, makes in peers(trace).items()}
     rows = []
     settings = [
@@ -105,8 +105,8 @@ def mean(ratios: list[float]) -> float:
 
 
 def table(rows: list[dict[str, object]], names: list[str]) -> None:
-    """Print, for each setting of the retry timer in `rows`, the ratios of its response times to those of the
-    packages `names` and of the fixed wait, as geometric means over traces."""
+    """Print, for each setting of tcplearn's retry timer in `rows`, the ratios of its response times to those
+    of the hedging packages `names` and of the best fixed wait, as geometric means over traces."""
     head = [f"{name} {key}" for name in [*names, "fixed"] for key in KEYS]
     print(
         f"{'setting':28}{'needless':>10}{'kept':>7}"

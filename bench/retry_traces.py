@@ -24,7 +24,8 @@ class Trace:
     """Holds the requests of a trace in order. Times and latencies are in us. The lists `level_us`, `pause_us`
     and `loss` have a value for each period of `step_us`. A transmission is lost with the probability `loss`
     of its period; otherwise the latency of its answer is the period's `level_us` times
-    `noise[copy][request]`. If the server pauses, the latency counts from the end of the pause, `pause_us`."""
+    `noise[copy][request]`, and counts from `pause_us`, the end of a pause of the server, if it is later than
+    the transmission."""
 
     name: str
     start_us: list[int]

@@ -23,9 +23,9 @@ RATE = 0.001
 
 
 class CountedRecovery(QuicPacketRecovery):
-    """Adds a count of spurious probes to aioquic's own loss recovery. A probe is spurious if the packet had
-    arrived and its acknowledgement was late or lost. One packet at a time is followed until it is
-    acknowledged; packets sent before the handshake is confirmed are not counted."""
+    """Adds a count of spurious probes to aioquic's own loss recovery. A probe is spurious if the probed
+    packet or an earlier probe had arrived, and its acknowledgement was late or lost. One packet at a time is
+    followed until it is acknowledged; packets sent before the handshake is confirmed are not counted."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)

@@ -160,7 +160,7 @@ async def main(requests: int, seed: int) -> None:
             took = await times_ms(client, url, requests)
         print(f"{name:7} median {took[requests // 2]:5.1f} ms, p99 {took[requests * 99 // 100]:6.1f} ms")
     counts = hedged.counts()
-    print(f"{counts['resends']} second copies in {requests} requests, {counts['needless']} of them needless")
+    print(f"{counts['resends']} second copies in {requests} requests, {counts['needless']} of them spurious")
     server.close()
 
 

@@ -66,7 +66,7 @@ def run(client: socket.socket, queries: int, name: str, timer: tcplearn.RetryTim
     took.sort()
     counts = timer.counts
     print(
-        f"{counts['answers']} answers, {counts['resends']} resends, {counts['needless']} of them needless; "
+        f"{counts['answers']} answers, {counts['resends']} resends, {counts['needless']} of them spurious; "
         f"median {took[queries // 2] / 1e3:.1f} ms, p99 {took[queries * 99 // 100] / 1e3:.1f} ms: {name}"
     )
 

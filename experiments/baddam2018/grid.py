@@ -63,8 +63,8 @@ def version_of(estimator: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """The downloads with one of the kernels (cubic, reno or vegas) and one version of the RTT estimator at
-    one end of the connection, in the order of the runs."""
+    """The downloads with one kernel, named by its congestion control (cubic, reno or vegas), and one version
+    of the RTT estimator at one end of the connection, in the order of the runs."""
 
     kernel: str
     version: str
@@ -151,8 +151,8 @@ def _sanity(runs: Sequence[Run], folder: Path) -> str:
 
 
 def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
-    """Returns a chart with a point for each download, by kernel and traffic: `metric` is on the x axis, which
-    has the title `axis`."""
+    """Returns a chart with a panel for each kernel and traffic, and in it a point for each download. The x
+    axis, with the title `axis`, shows `metric`. `parts` has the downloads by scenario title."""
     import altair as alt
 
     ends = {"": "stock", "sender": "at the sender", "receiver": "at the downloader"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares our results with everything that baddam2018 prints. Runs downloads of the paper's length in ns-3,
-for the paper's charts."""
+"""Compares our results with everything that the paper baddam2018 prints. For the paper's charts, lists runs
+in ns-3 of downloads that take about as long as the paper's."""
 
 from __future__ import annotations
 

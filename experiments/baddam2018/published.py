@@ -48,8 +48,8 @@ def charts(folder: Path) -> list[Chart]:
 
 
 def fits(folder: Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns the figures of each kernel's fit as text: those that the paper prints (section Solution), and
-    those that its authors' logs give (section Logs), from `folder`/published.csv."""
+    """Returns the figures of the fits in `folder`/published.csv as text, by source, kernel and quantity. The
+    source is "Solution" (the paper prints them in this section) or "Logs" (its authors' logs give them)."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for row in _rows(folder / "published.csv"):
         if row["of"] == "regression":

@@ -34,8 +34,8 @@ class Draw(random.Random):
 
 
 def _common(draw: Draw) -> tuple[Json, Json]:
-    """Returns the values that every path has: its hop, without losses, and the keys of the scenario that it
-    changes."""
+    """Returns drawn values that every path has: a hop without losses, as a table, and values for keys of the
+    scenario file."""
     rtt_ms = draw.between(4, 250)
     forward = draw.some(0.3, 0.7)
     hop: Json = {
@@ -186,8 +186,8 @@ FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
 
 
 def paths(name: str) -> Iterator[tuple[str, str, Json, Json]]:
-    """Yields, for each path of the set `name`: its family, its name, its table, and the keys of the scenario
-    that it changes."""
+    """Yields, for each path of the set `name` ("tuning" or "kept"): its family, its name, its description as
+    a TOML table, and the values that it gives to keys of the scenario file."""
     for family, (_, rule, jitters) in FAMILIES.items():
         for number in range(1, EACH + 1):
             draw = Draw(f"{SETS[name]} {family} {number}")
@@ -207,7 +207,7 @@ def _toml(value: Any) -> str:
 
 
 def scenario(name: str) -> str:
-    """Returns the text of the scenario file with the paths of the set `name`; it extends common.toml."""
+    """Returns the text of the ns-3 scenario file with the paths of the set `name` ("tuning" or "kept")."""
     drawn = list(paths(name))
     names = ",\n".join(f'  "{path}"' for _, path, _, _ in drawn)
     lines = [

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs some of the kept paths in the lab (a real Linux kernel), and compares the results with ns-3's."""
+"""Compares results in the lab (a real Linux kernel) with ns-3's, on some paths of the set `kept` (the drawn
+paths that were not used for tuning)."""
 
 from __future__ import annotations
 

@@ -131,8 +131,8 @@ class Drawing:
         self._seeds = rng.integers(0, paths.seeds, (*self._paths.shape, paths.seeds))
 
     def _means(self, values: Floats, family: str) -> tuple[Floats, Floats, Floats]:
-        """Returns the means over seeds of the family's paths, those in each bootstrap sample (samples × drawn
-        paths), and the index of the path to which each of the latter belongs."""
+        """Returns the mean over seeds for each of the family's paths, the same means in each bootstrap sample
+        (samples × drawn paths), and the index of each drawn path."""
         order = [family_of(self.paths.names[k]) for k in self._paths[0]]
         chosen = [k for k, of in enumerate(order) if family in ("", of)]
         paths = self._paths[:, chosen]

@@ -176,8 +176,8 @@ def _described(table: Mapping[str, Any], more: Mapping[str, Any]) -> str:
 
 
 def _worst(kept: Paths) -> Iterator[Row]:
-    """Yields rows on the three paths where each of our timers has the largest ratio to stock in the slowest 2
-    % of response times."""
+    """Yields table rows: for each of our timers, the three paths on which the mean of the slowest 2 % of
+    response times is largest relative to that under stock Linux's timer."""
     for timer in OURS:
         for path in sorted(kept.names, key=lambda path: -kept.mean(path, timer, SLOW))[:3]:
             texts = ("{} ({}-{})".format(*map(ratio, kept.bounds(path, timer, of))) for of in (P99, SLOW))
@@ -185,8 +185,8 @@ def _worst(kept: Paths) -> Iterator[Row]:
 
 
 def _beside(tuning: Paths, kept: Paths) -> str:
-    """Returns a table with the figures of each timer on the paths for tuning and on those kept; "" without
-    paths for tuning."""
+    """Returns a table with the figures of each timer on the paths of the sets `tuning` and `kept` (which was
+    not used for tuning); "" if `tuning` has no paths."""
     if not tuning.names:
         return ""
     each = {"tuning": Drawing(tuning), "kept": Drawing(kept)}
@@ -198,7 +198,7 @@ def _beside(tuning: Paths, kept: Paths) -> str:
 
 
 def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
-    """Returns the template's variables for the page's section on the lab; none without runs in the lab."""
+    """Returns the template's variables for drawn.md's section on the lab; {} without runs in the lab."""
     timers = ("stock:rto_min_us=5000", *OURS)
     if not measured.names:
         return {}

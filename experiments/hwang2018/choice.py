@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Evaluates settings of the loss classifier `history` in ns-3, on networks that no result of simulated.md is
-from. `history` combines a neural network's outputs for a loss and for earlier losses of the connection. The
-rule in calibration.toml chooses its threshold and checks the weight of earlier losses."""
+"""Evaluates settings of the loss classifier `history` in ns-3, on networks that are not used in simulated.md.
+`history` combines a neural network's outputs for a loss and for earlier losses of the connection. The rule in
+calibration.toml chooses its threshold and checks the weight of earlier losses."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ KINDS = (
     ("newreno", "oracle", JUDGED),
     ("cubic", "cubic-oracle", ("cubic-history",)),
 )
-HEAD = ("criterion", "sender", "limit", "ours (of several conditions the worst)", "where", "")
+HEAD = ("criterion", "sender", "limit", "ours, in the worst condition", "worst condition", "verdict")
 
 
 def judged(
@@ -76,10 +76,10 @@ def rows(found: Sample) -> Iterator[list[str]]:
         own = at.at(sender)
         for what, base, least in (
             ("its own without loss", lossless.at(sender), OVER_LOSSLESS),
-            ("Veno's, β 5", at.at("veno-5"), OVER_VENO),
+            ("Veno's (β 5)", at.at("veno-5"), OVER_VENO),
             ("the oracle's", at.at("oracle"), OVER_ORACLE),
         ):
-            yield judged(f"goodput at 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least)
+            yield judged(f"goodput at loss 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least)
     for plain, oracle, ours in KINDS:
         for sender in ours:
             yield from no_harm(found.at(scenario="harm"), plain, oracle, sender)
@@ -108,11 +108,11 @@ def no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[lis
             text = f"random loss, {name}: drops per delivered packet over {whose}"
             yield judged(text, sender, over(runs, base, DROPS, DROPS_ADDED), most=HARM)
     for name, base, least in (("the oracle", oracle, NEIGHBOUR), ("BBR", "bbr", NEIGHBOUR_BBR)):
-        text = f"random loss: neighbour's goodput, over what it has beside {name}"
+        text = f"random loss, shared: neighbour's goodput over that beside {name}"
         yield judged(text, sender, over(lossy, base, "beside_goodput_mbps"), least)
     jain = {where: here.at(sender).mean("jain_index") for where, here in shared.conditions().items()}
     yield judged("no random loss, shared: Jain's index", sender, jain, JAIN)
-    text = "no random loss, shared: Jain's index over two plain senders'"
+    text = "no random loss, shared: Jain's index over that of two plain senders"
     yield judged(text, sender, over(shared, plain, "jain_index"), JAIN)
 
 

@@ -55,7 +55,8 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 def compared(here: Sample, where: str) -> list[list[str]]:
     """Returns a table row for each loss classifier from `here`, the runs in the condition `where`. A row has
     the ratio of each metric of the sender that cuts its window by the probability of congestion to that of
-    the sender that keeps or halves it, and ratios to NewReno and to the oracle."""
+    the sender that keeps or halves its window, and ratios to NewReno and to the oracle (which knows each
+    loss's cause)."""
     rows = []
     for decided, cut in PAIRS.items():
         own, base = here.at(cut), here.at(decided)
@@ -68,7 +69,7 @@ def ratios(
     own: Sample, base: Sample, metrics: Sequence[str] = METRICS, by: tuple[str, ...] = ()
 ) -> list[str]:
     """Returns, as text, the ratio of each metric of the runs `own` to that of the runs `base`, or "" for a
-    metric that the runs do not have."""
+    metric that the runs do not have. Runs with the same number and the same labels `by` form a pair."""
     plus = {criteria.DROPS: criteria.DROPS_ADDED}
     return [
         str(own.over(base, name, by=by, plus=plus.get(name, 0.0))) if base and name in own[0].metrics else ""
@@ -79,7 +80,7 @@ def ratios(
 def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
     """Returns, as text, ratios of the runs `own` to other senders' runs in `here`: the goodput and the queue
     drops to those of NewReno, and the goodput and the competing transfer's goodput to those with the oracle
-    (which knows each loss's cause)."""
+    (which knows each loss's cause). Runs with the same number and the same labels `by` form a pair."""
     return [
         *ratios(own, here.at("newreno"), ("goodput_mbps", criteria.DROPS), by),
         *ratios(own, here.at("oracle"), ("goodput_mbps", "beside_goodput_mbps"), by),

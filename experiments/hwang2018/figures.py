@@ -39,8 +39,8 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
     has, for each sender, a loss rate and the paper's goodput at this rate divided by that without loss."""
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
     for file, senders, who in (
-        ("05", PAPERS, "NewReno's kind"),
-        ("05-others", OTHERS, "other senders"),
+        ("05", PAPERS, "NewReno, Veno and ML-TCP"),
+        ("05-others", OTHERS, "other congestion controls"),
     ):
         lossless = {name: five.at(name, loss_rate=0.0).mean("goodput_mbps") for name in senders}
         points = [
@@ -48,15 +48,15 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
             for name, (rate, share) in printed.items()
             if lossless.get(name)
         ]
-        title = f"Figure 5: goodput against the loss rate, {who}"
+        title = f"Figure 5: goodput by random loss rate, {who}"
         yield from _lines(f"figure-{file}", title, five, "loss_rate", senders, "loss rate", printed=points)
     yield from _over_time(five.at(loss_rate=OVER_TIME_AT))
     seven, nine = seven.at(loss_rate=1e-2), nine.at(loss_rate=1e-2)
-    title = "Figure 7: goodput against the RTT at a loss rate of 0.01"
+    title = "Figure 7: goodput by RTT at a random loss rate of 0.01"
     yield from _lines("figure-07", title, seven, "rtt_ms", BY_RTT, "RTT, ms")
-    title = "Figure 8: goodput over that of 30 ms at a loss rate of 0.01"
+    title = "Figure 8: goodput over that at an RTT of 30 ms, at a random loss rate of 0.01"
     yield from _lines("figure-08", title, seven, "rtt_ms", BY_RTT, "RTT, ms", over=30.0)
-    title = "Figure 9: goodput beside UDP at a loss rate of 0.01"
+    title = "Figure 9: goodput beside UDP traffic at a random loss rate of 0.01"
     yield from _lines("figure-09", title, nine, "udp_share", BESIDE_UDP, "UDP's share of 5 Mbit/s")
 
 
@@ -64,10 +64,10 @@ def lab(found: Sample) -> Iterator[Figure]:
     """Yields two charts of goodput against the random loss rate in the lab: one of the senders based on
     NewReno and one of those based on CUBIC, each with other senders for comparison."""
     for file, of, base, others in (
-        ("lab-figure-05", "NewReno's kind", "reno", ("veno", "westwood", "vegas", "bbr")),
-        ("lab-figure-05-cubic", "CUBIC's kind", "cubic", ("bbr",)),
+        ("lab-figure-05", "ML-TCP over NewReno", "reno", ("veno", "westwood", "vegas", "bbr")),
+        ("lab-figure-05-cubic", "ML-TCP over CUBIC", "cubic", ("bbr",)),
     ):
-        title = f"Goodput against the loss rate, {of}"
+        title = f"Goodput by random loss rate, {of} and others"
         plain = [f"{other}+none" for other in others]
         senders = [name for name in found.senders() if name.startswith(f"{base}+") or name in plain]
         yield from _lines(file, title, found, "loss_rate", senders, "loss rate")
@@ -86,8 +86,8 @@ def _lines(
     file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
     *, over: float | None = None, printed: Sequence[Json] = (),
 ) -> Iterator[Figure]:  # fmt: skip
-    """Yields a chart of the senders' goodput against the label `key`. If `over` is given, the goodput is
-    divided by that at the value `over` of the label. `printed` has points of the paper."""
+    """Yields a chart of the senders' goodput against the runs' label `key` (such as `loss_rate`). If `over`
+    is given, the goodput is divided by that at the label's value `over`. `printed` has the paper's points."""
     import altair as alt
 
     rows: list[Json] = []
@@ -135,7 +135,7 @@ def _over_time(found: Sample) -> Iterator[Figure]:
     chart = alt.Chart(alt.InlineData(values=rows)).mark_line()
     x = alt.X("t:Q", title="time, s").scale(zero=False)
     chart = chart.encode(x=x, y=alt.Y("y:Q", title="cwnd, kB, mean over a second"), color=_colour(rows))
-    title = "Figure 6: cwnd over time at a loss rate of 0.01"
+    title = "Figure 6: cwnd over time at a random loss rate of 0.01"
     yield _figure("figure-06", title, chart.properties(width=420, height=260))
 
 
@@ -164,7 +164,7 @@ def windows(found: Sample) -> Iterator[Figure]:
         panel = alt.Title(name_of(name), anchor="start", fontSize=12)
         panels.append(alt.layer(*layers).properties(width=330, height=150, title=panel))
     if panels:
-        title = "Windows at a loss rate of 0.01, one run"
+        title = "cwnd and decisions in one run at a random loss rate of 0.01"
         yield _figure("lab-windows", title, alt.concat(*panels, columns=2))
 
 

@@ -104,12 +104,12 @@ def _criteria(found: Sample) -> Iterator[list[str]]:
             ("Veno's", at_lossy.at("veno+none"), criteria.OVER_VENO),
         ):
             yield criteria.judged(
-                f"goodput at 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least
+                f"goodput at loss 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least
             )
         plain = at_lossless.at(base_of(sender)).total("retransmitted_packets")  # sums, as drops are bursty
         resent = Estimate(without.total("retransmitted_packets") / plain) if plain and without else Estimate()
         text = "no random loss: retransmissions over the plain sender's"
         yield criteria.judged(text, sender, resent, most=criteria.HARM)
     other, of = (round(found.total(name)) for name in ("decision_differences", "loss_decisions"))
-    what, counted = "decisions that the core gives otherwise on the logged ACKs", f"{other} of {of} decisions"
+    what, counted = "decisions that differ outside the kernel, on logged ACKs", f"{other} of {of} decisions"
     yield [what, "all", "0", counted, "", "missed" if other else "met"]

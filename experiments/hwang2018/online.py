@@ -79,8 +79,8 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 def between(found: Sample, start: float, end: float) -> dict[Any, float]:
     """Returns the goodput in Mbit/s between the times `start` and `end` in seconds, by run number. `found`
-    has the runs of one sender: for each number one that ends at `start` and one that ends at `end`. Until
-    `start` both are the same."""
+    has two runs of one sender for each number: one ends at `start`, the other at `end`. Until `start` the two
+    runs are equal."""
     sums = {
         at: {run.run: at * run.metrics["goodput_mbps"] for run in found.at(duration_s=at)}
         for at in (start, end)

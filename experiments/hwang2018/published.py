@@ -39,7 +39,7 @@ def verdict(printed: str, ours: Estimate) -> str:
 
 
 def rows(found: Sample, trained: Sequence[Sequence[str]], folder: Path) -> Iterator[list[str]]:
-    """Yields a table row for each number or comparison in hwang2018: the paper's, ours and the verdict.
+    """Yields a table row for each number or comparison in hwang2018: the paper's value, ours and the verdict.
     `trained` are the rows of the table of the classifier's accuracy in training and in the test."""
     for row in read(folder / "published.csv"):
         ours, paper = _ours(found, trained, row), row["printed"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Selects runs of the paper hwang2018 by sender and condition, and computes means and ratios over runs."""
+"""Selects our runs for the paper hwang2018 by sender and condition, and computes means and ratios over
+runs."""
 
 from __future__ import annotations
 

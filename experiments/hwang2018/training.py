@@ -56,7 +56,7 @@ def tables(found: Sample) -> dict[str, list[list[str]]]:
         return {}
     draw = np.random.default_rng(1)
     even = [draw.choice(rows, fewest, replace=False) for rows in causes]
-    trained = (("as they come", causes), ("as many of each cause", even))
+    trained = (("all", causes), ("equally many of each cause", even))
     return {
         "trained": [_tried(what, events.rows(np.sort(np.concatenate(rows)))) for what, rows in trained],
         "by_rate": list(_by_rate(events, rates, causes)),

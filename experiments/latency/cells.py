@@ -34,8 +34,8 @@ class Sample:
     """Response times in groups (blocks of requests, or runs); the bootstrap draws whole groups."""
 
     def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
-        """Takes the slowest response times of each group, in ms, and the number of all its response times
-        (`sizes`)."""
+        """Takes the slowest response times of each group, in ms (`times_ms`), and the number of all response
+        times of each group (`sizes`)."""
         every = np.concatenate(times_ms)
         slowest = np.argsort(-every, kind="stable")[: int(np.ceil(sum(sizes) * KEPT)) + 1]
         self._values = every[slowest]
@@ -79,7 +79,8 @@ class Sample:
 
 @dataclass(frozen=True)
 class Timer:
-    """The measurements of one timer over one path: response times, and counts of each run."""
+    """The measurements of one timer over one path: response times, and each run's numbers of requests,
+    segments and retransmissions."""
 
     whole: Sample
     halves: tuple[Sample, Sample]
@@ -147,8 +148,8 @@ class Cell:
         return bool(self.timers[STOCK].resends.sum() >= 0.01 * self.requests_of(STOCK))
 
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
-        """Returns how often bootstrap samples contain each group of `timer`: of all its runs if `half` is
-        None, or of one half of them (0 or 1)."""
+        """Returns how often bootstrap samples contain each group of response times under `timer`: from all
+        runs if `half` is None, or from one half of them (0 or 1)."""
         of = self.timers[timer]
         return (of.whole if half is None else of.halves[half]).drawn()
 

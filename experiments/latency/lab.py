@@ -70,8 +70,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the batches of runs of docs/latency.md; with a `profile`, only the batch of the wired path with
-    this profile."""
+    """Returns the batches of runs of docs/latency.md or, if `profile` is not "", only the runs of the path
+    `wired` under this profile (a named set of changes to the scenario file)."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:
@@ -92,7 +92,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def timer_of(algorithm: str) -> str:
-    """Returns the title that the page uses for the timer in `algorithm`, the lab's name of an algorithm."""
+    """Returns docs/latency.md's title for the timer in `algorithm`, the lab's name of an algorithm."""
     _, first, *more = algorithm.split("+")
     if "linear" in more:
         return "thin linear"
@@ -196,8 +196,8 @@ def _wired(c: Cell) -> str:
 def _other_paths(
     values: Sequence[float], text: Callable[[float], str], scale: Callable[[Any], Any] = np.asarray
 ) -> str:
-    """Returns, as text, the interval in which the mean over other similar paths can be expected, from a
-    bootstrap over the `values`, one for each path."""
+    """Returns, as text, a bootstrap interval of the mean over other paths like the measured ones. `values`
+    has a value for each measured path, `scale` is applied to the means, and `text` formats each end."""
     low, high = interval(scale(means_drawn(values, SEED, DRAWS)))
     return f"; other paths like these: {text(low)} to {text(high)}"
 

@@ -174,8 +174,8 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields rows of p99 and p99.9 of the requests after the learning phase, relative to the best fixed
-    rto_min."""
+    """Yields table rows with p99 and p99.9 of the response times to requests after a connection's learning
+    phase, relative to those with the best fixed rto_min."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)

@@ -36,8 +36,8 @@ def criteria(rows: Sequence[Row]) -> str:
 
 
 def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[Row]:
-    """Yields rows of criteria relative to Linux's own timer. `tail` describes paths on which that timer
-    retransmits for at least 1 % of requests, `elsewhere` describes the others."""
+    """Yields table rows of criteria for response times relative to those under Linux's own timer. `tail`
+    describes paths on which that timer retransmits for at least 1 % of requests, `elsewhere` the others."""
     lost = [c for c in cells if c.reaches_the_tail]
     rest = [c for c in cells if not c.reaches_the_tail]
     first = [c for c in cells if c.path == "wired"]

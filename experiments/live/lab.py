@@ -37,8 +37,8 @@ ANSWERS_LIMIT, DROPS_LIMIT = 0.98, 1.1
 
 
 def batches(folder: Path, profile: str) -> list[LabRuns]:
-    """Returns the batches of runs of the page; with a `profile`, only the batch of the wired path with this
-    profile."""
+    """Returns the batches of runs of experiments/live/lab.md or, if `profile` is not "", only the runs of the
+    path `wired` under this profile (a named set of changes to the scenario file)."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
     def of(stem: str, profile: str) -> LabRuns:
@@ -143,8 +143,8 @@ def _overrun(kernel: str, timer: str, found: Drawn) -> list[str]:
 
 
 def _over(c: Cell, timer: str, figure: str) -> Drawn:
-    """Returns the ratio of `figure` under `tcplearn live` to `figure` under `timer`, with bootstrap
-    samples."""
+    """Returns the ratio of `figure` (such as the p99 response time) under `tcplearn live` to that under
+    `timer` on the path `c`, with bootstrap samples."""
     (ours, ours_drawn), (other, other_drawn) = (c.ratio(name, figure) for name in (OURS, timer))
     return ours / other, ours_drawn / np.asarray(other_drawn)
 

@@ -33,7 +33,7 @@ from experiments.nunes2014.runs import (
 BASE = "jacobson/freebsd-2.2:sampling=every-ack"
 CLOCK = "one-per-rtt/bsd-500ms"
 #: What nunes2014's predictor (the "experts") is given as an RTT sample, by the name of the timing.
-GIVEN = {CLOCK: "the count", f"{CLOCK}/less-one": "the count less one", f"{CLOCK}/time": "the RTT"}
+GIVEN = {CLOCK: "clock count", f"{CLOCK}/less-one": "clock count − 1", f"{CLOCK}/time": "RTT"}
 
 #: The profile whose runs have the paper's duration.
 WHOLE = "whole"
@@ -85,7 +85,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 def label(run: Run) -> str:
     """Returns the name of the run's algorithm in tables and figures."""
-    return f"{EXPERTS}: given {GIVEN[run.labels['timing']]}" if run.algorithm == EXPERTS else name(run)
+    return f"{EXPERTS}: fed {GIVEN[run.labels['timing']]}" if run.algorithm == EXPERTS else name(run)
 
 
 def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
@@ -125,7 +125,7 @@ def _sizes(runs: Sequence[Run]) -> Iterator[list[str]]:
     base = BASE.partition(":")[0]
     for size in SIZES:
         for given in GIVEN.values():
-            experts, cells = f"{EXPERTS}: given {given}", []
+            experts, cells = f"{EXPERTS}: fed {given}", []
             for metric in SCORED.values():
                 found = _together(runs, sized(metric, size), (base, experts))
                 pairs = Pairs([of[base] for of in found], [of[experts] for of in found])
@@ -146,7 +146,7 @@ def _durations(runs: Sequence[Run]) -> Iterator[list[str]]:
                 f"{one.base[0].parameters['duration_s'] / 60:.1f}",
                 one.rtt_ticks,
                 one.mean("rtt_variance_ticks2"),
-                *(one.pairs(SCORED[scored]).both() for scored in ("the count", "the RTT")),
+                *(one.pairs(SCORED[scored]).both() for scored in ("the clock count", "the RTT")),
                 one.pairs("retransmitted_share").both(".1%"),
                 one.pairs("timeouts").both(),
             ]

@@ -96,8 +96,8 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
 def chart(rows: Sequence[Json], headline: str, x: str) -> Json:
     """Returns the Vega-Lite specification of a chart of `rows` with the title `headline`. It has a panel,
     with its own scale, for each combination of the values "row" and "panel" in the rows. A panel has lines
-    over an x axis with the title `x` or, if `x` is "", means by load. Intervals are drawn if the rows have
-    them."""
+    over an x axis with the title `x` or, if `x` is "", over the load (number of flows, or speed in m/s).
+    Intervals are drawn if the rows have them."""
     import altair as alt
 
     names = list(dict.fromkeys(row["e"] for row in rows))

@@ -27,7 +27,7 @@ PLAIN = "reno"
 OF = "experts/nunes2014-linux"
 #: The paper's names of estimators that have another name here.
 NAMES = {STOCK: "jacobson", OF: "experts"}
-#: The values that predictions are compared with. "The count" is of 4 ms ticks, computed from the log in us.
+#: The values that predictions are compared with. "The clock count" is of 4 ms ticks, from the log in us.
 SCORED = {**IN_NS3, "the RTT": ERROR}
 #: The metrics of the table of sent packets; only the first two are in the paper.
 SENT = (

@@ -18,7 +18,7 @@ from experiments.nunes2014.runs import CONFIDENCE, SCORED, Beside, beside, mean_
 from tcplearn.simulate.interval import mean_interval
 
 #: The predictions are scored twice: against the count of clock ticks, and against the RTT.
-SCORINGS = {" against the count": SCORED["the count"], " against the RTT": SCORED["the RTT"]}
+SCORINGS = {" against the clock count": SCORED["the clock count"], " against the RTT": SCORED["the RTT"]}
 #: The metrics of the paper's live tables with their names on the page and digits, and the algorithms.
 LIVE_METRICS = {
     ERROR: ("error, ticks", 2),

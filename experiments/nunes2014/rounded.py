@@ -72,7 +72,7 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
     """Yields a table row for each network: the mean RTT, the number of flows with RTT samples, the number of
     samples of the median flow, the errors of Jacobson's estimator and of nunes2014's RTT predictor with each
-    sampling, and the bias of nunes2014's predictor."""
+    sampling (every ACK, or once per RTT), and the bias of nunes2014's predictor."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -88,8 +88,8 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
     """Yields a table row for each algorithm: the geometric mean and the largest of the ratios of its error to
-    that of Jacobson's estimator, one ratio for each network and sampling, and the number of networks and
-    samplings in which its error is the smallest."""
+    that of Jacobson's estimator, one ratio for each network and sampling (every ACK, or once per RTT), and
+    in how many of these cases its error is the smallest."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -107,8 +107,8 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
-    """Returns, as text, the smallest and the largest of our values, over networks and samplings, of a number
-    that nunes2014 prints. `printed` is the row of published.csv with this number."""
+    """Returns, as text, the smallest and the largest of our values of a number that nunes2014 prints, over
+    networks and samplings (every ACK, or once per RTT). `printed` is its row of published.csv."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])

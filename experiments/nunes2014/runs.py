@@ -22,8 +22,8 @@ CONFIDENCE = 0.9  # as in section 5 of the paper
 TICK_MS = 500.0
 #: The values against which the error of a prediction is computed, if RTTs are counted in ticks.
 SCORED = {
-    "the count": "mean_abs_error_count_ticks",
-    "the count less one": "mean_abs_error_count_less_one_ticks",
+    "the clock count": "mean_abs_error_count_ticks",
+    "the clock count − 1": "mean_abs_error_count_less_one_ticks",
     "the RTT": "mean_abs_error_time_ticks",
 }
 #: Groups of flows: the lower and upper limit of their mean RTT in ticks of 500 ms.

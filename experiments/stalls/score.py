@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pairs the stalls (waits of a connection) that a tool finds in a capture, called rows, with the true stalls,
-and compares their causes."""
+"""Pairs the stalls (waits of a connection) that a tool finds in a capture with the true stalls, and compares
+their causes. A stall that the tool finds is called a row."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
 
 
 def verdicts(true: Sequence[Stall], said: Sequence[Stall], place: str) -> list[Verdict]:
-    """Returns a verdict on each pair of a true stall and a stall that the tool found (`said`) in the capture
-    at `place`, and on each stall of the two lists that has no partner."""
+    """Returns a verdict on each pair of a true stall and a stall that the tool found (`said`), and on each
+    stall without a partner. `place` is the capture point: "client", "middle" or "server"."""
     out = []
     truth, rows = _by_connection(true), _by_connection(said)
     for name in truth | rows:

@@ -16,30 +16,30 @@ Json = dict[str, Any]
 
 #: The startups in figure 9 (loss over time): the standard, and IW 3 with ssthresh 16 after a lost SYN-ACK.
 OVER_TIME = (STANDARD, "tsl/3-16")
-BARS = "bars are intervals of 95 %"
-PAPER = "a grey line or band is the paper's number"
+BARS = "bars are 95 % intervals"
+PAPER = "a grey line or band is the number or range that the paper prints"
 #: The file of a figure, its title, the title of its axis, the measure, and where the paper prints it.
 BY_LOAD = (
-    ("figure-07.svg", "Figure 7: average response times", "RTTs", "mean_rtts", ""),
-    ("figure-07-gain.svg", "Figure 7: gain over the standard", "RTTs", "gain_rtts", "Figure 7"),
+    ("figure-07.svg", "Figure 7: mean response times after a lost SYN-ACK", "RTTs", "mean_rtts", ""),
+    ("figure-07-gain.svg", "Figure 7: mean gain over the standard", "RTTs", "gain_rtts", "Figure 7"),
     (
         "figure-08.svg",
-        "Figure 8: average loss share of the link",
+        "Figure 8: share of packets lost at the bottleneck",
         "packets lost, %",
         "loss_percent",
         "Abstract",
     ),
     (
         "figure-08-change.svg",
-        "Table 2: loss share over the standard's",
+        "Table 2: by how many per cent the loss share is above that under the standard",
         "over the standard's, %",
         "loss_change_percent",
         "Table 2",
     ),
-    ("figure-11.svg", "Figure 11: average throughput of the link", "Mbit/s", "throughput_mbps", ""),
+    ("figure-11.svg", "Figure 11: mean throughput of the bottleneck", "Mbit/s", "throughput_mbps", ""),
     (
         "figure-11-change.svg",
-        "Table 3: throughput below the standard's",
+        "Table 3: by how many per cent the throughput is below that under the standard",
         "below the standard's, %",
         "throughput_drop_percent",
         "Table 3",
@@ -50,7 +50,7 @@ OVER_STANDARD = ("gain_rtts", "loss_change_percent", "throughput_drop_percent")
 
 
 def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
-    """Yields the file name, the title and the chart of each figure."""
+    """Yields the file name, the title and the chart of each of tambuwal2018's figures 7 to 9 and 11."""
     for file, title, axis, measure, where in BY_LOAD:
         rows = list(_rows(found, measure, where))
         if rows:
@@ -65,13 +65,13 @@ def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
             if one.row.measure == "peak_loss_percent"
             and (one.row.level, one.row.startup) == (cell.level, cell.startup)
         ]
-        title = "Figure 9: loss share of each second, of the first seed or part; dashed: the paper's largest"
+        title = "Figure 9: loss share of each second of the first run or part; dashed: largest in the paper"
         yield "figure-09.svg", title, _seconds(over_time, peaks)
 
 
 def _rows(found: Comparison, measure: str, where: str) -> Iterator[Json]:
-    """Yields a row for each startup and load: our estimate of `measure` and, if the paper prints the measure
-    in `where` (for example "Table 2"), the paper's number."""
+    """Yields a chart row for each startup policy and load: our estimate of `measure` and, if tambuwal2018
+    prints the measure in `where` (for example "Table 2"), the paper's number."""
     printed = {
         (one.row.level, one.row.startup): one.row
         for one in found.rows

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Groups tambuwal2018's runs by load and startup (a rule for the initial window, IW, and ssthresh after a
-lost SYN-ACK), and computes gains over the standard startup, IW 1 and ssthresh 2 segments."""
+"""Groups tambuwal2018's runs by load and startup policy (a rule for the initial window, IW, and ssthresh
+after a lost SYN-ACK), and computes gains over the standard policy, IW 1 and ssthresh 2 segments."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Run:
 
 @dataclass
 class Cell:
-    """The runs with one load, startup and share of connections that use the startup, by seed. A long run is
-    represented by its parts."""
+    """The runs with one load, startup policy (IW and ssthresh after a lost SYN-ACK) and share of connections
+    that use the policy, by seed. A long run is represented by its parts."""
 
     level: float
     startup: str
@@ -128,8 +128,8 @@ def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
 
 
 def cells(runs: Iterable[KeptRun]) -> list[Cell]:
-    """Returns the runs grouped by load, startup (IW and ssthresh after a lost SYN-ACK) and share of
-    connections that use the startup; the groups are in the order of their first run."""
+    """Returns the runs grouped by load, startup policy (IW and ssthresh after a lost SYN-ACK) and share of
+    connections that use the policy; the groups are in the order of their first run."""
     out: dict[tuple[float, str, float], Cell] = {}
     for run in runs:
         load = run.parameters["load"]
@@ -173,8 +173,8 @@ def shared(*cells: Cell) -> list[int]:
 
 
 def difference(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Returns the mean of `value` under `cell` minus `value` under `base`, over pairs of runs with equal
-    seeds, and half the width of its interval; None without such pairs."""
+    """Returns the mean of `value` of a run in `cell` minus `value` of the run in `base` with the same seed,
+    and half the width of its interval; None if no seed has runs in both."""
     seeds = shared(cell, base)
     return (
         mean_interval([value(cell.runs[s]) - value(base.runs[s]) for s in seeds], CONFIDENCE)
@@ -184,8 +184,8 @@ def difference(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Differe
 
 
 def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
-    """Returns by how many % `value` is higher under `cell` than under `base`: the mean over pairs of runs
-    with equal seeds, and half the width of its interval. Returns None without such pairs."""
+    """Returns by how many % `value` of a run in `cell` is above that of the run in `base` with the same seed:
+    the mean over seeds, and half the width of its interval. Returns None if no seed has runs in both."""
     seeds = shared(cell, base)
     if not seeds:
         return None
@@ -208,7 +208,7 @@ def quantile(values: Iterable[float], p: float) -> float:
 
 
 def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
-    """Returns the group of runs in `among` with the load and share of `cell` but the standard startup (IW 1,
-    ssthresh 2 segments), or None."""
+    """Returns the group of runs in `among` with the load and share of `cell` but the standard startup policy
+    (IW 1, ssthresh 2 segments), or None."""
     wanted = (cell.level, STANDARD, cell.share)
     return next((c for c in among if (c.level, c.startup, c.share) == wanted), None)

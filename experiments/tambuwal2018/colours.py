@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines tambuwal2018's colour for each startup (rule for IW and ssthresh after a lost SYN-ACK)."""
+"""Defines tambuwal2018's colour for each startup policy (IW and ssthresh after a lost SYN-ACK)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the startup `tsl-feedback` with TSL 3,16 (IW 3, ssthresh 16) at loads at which more connections
-begin than the bottleneck can carry."""
+"""Compares the startup policy `tsl-feedback` with TSL 3,16 (IW 3 and ssthresh 16 after a lost SYN-ACK) at
+loads at which more connections begin than the bottleneck can carry."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ COMPARED = (0, 4, 5, 6)
 
 
 def section(runs: Sequence[KeptRun]) -> str:
-    """Returns a table by load with the changes of each metric: under `tsl-feedback` and under TSL 3,16
-    relative to the standard startup, and under `tsl-feedback` relative to TSL 3,16. The table has verdicts on
-    both changes under `tsl-feedback`. Returns "" without runs."""
+    """Returns a table by load with the changes of each metric: under the startup policies `tsl-feedback` and
+    TSL 3,16 relative to the standard policy, and under `tsl-feedback` relative to TSL 3,16. The table has
+    verdicts on both changes under `tsl-feedback`. Returns "" without runs."""
     by: dict[float, dict[str, Cell]] = {}
     for cell in cells(runs):
         by.setdefault(cell.level, {})[cell.startup] = cell
@@ -31,8 +31,8 @@ def section(runs: Sequence[KeptRun]) -> str:
         if {STANDARD, BOLD, OWN} <= set(of)
         for row in _rows(of)
     ]
-    head = ("load", "of a run", "seeds", "standard", f"`{BOLD}`, %", f"`{OWN}`, %")
-    verdicts = ("earned", f"`{OWN}` than the standard")
+    head = ("load", "metric", "seeds", "standard", f"`{BOLD}` over standard, %", f"`{OWN}` over standard, %")
+    verdicts = ("earned", f"`{OWN}` against the standard")
     return table_of((*head, f"`{OWN}` over `{BOLD}`, %", *verdicts), rows) if rows else ""
 
 

@@ -45,7 +45,7 @@ def _charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
     if rows:
         yield (
             "generator.svg",
-            "Figures 2 and 3: the generator's quantiles, published and drawn",
+            "Figures 2 and 3: quantiles of PackMime-HTTP (published) and of our generator (drawn)",
             _generator(rows),
         )
     cells = [c for c in found.levels if c.lost]
@@ -60,7 +60,7 @@ def _charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
 
 def _quantiles(found: Comparison) -> Iterator[Json]:
     """Yields the 90th and 99th percentiles of response times that tambuwal2018 prints, under the standard
-    startup and under TSL."""
+    startup policy and under TSL, the policy that the paper proposes."""
     levels = {cell.level: level_of(cell) for cell in found.levels}
     for one in found.rows:
         row, above = one.row, {"p90_rtts": 0.1, "p99_rtts": 0.01}
@@ -73,23 +73,23 @@ def _of_connections(cells: Sequence[Cell], paper: Iterator[Json]) -> Iterator[tu
     pair = [c for c in cells if c.startup in SCATTERED]
     yield (
         "figure-04-06-by-size.svg",
-        "Figures 4 and 6, left: response times by size",
+        "Figures 4 and 6, left: response times by size of the object",
         _scatter(_points(pair, lambda k: (k.size_bytes / 1000, k.rtts) if is_short(k) else None), "kB"),
     )
     yield (
         "figure-04-06-ccdf.svg",
-        "Figures 4 and 6, right: share of response times above, 1 to 50 KB; "
-        "the paper's: cross (standard), diamond (TSL)",
+        "Figures 4 and 6, right: share of response times above x, for objects of 1 to 50 KB; "
+        "numbers of the paper: cross (standard), diamond (TSL)",
         _ccdf(_ccdf_rows(cells, lambda c: c.rtts if is_short(c) else None), "RTTs", paper=list(paper)),
     )
     yield (
         "figure-05-by-rtt.svg",
-        "Figure 5, left: response times by RTT, the initial timer left out",
+        "Figure 5, left: response times by RTT of the path, without the wait for the initial timer",
         _scatter(_by_rtt(pair), "RTT of the path, ms", "s", log_x=True),
     )
     yield (
         "figure-05-ccdf.svg",
-        "Figure 5, right: share above where the RTT is above 50 ms",
+        "Figure 5, right: share of response times above x, on paths with an RTT above 50 ms",
         _ccdf(
             _ccdf_rows(cells, lambda c: c.data_s if c.path_rtt_ms > 50 else None),
             "s, the initial timer left out",
@@ -97,12 +97,12 @@ def _of_connections(cells: Sequence[Cell], paper: Iterator[Json]) -> Iterator[tu
     )
     yield (
         "whole.svg",
-        "Not in the paper: the whole response time, the initial timer included",
+        "Not in the paper: share of whole response times above x, the initial timer included",
         _ccdf(_ccdf_rows(cells, lambda c: c.whole_ms / 1000), "s"),
     )
     yield (
         "figure-10.svg",
-        "Figure 10: share of seconds whose loss is above",
+        "Figure 10: share of seconds whose loss share is above x",
         _ccdf(list(_second_rows(cells)), "packets lost in a second, %", log=False),
     )
 
@@ -127,8 +127,8 @@ def _colour(names: Sequence[str], symbol: str = "stroke") -> Any:
 
 
 def _dash(names: Sequence[str]) -> Any:
-    """Returns an Altair encoding that draws the lines of some startups dashed, so that they do not hide
-    others."""
+    """Returns an Altair encoding that draws the lines of some startup policies dashed, so that they do not
+    hide others."""
     import altair as alt
 
     known = [name for name in COLOURS if name in names]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Groups web pages fetched in the lab by startup (IW and ssthresh after a lost SYN-ACK) and size; computes
-gains over unchanged Linux (`stock`)."""
+"""Groups web pages fetched in the lab by startup policy (IW and ssthresh after a lost SYN-ACK) and size;
+computes times relative to those under unchanged Linux (`stock`)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def _fetched(run: Run) -> list[Page]:
 
 @dataclass(frozen=True)
 class Part:
-    """The web pages fetched in all runs of a scenario, by startup (IW and ssthresh after a lost SYN-ACK)."""
+    """The web pages fetched in all runs of a scenario, by startup policy (IW and ssthresh after a lost
+    SYN-ACK)."""
 
     name: str
     title: str
@@ -83,8 +84,8 @@ def after_handshake_ms(page: Page) -> float:
 
 
 def _resampled(cell: Sequence[Page], value: Callable[[Page], float]) -> tuple[Floats, float]:
-    """Returns the means of `value` over bootstrap samples of `cell`, and its mean over `cell` itself. For
-    cells of equal size the samples consist of the same indices."""
+    """Returns the means of `value` over bootstrap samples of the web pages `cell`, and its mean over `cell`
+    itself. The samples of two lists of equal length consist of the same indices."""
     values = np.array([value(page) for page in cell])
     return means_drawn(values, SEED, RESAMPLES), float(values.mean())
 
@@ -99,7 +100,7 @@ def mean(cell: Sequence[Page], value: Callable[[Page], float]) -> Interval:
 
 def ratio(cell: Sequence[Page], base: Sequence[Page], value: Callable[[Page], float]) -> Interval:
     """Returns the mean of `value` over the web pages `cell` divided by that over `base`, with its
-    interval. The bootstrap draws pairs of pages, because the same pages lose packets under every startup."""
+    interval. The bootstrap draws pairs of pages, because under every policy the same pages lose packets."""
     ours, mean_ours = _resampled(cell, value)
     theirs, mean_theirs = _resampled(base, value)
     return _interval(ours / theirs, mean_ours / mean_theirs)

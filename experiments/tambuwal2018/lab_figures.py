@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws the results of tambuwal2018's startups (IW and ssthresh after a lost SYN-ACK) on a real kernel."""
+"""Draws the results of tambuwal2018's startup policies (IW and ssthresh after a lost SYN-ACK) on a real
+kernel."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ def draw(parts: Sequence[Part]) -> Iterator[Figure]:
     every = [p for p in parts if all(page.is_lost for cell in p.fetched.values() for page in cell)]
     firsts = [p for i, p in enumerate(every) if _path(p) not in map(_path, every[:i])]
     charts = (
-        ("lab-gains.svg", "Time of a page after the handshake, over stock's", _gains(every)),
-        ("lab-whole.svg", "Whole times of pages, the initial timer included", _whole(firsts)),
+        ("lab-gains.svg", "Time of a page after the handshake, relative to stock's", _gains(every)),
+        ("lab-whole.svg", "Share of pages whose time from the first SYN is below x", _whole(firsts)),
     )
     for name, title, chart in charts:
         if chart is not None:

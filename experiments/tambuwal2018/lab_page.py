@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes lab.md: tambuwal2018's startups (IW and ssthresh after a lost SYN-ACK) on a real Linux kernel."""
+"""Makes lab.md: tambuwal2018's startup policies (IW and ssthresh after a lost SYN-ACK) on a real Linux
+kernel."""
 
 from __future__ import annotations
 
@@ -33,10 +34,10 @@ HEAD = (
     "startup",
     "pages",
     "whole, ms",
-    "to stock's",
-    "p99, ms",
+    "whole / stock's",
+    "p99 of whole, ms",
     "after the handshake, ms",
-    "to stock's",
+    "after / stock's",
 )
 
 

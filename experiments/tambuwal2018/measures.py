@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Computes, from our runs, the quantities that tambuwal2018 prints (column `measure` of published.csv). A
-startup is a rule for IW and ssthresh after a lost SYN-ACK; a gain is by how much a value is lower than under
-the standard startup."""
+startup policy is a rule for IW and ssthresh after a lost SYN-ACK; a gain is by how much a value is lower than
+under the standard policy."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ MIXED, FAR_MS, EXTREME_S = "tsl/3-16", 50.0, 10.0
 
 @dataclass(frozen=True)
 class Load:
-    """The runs at one load, grouped by startup or, where two startups are mixed, by the share of connections
-    with TSL."""
+    """The runs at one load, grouped by startup policy or, in runs with two policies, by the share of
+    connections with the policy TSL 3,16."""
 
     cells: Mapping[str | float, Cell]
     seeds: Sequence[int]
@@ -67,8 +67,8 @@ Value = Callable[[Load, str], float]
 def estimate(value: Callable[[Load], float], load: Load) -> Estimate:
     """Returns `value` over all runs of `load` with its 95 % interval by the jackknife, which leaves out each
     seed in turn or, in a long run, each part (Tukey 1958). Student's t has one degree of freedom less than
-    there are seeds or parts. All connections of the runs count alike, and startups are compared under the
-    same seeds."""
+    there are seeds or parts. All connections of the runs count alike, and startup policies are compared
+    under the same seeds."""
     whole, n = value(load), len(load.seeds)
     if n < 2 or math.isnan(whole):
         return Estimate(whole)
@@ -170,15 +170,15 @@ def _late_lead(load: Load, startup: str) -> float:
 
 
 def mix_all(load: Load, share: float, kind: str) -> float:
-    """Returns the mean response time, in RTTs, of all connections with the startup `kind`, in runs in which
-    the share `share` of connections has TSL."""
+    """Returns the mean response time, in RTTs, of all connections with the startup policy `kind`, in runs in
+    which the share `share` of connections has the policy TSL 3,16."""
     is_other = kind == STANDARD and share > 0
     return load.metric(share, f"mean_response_{'standard' if is_other else 'studied'}_rtts")
 
 
 def mix_lost(load: Load, share: float, kind: str) -> float:
-    """Returns the mean response time, in RTTs, of the connections with the startup `kind` that lost a
-    SYN-ACK, in runs in which the share `share` of connections has TSL."""
+    """Returns the mean response time, in RTTs, of the connections with the startup policy `kind` that lost a
+    SYN-ACK, in runs in which the share `share` of connections has the policy TSL 3,16."""
     return _mean(load.rtts(share, lambda c: c.startup == kind))
 
 
@@ -222,9 +222,9 @@ MIXES: Mapping[str, Callable[[Load], float]] = {
 
 
 def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
-    """Returns the estimate of `measure`, and the startup to which it belongs: `startup`, or, if that is
-    "most", the one of the five studied startups with the largest value. The estimate is empty if runs that it
-    needs are missing."""
+    """Returns the estimate of `measure`, and the startup policy to which it belongs: `startup` or, if that is
+    "most", the one of tambuwal2018's five policies with the largest value. The estimate is empty if runs that
+    it needs are missing."""
     value = MEASURES[measure]
     needed = {STANDARD, *STUDIED} if startup in ("", MEAN, MOST) else {STANDARD, startup}
     needed |= set(STUDIED) if measure == "behind_best_rtts" else set()

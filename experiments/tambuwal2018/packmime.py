@@ -116,8 +116,8 @@ def read_again(text: str) -> None:
 
 
 def path_rtts(curves: dict[str, Curve]) -> list[float]:
-    """Returns the sorted RTTs, in ms, of all pairs of a client's and a server's part; an RTT is the sum of
-    both parts and of the links' delay."""
+    """Returns the sorted RTTs, in ms, of all pairs of a client and a server. An RTT is the sum of the
+    client's part and the server's part, each from its curve in `curves`, and the links' delay."""
     middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
     server = [curves["server_rtt_ms"](p) for p in middles]
     return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)
@@ -156,7 +156,7 @@ def main() -> None:
     for whose, curves in (("ns-2", published(text)), ("ours", ours(header))):
         of = path_rtts(curves)
         below = bisect.bisect(of, 50) / len(of)
-        print(f"{whose}: RTT below 50 ms {below:.3f}, mean {sum(of) / len(of):.1f} ms")
+        print(f"{whose}: share of RTTs below 50 ms {below:.3f}, mean RTT {sum(of) / len(of):.1f} ms")
 
 
 if __name__ == "__main__":

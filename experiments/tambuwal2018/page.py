@@ -36,9 +36,9 @@ from tcplearn.output.markdown import table_of
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the page's batches of runs: with one startup (a rule for IW and ssthresh after a lost SYN-ACK),
-    with mixes of two startups, with other queues, and with more traffic than the link carries. Without
-    `profile`, they include the runs of the paper's length and those with more seeds at 98 % load."""
+    """Returns simulated.md's batches of runs: with one startup policy (IW and ssthresh after a lost SYN-ACK),
+    with mixes of two policies, with other queues, and with more traffic than the link carries. If `profile`
+    is "", they include runs as long as tambuwal2018's, and runs with more seeds at 98 % load."""
     short = profile or QUICK
     found = [("levels", short), ("mixes", short), (queues.SCENARIO, short), (crowds.SCENARIO, short)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", WHOLE)]
@@ -47,9 +47,9 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], dict[float, bool]]:
-    """Returns the groups of runs at each load, and for each load whether these runs have the paper's length.
-    They have it if the standard and all five studied startups were run with this length; otherwise the
-    shorter runs are returned."""
+    """Returns the groups of runs at each load, and for each load whether these runs are as long as the
+    paper's (`whole`). They are if the standard startup policy and all five policies of tambuwal2018 have such
+    runs; otherwise the shorter runs (`short`) are returned."""
     found, is_whole = [], {}
     for level in sorted({cell.level for cell in (*whole, *short)}):
         of_level = [cell for cell in whole if cell.level == level]
@@ -104,8 +104,8 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
 
 
 def _alike(cells: Sequence[Cell]) -> str:
-    """Returns a table of the autocorrelation between consecutive parts of long runs: for the values of each
-    startup, and for the differences between each startup and the standard."""
+    """Returns a table of the autocorrelation, between consecutive parts of a long run, of the mean response
+    time and the loss share under each startup policy, and of their differences from the standard policy's."""
     rows = []
     for base in (cell for cell in cells if cell.startup == STANDARD):
         others = [cell for cell in cells if cell.level == base.level and cell is not base]
@@ -122,7 +122,7 @@ def _alike(cells: Sequence[Cell]) -> str:
             ]
             row += [f"{min(each):.2f} to {max(each):.2f}" for each in (own, apart)]
         rows.append(row)
-    head = ("load", "mean response", "its differences", "loss share", "its differences")
+    head = ("load", "mean response", "minus the standard's", "loss share", "minus the standard's")
     return table_of(head, rows) if rows else ""
 
 
@@ -175,20 +175,21 @@ def _counts(cells: Sequence[Cell]) -> str:
         if cell.startup in (STANDARD, *STUDIED):
             by.setdefault(cell.level, []).append(cell)
     each = ", ".join(
-        f"{min(len(c.lost) for c in of):,} or more at {100 * level:.0f} % load ({_runs_of(of)})"
+        f"{min(len(c.lost) for c in of):,} at {100 * level:.0f} % load ({_runs_of(of)})"
         for level, of in by.items()
     )
     open_ = sum(run.unresolved for cell in cells for run in cell.runs.values())
     return (
-        f"Connections that lost a SYN-ACK under the standard and each of the five: {each}. At the end of the "
-        f"runs {open_} more had not received their first object."
+        "The smallest number of connections under one startup policy (the standard or one of the five "
+        f"variants) that lost a SYN-ACK and received their first object is {each}. At the end of the runs "
+        f"{open_} other connections that lost a SYN-ACK had not received it."
     )
 
 
 def _runs_of(cells: Sequence[Cell]) -> str:
     connections = min(total["connections"] for cell in cells for total in cell.totals)
     runs = min(len(cell.totals) for cell in cells)
-    return f"{runs} run{'s' if runs > 1 else ''} of {connections:,.0f} connections for each startup"
+    return f"{runs} run{'s' if runs > 1 else ''} of {connections:,.0f} connections for each startup policy"
 
 
 def _by_rtt(found: Comparison) -> str:
@@ -230,7 +231,7 @@ def _whole(cells: Sequence[Cell]) -> str:
                 *(_number(quantile(whole, p), 0) for p in (0.5, 0.9, 0.99)),
             ]
         )
-    head = ("load", "startup", "mean, ms", "over the standard's", "median", "90 %", "99 %")
+    head = ("load", "startup", "mean, ms", "minus the standard's", "median", "90 %", "99 %")
     return table_of(head, rows)
 
 
@@ -248,12 +249,12 @@ def _link(found: Comparison) -> str:
                 _number(statistics.fmean(run["cpu_s"] for run in runs), 1),
             ]
         )
-    head = ("load", "startup", "lost, %", "in the worst second, %", "link used, %")
-    return table_of((*head, "all connections, RTTs", "connections", "CPU time of a run, s"), rows)
+    head = ("load", "startup", "lost, %", "lost in the worst second, %", "link used, %")
+    return table_of((*head, "mean of all, RTTs", "connections", "CPU time of a run, s"), rows)
 
 
 def _mixes(found: Comparison) -> str:
-    """Returns a table of mean response times by the share of connections with TSL."""
+    """Returns a table of mean response times by the share of connections with the startup policy TSL 3,16."""
     rows = []
     for share in found.shares:
         row = [f"{100 * share:.0f} %", f"{len(found.mixed.lost(share)):,}"]
@@ -262,7 +263,7 @@ def _mixes(found: Comparison) -> str:
                 is_there = least < share < most
                 row.append(_mixed(found.mixed, share, kind, of) if is_there else "–")
         rows.append(row)
-    head = ("TSL 3,16", "connections that lost a SYN-ACK", "of these with TSL, RTTs", "all with TSL")
+    head = ("share of TSL 3,16", "connections that lost a SYN-ACK", "of these with TSL, RTTs", "all with TSL")
     return table_of((*head, "of these with the standard", "all with the standard"), rows) if rows else ""
 
 
@@ -284,9 +285,12 @@ def _between(folder: Path) -> str:
     ]
     most = max(abs(float(change)) for _, low, _, high, _, _ in found for change in (low, high))
     text = (
-        f"**Between these shares {'they agree' if most <= 5 else 'they do not agree'} within 5 %.** Of "
-        "ns-2.35's own curve ours is, over all shares from 0.001 to 0.999 (`apt-get source ns2`; `python -m "
-        "experiments.tambuwal2018.packmime packmime/packmime_ranvar.cc`):"
+        "**Between the shares in `quantiles.csv` the quantile curves of our generator "
+        f"{'agree' if most <= 5 else 'do not agree'} with those of ns-2.35 within 5 %.** For each quantity "
+        "the table has the lowest and the highest difference of our curve from that of ns-2.35, with the "
+        "share (cumulative probability) at which it occurs. The last column is the part of all shares from "
+        "0.001 to 0.999 at which the difference is at most 5 %. `python -m experiments.tambuwal2018.packmime "
+        "packmime/packmime_ranvar.cc` computes the table from the source of ns-2.35 (`apt-get source ns2`)."
     )
     return f"{text}\n\n" + table_of(("quantity", "lowest", "highest", "part of the shares within 5 %"), rows)
 
@@ -306,4 +310,4 @@ def _generator(folder: Path) -> str:
         for (q, p), v in by.items()
         if len(v) == 2
     ]
-    return table_of(("quantity", "share below", "published", "drawn", ""), rows)
+    return table_of(("quantity", "share below", "published", "drawn", "difference"), rows)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss share) with the
-standard (IW 1, ssthresh 2) and TSL 3,16 in runs with the same seed, and judges its criteria. At the highest
-load a change is the geometric mean of the seeds' ratios; their arithmetic mean is above 1 even without a
-difference."""
+"""Compares the startup policy `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss
+share) with the standard policy (IW 1, ssthresh 2) and TSL 3,16 in runs with the same seed, and judges its
+criteria. At the highest load a change is the geometric mean of the seeds' ratios; their arithmetic mean is
+above 1 even without a difference."""
 
 from __future__ import annotations
 
@@ -53,8 +53,9 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns how many pairs of runs it would take until the upper end of the interval is at the criterion's
-    limit, if the two startups did not differ. `above` and `below` are their values in the pairs so far."""
+    """Returns how many pairs of runs it would take until the upper end of the ratio's interval is at the
+    criterion's limit, if both startup policies were equally good. `above` and `below` are their values in the
+    pairs so far."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
@@ -72,8 +73,9 @@ def signed(change: Estimate) -> str:
 
 
 def section(cells: Sequence[Cell]) -> str:
-    """Returns a table that compares `tsl-feedback` and `tsl/3-16` with the standard startup by all
-    `MEASURES`, and the verdict on the first measure; "" if fewer than two seeds have runs of all three."""
+    """Returns a table that compares the startup policies `tsl-feedback` and `tsl/3-16` with the standard one
+    by all `MEASURES`, and the verdict on the first measure; "" if fewer than two seeds have runs of all three
+    policies."""
     by = {c.startup: c for c in cells}
     if not {OWN, BOLD, STANDARD} <= set(by):
         return ""
@@ -99,20 +101,27 @@ def section(cells: Sequence[Cell]) -> str:
     lost = [sum(len(cell.runs[s].lost) for s in seeds) for cell in (base, *others)]
     open_ = sum(cell.runs[s].unresolved for cell in (base, *others) for s in seeds)
     about = (
-        f"{len(seeds)} seeds at {100 * base.level:.0f} % load (profile `{PROFILE}`); {lost[0]:,} "
-        f"connections lost a SYN-ACK under the standard, {lost[1]:,} under `{OWN}`, {lost[2]:,} under "
-        f"`{BOLD}`, {open_} more without an end. A change is the geometric mean of the seeds' ratios to the "
-        f"standard, with its {100 * BAR_CONFIDENCE:.0f} % interval; the last column, with how many pairs the "
-        f"upper end of `{OWN}` would be at {BAR_WORSE:+.0f} % if both were alike."
+        f"There are {len(seeds)} seeds at {100 * base.level:.0f} % load (profile `{PROFILE}`). "
+        f"{lost[0]:,} connections under the standard, {lost[1]:,} under `{OWN}` and {lost[2]:,} under "
+        f"`{BOLD}` lost a SYN-ACK and received their first object; {open_} others had not received it at the "
+        "end of the runs. A change says by how many per cent a startup policy's value is above the "
+        "standard's: it is the geometric mean over the seeds, with its "
+        f"{100 * BAR_CONFIDENCE:.0f} % interval. The last column "
+        "has the number of seeds with which the upper end of this interval would be at "
+        f"{BAR_WORSE:+.0f} % for `{OWN}` if it did not differ from the standard."
     )
-    head = ("of a run", "standard", f"`{OWN}`", "change, %", f"`{BOLD}`", "change, %", "pairs that tell")
+    head = ("metric of a run", "standard", f"`{OWN}`", "change, %", f"`{BOLD}`", "change, %", "seeds needed")
     good = "reached" if most[0] <= BAR_WORSE else "not reached"
-    bar = f"at most {BAR_WORSE:+.0f} %; upper end {most[0]:+.1f} %: {good}."
-    return "\n\n".join((about, table_of(head, rows), f"The criterion, of the {MEASURES[0][0]}: {bar}"))
+    bar = (
+        f"the upper end of the interval of `{OWN}` must be at most {BAR_WORSE:+.0f} %. "
+        f"It is {most[0]:+.1f} %: {good}."
+    )
+    return "\n\n".join((about, table_of(head, rows), f"The criterion is about the {MEASURES[0][0]}: {bar}"))
 
 
 def feedback(cells: Sequence[Cell]) -> str:
-    """Returns a table of the gains of `tsl-feedback` and `tsl/3-16` by load, with the criteria' verdicts."""
+    """Returns a table by load of the gains in response time with the startup policies `tsl-feedback` and
+    `tsl/3-16`, and whether `tsl-feedback` meets its criterion."""
     rows = []
     by = {(c.level, c.startup): c for c in cells}
     for level in sorted({c.level for c in cells}):
@@ -139,7 +148,7 @@ def feedback(cells: Sequence[Cell]) -> str:
                 _verdict(level, of_bold, gain, change),
             ]
         )
-    head = ("load", "seeds", f"gain of `{BOLD}`, RTTs", f"of `{OWN}`", "share", "runs alike")
+    head = ("load", "seeds", f"gain of `{BOLD}`, RTTs", f"gain of `{OWN}`", "share", "runs alike")
     return table_of((*head, "above the standard's, %", "criterion"), rows) if rows else ""
 
 
@@ -147,9 +156,9 @@ def _verdict(level: float, of_bold: Sequence[float], gain: Sequence[float], chan
     if level < 0.95:
         mean, half = mean_interval(of_bold, BAR_CONFIDENCE)
         if half is None:
-            return "one seed tells nothing"
+            return "cannot be told from one seed"
         if mean <= half:
-            return f"{100 * BAR_GAIN:.0f} % of the gain: these seeds show none"
+            return f"{100 * BAR_GAIN:.0f} % of the gain: no gain in these seeds"
         reached = statistics.fmean(gain) >= BAR_GAIN * mean
         return f"{100 * BAR_GAIN:.0f} % of the gain: " + ("reached" if reached else "not reached")
     if change is None or change[1] is None:

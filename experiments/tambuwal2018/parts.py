@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Divides a run of the paper's length into parts, consecutive in time. The parts of a single long run give
-its intervals, as the seeds of short runs give theirs: the same parts of two runs with the same seed have the
-same connections. Consecutive parts of one run are correlated where the link is nearly full, because a backlog
-outlasts a part; `autocorrelation` gives the correlation, which the page shows."""
+"""Divides a run as long as tambuwal2018's into parts, consecutive in time. The parts of a single long run
+give its intervals, as the seeds of short runs give theirs: the same parts of two runs with the same seed have
+the same connections. Consecutive parts of one run are correlated where the link is nearly full, because a
+backlog outlasts a part; `autocorrelation` gives the correlation, which simulated.md shows."""
 
 from __future__ import annotations
 

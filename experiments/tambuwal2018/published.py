@@ -104,9 +104,9 @@ class Compared:
 
 @dataclass
 class Comparison:
-    """Our runs and the rows of published.csv. In each run of `levels` all connections have the same startup;
-    in runs of `mixes` two startups share the bottleneck; `ends` are runs like `mixes` in which no connection
-    or every connection has TSL."""
+    """Our runs and the rows of published.csv. In a run of `levels` all connections have the same startup
+    policy; in runs of `mixes` some have TSL 3,16 and the others the standard policy; `ends` are runs like
+    `mixes` in which no connection or every connection has TSL 3,16."""
 
     levels: Sequence[Cell]
     mixes: Sequence[Cell]
@@ -125,8 +125,8 @@ class Comparison:
 
     @functools.cached_property
     def mixed(self) -> Load:
-        """Returns the mixes, together with the runs at the same load in which no connection or every
-        connection has TSL."""
+        """Returns the runs in which some connections have the startup policy TSL 3,16 (`mixes`), together
+        with the runs at the same load in which none or all have it."""
         cells: dict[str | float, Cell] = {c.share: c for c in self.mixes if c.startup == MIXED}
         level = self.mixes[0].level if cells else math.nan
         found = {cell.startup: cell for cell in self.ends if cell.level == level}
@@ -205,7 +205,7 @@ class Comparison:
 
     @property
     def headline(self) -> Compared:
-        """Returns the comparison with the gain at up to 90 % load that the paper's abstract states."""
+        """Returns the comparison of our gain with the gain at up to 90 % load in tambuwal2018's abstract."""
         return next(one for one in self.rows if one.row.where == "Abstract")
 
     def table(self) -> str:

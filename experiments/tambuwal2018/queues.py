@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares packet loss and gains with bottleneck queues of several lengths; tambuwal2018 does not state the
-length of its queue."""
+"""Compares packet loss, and the gains of startup policies, with bottleneck queues of several lengths;
+tambuwal2018 does not state the length of its queue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ PACKET_BYTES = 1500
 
 
 def section(runs: Sequence[KeptRun]) -> str:
-    """Returns a table of losses and gains by load and length of the queue; "" without runs."""
+    """Returns a table of packet losses and of startup policies' gains in response time, by load and length of
+    the queue; "" without runs."""
     by: dict[tuple[float, int], list[KeptRun]] = {}
     for run in runs:
         at = run.parameters["load"]["level"], run.parameters["topology"]["queue_packets"]
@@ -26,7 +27,7 @@ def section(runs: Sequence[KeptRun]) -> str:
     found = {at: {cell.startup: cell for cell in cells(of)} for at, of in sorted(by.items())}
     rate_mbps = runs[0].parameters["topology"]["rate_mbps"] if runs else 0.0
     rows = [_row(*key, of, rate_mbps) for key, of in found.items() if STANDARD in of]
-    head = ("load", "queue, packets", "ms when full", "packets lost, %", "SYN-ACK lost, %", "mean, RTTs")
+    head = ("load", "queue, packets", "delay if full, ms", "packets lost, %", "SYN-ACK lost, %", "mean, RTTs")
     return table_of((*head, *(f"gain of `{name}`, RTTs" for name in STARTUPS)), rows) if rows else ""
 
 
@@ -48,8 +49,8 @@ def _row(level: float, packets: int, of: dict[str, Cell], rate_mbps: float) -> l
 
 
 def _gain(base: Cell, cell: Cell) -> Estimate:
-    """Returns by how many RTTs the mean response time under `cell` is shorter than under `base`, in pairs of
-    runs with equal seeds in which connections of both runs lost a SYN-ACK."""
+    """Returns by how many RTTs the mean response time of connections that lost a SYN-ACK is shorter in `cell`
+    than in `base`: the mean over pairs of runs with equal seeds that both have such connections."""
     seeds = [seed for seed in shared(base, cell) if base.runs[seed].lost and cell.runs[seed].lost]
     gains = [mean_rtts(base.runs[seed]) - mean_rtts(cell.runs[seed]) for seed in seeds]
     return student_mean(gains, CONFIDENCE)

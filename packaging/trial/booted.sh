@@ -10,12 +10,12 @@ echo "$boot" >/root/boot
 state() { ls /var/lib/tcplearn/live-*.json; }
 damage() { echo damaged >"$(state)"; }
 is_attached() { tcplearn live status | grep 'of the new connections'; }
-is_stock() { tcplearn live status | grep 'new connections are stock'; }
+is_stock() { tcplearn live status | grep 'new connections have no learned floors'; }
 program() { bpftool prog show name live | grep .; }
 no_program() { ! program; }
 refused() { journalctl -b -u tcplearn-live | grep 'is not used: it is damaged' && ls /var/lib/tcplearn/live-*.refused; }
 # went_on COUNT: the guard has gone on from its file so often since this boot
-went_on() { journalctl -b -u tcplearn-live | tee /dev/stderr | grep -c 'it goes on from' | grep -qx "$1"; }
+went_on() { journalctl -b -u tcplearn-live | tee /dev/stderr | grep -c 'the guard continues from' | grep -qx "$1"; }
 export -f state damage is_attached is_stock program no_program refused went_on
 
 # becomes FUNCTION: it succeeds within two minutes

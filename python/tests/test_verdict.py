@@ -141,7 +141,8 @@ def test_losses_say_how_much_sooner() -> None:
         return next(line for line in sentences.of(decided(*rows)) if "notices" in line)
 
     assert noticed(120, 320) == (
-        "It notices the 3 losses after 120 ms, 200 ms sooner than Linux; the sender took 119 ms."
+        "A sender with this RTO notices the 3 losses after 120 ms, 200 ms sooner than Linux; the capture's "
+        "sender took 119 ms."
     )
     assert "after 119 ms, as soon as Linux" in noticed(119, 119)
     assert "after 150 ms, 30.0 ms later than Linux" in noticed(150, 120)
@@ -150,7 +151,7 @@ def test_losses_say_how_much_sooner() -> None:
 def test_the_prediction_comes_last_and_may_be_chance() -> None:
     ends = {"mean_abs_error_ratio_low": 0.4, "mean_abs_error_ratio_high": 0.9}
     sure = decided(row("a", 0, 100, **ends), LINUX)
-    assert sentences.of(sure)[-1] == "a predicts the RTT best: 2.00 ms off in the mean (Linux 6.00 ms)."
+    assert sentences.of(sure)[-1] == "a predicts the RTT best: its mean error is 2.00 ms (Linux 6.00 ms)."
     ends["mean_abs_error_ratio_high"] = 1.1
     assert sentences.of(decided(row("a", 0, 100, **ends), LINUX))[-1].endswith("ms), which may be chance.")
 
@@ -185,11 +186,11 @@ def test_a_part_and_a_requested_rate_are_said() -> None:
     assert "requested" not in said(found) and "could be read" not in said(found)
     text = said(replace(found, requested=("a:miss=0.001",), part=True))
     assert (
-        "a:miss=0.001: 0.12 % of samples outlast the RTO just before, 0.1 % requested; it has 3 spurious "
+        "a:miss=0.001: 0.12 % of samples exceed the RTO just before them, 0.1 % requested; it has 3 spurious "
         "timeouts and a mean RTO of 110 ms." in text
     )
     assert sentences.of(replace(found, part=True))[1] == (
-        "This answer is of the part that could be read: see the warnings."
+        "This answer covers only the part that could be read: see the warnings."
     )
 
 
@@ -233,7 +234,7 @@ def test_the_shipped_capture_names_the_flow_that_disagrees() -> None:
 
 def test_a_requested_rate_is_beside_the_rate_just_before() -> None:
     out = run(CAPTURE, "--miss", "0.001")
-    assert "conformal:miss=0.001: 0.137 % of samples outlast the RTO just before, 0.1 % requested" in out
+    assert "conformal:miss=0.001: 0.137 % of samples exceed the RTO just before them, 0.1 % requested" in out
     head = out[: out.index("-----")].splitlines()[-2:]
     assert head[0].split()[-3:] == ["miss", "%", "error"] and head[1].split()[-2:] == ["before", "mean"]
     assert "miss=0.001" not in run(CAPTURE, "-e", "linux", "-e", "conformal")
@@ -249,7 +250,7 @@ def test_what_breaks_off_is_judged_in_part(tmp_path: Path) -> None:
     for name, data in cut.items():
         (tmp_path / name).write_bytes(data)
         out = run(tmp_path / name)
-        assert "\nThis answer is of the part that could be read: see the warnings.\n" in out, name
+        assert "\nThis answer covers only the part that could be read: see the warnings.\n" in out, name
     (tmp_path / "whole").write_text(pings)
     assert "part that" not in run(tmp_path / "whole")
 

@@ -81,7 +81,7 @@ def check(kept: Kept, job: Job, file: Path, capsys: pytest.CaptureFixture[str]) 
         assert store.get(job) is None, name
         assert store.get(job) is None, name
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"tcplearn: warning: {file}: not the result that was kept"), name
+        assert line.startswith(f"tcplearn: warning: {file}: not the result that was stored"), name
         assert not store.has(job), name
     file.write_bytes(good)
     assert kept.get(job) == expected

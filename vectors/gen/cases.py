@@ -133,7 +133,7 @@ def cases_of(name):
 
 def references(name, changed):
     """Return two reference estimators for `name` with the parameters `changed`: in double precision and in
-    fixed point. The second is None if the first gives the same whole microseconds."""
+    fixed point. The second is None if both would give the same whole microseconds."""
     double, fixed, defaults, _ = ESTIMATORS[name]
     p = {**defaults, **changed}
     as_double = {k: 1 / 3 if v == "1/3" else v for k, v in p.items()}

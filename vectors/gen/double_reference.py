@@ -165,7 +165,7 @@ def e_to_minus(x):
 
 
 class Experts:
-    """The experts framework of Nunes et al. 2014, Algorithm 1. Each loss is computed for each expert."""
+    """The experts framework of Nunes et al. 2014, Algorithm 1, with a loss for each expert at each sample."""
 
     UNIT_MAX_US = 2**30
 
@@ -205,7 +205,8 @@ class Experts:
         return self.decays[y]
 
     def shared(self, w, y):
-        """Return the weights `w` after step 4 (sharing: docs/algorithms/experts.md), divided by their sum."""
+        """Return the experts' weights `w`, divided by their sum, after the sample `y` and step 4 of the
+        algorithm (sharing: docs/algorithms/experts.md)."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]
@@ -254,7 +255,7 @@ class Experts:
 
 
 class Linreg:
-    """The linear regression of the paper Baddam et al. 2018, in ms, with the coefficients in its text."""
+    """The linear regression of the RTT, in ms, with the coefficients that Baddam et al. 2018 print."""
 
     def __init__(self, p):
         self.p, self.low, self.rtt, self.error = p, None, 0.0, 0.0

@@ -22,7 +22,8 @@ class Handshake:
 
 
 def model_timeout(h, first, retries):
-    """Return the sum of the timeouts in ticks, as tcp_model_timeout() of Linux computes it."""
+    """Return the sum of a handshake's timeouts, as tcp_model_timeout() of Linux computes it, for a first RTO
+    of `first`; both in ticks."""
     rto, total = first, 0
     for _ in range(retries + 1):
         total += rto
@@ -31,7 +32,8 @@ def model_timeout(h, first, retries):
 
 
 def unanswered(h, first, retries):
-    """Return after how many ticks the handshake is given up, and how many packets are sent until then."""
+    """Return after how many ticks the handshake `h` is given up with a first RTO of `first` ticks, and how
+    many packets are sent until then."""
     elapsed, rto, resent, goal = 0, first, 0, model_timeout(h, first, retries)
     while True:
         elapsed += rto

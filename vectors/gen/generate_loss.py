@@ -11,7 +11,7 @@ FEATURES_OF = "congestion"  # features are the same for every classifier; they a
 
 
 def line(event):
-    """Return `event` as a word (ack, decide or change) and its columns."""
+    """Return the columns of a line for `event`: a word (ack, decide or change), then the event's numbers."""
     if isinstance(event, Ack):
         return ("ack", *event)
     if event.change is None:
@@ -32,13 +32,15 @@ def played(events, subject):
 
 
 def features(kind, _, events):
-    """Yield, for each decision in `events`, all features of the loss in fixed point and in double."""
+    """Yield, for each decision in `events`, all features of the loss, in fixed point and in double
+    precision."""
     both = zip(played(events, kind(Whole())), played(events, kind(Float())), strict=True)
     return ((tuple(whole.values()), tuple(real.values())) for whole, real in both)
 
 
 def decisions(kind, p, events):
-    """Yield for each decision the cause and the probability in fixed point and in double."""
+    """Yield, for each decision in `events`, the cause and the probability of congestion, in fixed point and
+    in double precision."""
     both = zip(played(events, kind(Whole(), p)), played(events, kind(Float(), p)), strict=True)
     return (((a[1], a[0]), (b[1], b[0])) for a, b in both)
 

@@ -19,8 +19,8 @@ def report(time_us, sent, resent, rtt_us=60_000, rtt_min_us=50_000):
 
 
 def windows():
-    """Yield handshakes with all combinations of four kinds of loss, numbers of retransmissions, and
-    windows."""
+    """Yield handshakes with all combinations of what was lost (nothing, SYN, SYN-ACK, one of the two),
+    numbers of retransmissions, and windows."""
     time_us = 0
     for loss in range(4):
         for resends in (0, 1, 2, 7, 40):

@@ -48,8 +48,8 @@ class ExpertsQ16:
         self.rtt = sat((sat(dot) << 16) // sat(sum(self.w)))
 
     def runs(self):
-        """Return the ranges (first, end) of experts among which a new start chooses: those that begin at the
-        lowest expert, longest first, then those that end at the highest."""
+        """Return the ranges (first, end) of experts among which `spread` chooses when all weights are zero:
+        those that begin at the lowest expert, longest first, then those that end at the highest."""
         return [(0, i) for i in range(self.n, 0, -1)] + [(i, self.n) for i in range(1, self.n)]
 
     def spread(self, y):

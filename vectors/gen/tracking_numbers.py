@@ -78,8 +78,8 @@ class Fixed:
         return fix.over(a, 1 << k)
 
     def mean(self, w, x):
-        """Return the mean of `x` with weights `w`, shifted right until the largest weight has at most 18
-        bits."""
+        """Return the mean of `x` with the weights `w`, which are shifted right until the largest has at most
+        18 bits."""
         shift = max(0, max(w).bit_length() - 18)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
@@ -88,7 +88,8 @@ class Fixed:
         return a >> k
 
     def summed_mean(self, w, x):
-        """Return the mean of `x` with weights `w`, shifted right until their sum has at most 20 bits."""
+        """Return the mean of `x` with the weights `w`, which are shifted right until their sum has at most 20
+        bits."""
         shift = max(0, sum(w).bit_length() - 20)
         w = [v >> shift for v in w]
         return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))

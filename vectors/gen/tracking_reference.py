@@ -199,8 +199,8 @@ class Tracking:
             memory.update(y, x, not self.two)
 
     def towards(self, reach):
-        """Return the distances from the mixture to the last sample, the slow hub and map16 (three
-        predictions), limited to +-`reach`."""
+        """Return the differences of three predictions (the last sample, `slow_hub` and `map16`) from the
+        mixture of predictions, each limited to +-`reach`."""
         return [clamp(self.bank.x[k] - self.base, -reach, reach) for k in (0, 4, 10)]
 
     def learn_correction(self, y):

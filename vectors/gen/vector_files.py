@@ -32,8 +32,8 @@ def case_text(series, changed, answers):
 
 def texts_of(algorithms, series, answers):
     """Return the text of each algorithm's file of expected answers, by the algorithm's name. `algorithms`
-    maps names to (class, default parameters, variants). `answers` computes the answers of a class with
-    parameters to the events of a series."""
+    maps names to (class, default parameters, variants); a variant is a dict of changed parameters.
+    `answers(class, parameters, events)` computes the answers to the events of a series."""
     return {
         name: "".join(
             case_text(named, changed, answers(kind, {**defaults, **changed}, events))
@@ -49,8 +49,8 @@ def expected_file(kind, algorithm, folder="expected"):
 
 
 def write_kind(kind, series, expected, check, more=()):
-    """Write the files of `kind`, or with `check` compare the existing ones: the texts of `series` and
-    `expected` by name, and of `more` by path. Return an exit code."""
+    """Write the files in the folder `kind` of vectors/ (such as "loss"), or with `check` compare the existing
+    ones. `series` and `expected` map names to texts, `more` maps paths to texts. Return an exit code."""
     texts = {VECTORS / kind / "series" / f"{name}.csv": text for name, text in series.items()}
     texts |= {expected_file(kind, name): text for name, text in expected.items()} | dict(more)
     return write_or_check(check, texts, {path.parent for path in texts})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks for which of the kernel's congestion controls the module registers its own variant, and under which
-names."""
+"""Checks which variants (tl-...) of the kernel's congestion controls tcplearn's kernel module registers, and
+that setting one of their names loads the module."""
 
 import os
 import shutil
@@ -14,7 +14,8 @@ AVAILABLE = "net.ipv4.tcp_available_congestion_control"
 
 
 def _load_copy(*names):
-    """Load a copy of the module as `tcplearm`, in which each (name, other) is replaced."""
+    """Load a copy of the kernel module as `tcplearm`. For each pair (name, other) of `names`, the copy has
+    `other` in place of `name`."""
     other = Path(MODULE).read_bytes()
     for before, after in ((b"tcplearn", b"tcplearm"), *names):
         other = other.replace(before, after)
@@ -38,7 +39,7 @@ def check_the_others_stay_when_one_cannot_be_registered():
 
 
 def check_the_kernel_loads_the_module_by_its_name():
-    """Check that setting TCP_CONGESTION loads the module, as it loads the kernel's own."""
+    """Check that the kernel loads tcplearn's module if a program sets TCP_CONGESTION to tl-cubic."""
     expect("tcplearn " not in Path("/proc/modules").read_text(), "it is loaded already")
     copy = Path("/lib/modules", os.uname().release, "tcplearn.ko")
     shutil.copy(MODULE, copy)
@@ -56,8 +57,8 @@ def check_the_kernel_loads_the_module_by_its_name():
 
 
 def check_a_base_that_needs_more_memory_is_not_used():
-    """Check that a base whose `init` writes beyond 64 bytes is refused. A copy of the module takes the name
-    `vegas`, whose own data is there."""
+    """Check that the module makes no variant of a congestion control whose `init` writes more than 64 bytes
+    of private data. Here this is a copy of the module, registered as `vegas`."""
     sh("rmmod tcp_vegas")
     _load_copy((b"cubic\0", b"xubic\0"), (b"vegas\0", b"xegas\0"), (b"tl-%s\0", b"vegas\0"))
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tries `tcplearn module` with the real DKMS, as root on a disposable machine with KERNEL's headers.
+"""Tries `tcplearn module` with the real DKMS, as root on a disposable machine with the headers of KERNEL.
 
 PYTHONPATH=python/src python3 linux/lab/checks/dkms_install.py KERNEL    # needs no build
 """

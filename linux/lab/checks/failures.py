@@ -45,7 +45,7 @@ def _load_with_a_failing_allocation(n):
 
 
 def check_an_allocation_that_fails_at_load():
-    """Check that the module loads completely or not at all if one allocation fails (with FEW=1 not each)."""
+    """Check that the module loads completely or not at all if one allocation fails; with FEW=1, try some."""
     stride = 7 if os.environ.get("FEW") else 1
     tried, refused, n = 0, 0, 1
     while True:
@@ -65,14 +65,14 @@ def check_an_allocation_that_fails_at_load():
 
 
 def _said():
-    """Return the lines about the module's assumptions in the kernel's log, without their times."""
+    """Return the kernel log's lines about what the module assumes of the kernel, without timestamps."""
     lines = (line.partition("tcplearn: ")[2] for line in sh("dmesg").splitlines())
     return [line for line in lines if "this kernel does not" in line or "assumes" in line]
 
 
 def check_an_assumption_about_the_kernel_that_does_not_hold():
-    """Check that the module is not loaded if an assumption does not hold, and that it logs one line about
-    this."""
+    """Check that the module is not loaded if an assumption about the kernel does not hold, and that it logs
+    one line about this."""
     refused = []
     while True:
         before = len(_said())
@@ -89,8 +89,8 @@ def check_an_assumption_about_the_kernel_that_does_not_hold():
 
 
 def check_assumptions_that_cannot_be_tried_are_said():
-    """Check that without the loopback device the module is loaded, and logs that it could not test any
-    assumption."""
+    """Check that without the loopback device the module is loaded, and logs that it could not test what it
+    assumes of the kernel."""
     before = len(_said())
     sh("/bin/ip link set lo down")
     try:
@@ -121,8 +121,8 @@ def check_an_allocation_that_fails_in_a_new_namespace():
 
 
 def refused(name, value=None):
-    """Read or write the sysctl `name` by one system call and return its error. (A Python file object would
-    repeat a write that fails.)"""
+    """Read the sysctl `name` (or write `value` to it) by one system call, and return the error's text. (A
+    Python file object would repeat a write that fails.)"""
     fd = os.open(f"/proc/sys/{name.replace('.', '/')}", os.O_RDONLY if value is None else os.O_WRONLY)
     try:
         _ = os.read(fd, 1000) if value is None else os.write(fd, value)

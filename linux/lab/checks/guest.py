@@ -91,7 +91,8 @@ def in_child(function):
 
 
 def in_namespace(name, function):
-    """Start `function` in a child process in a namespace; return a function that waits for its result."""
+    """Start `function` in a child process in the namespace `name`; return a function that waits for its
+    result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -113,7 +113,8 @@ def _accept(group, count, port, pipe):
 
 
 def check_a_passive_connection_takes_memory_when_it_first_sends():
-    """Check that a connection takes memory when it first sends: only then is its owner's cgroup charged."""
+    """Check that an accepted connection takes memory when it first sends, and that its owner's cgroup is
+    charged for it."""
     load()
     _groups()
     group = Path("/sys/fs/cgroup/passive")

@@ -160,7 +160,8 @@ def _references(module):
 
 
 def check_zz_a_refused_vegas_keeps_a_reference_with_or_without_us():
-    """Check that the kernel, and not the module, leaks a reference when it refuses vegas as a default."""
+    """Check that the kernel leaks as many module references when it refuses tl-vegas as an unprivileged
+    user's default as when it refuses vegas."""
     lost = []
     for module, name in (("tcp_vegas", "vegas"), ("tcplearn", "tl-vegas")):
         if module == "tcplearn":

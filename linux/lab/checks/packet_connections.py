@@ -230,7 +230,7 @@ def used_again_after_a_disconnect(h):
 
 @script(rto=True)
 def restored_with_data_out(h):
-    """Restore a connection on a new socket (TCP_REPAIR), as a checkpoint of a process does."""
+    """Restore a connection with data in flight on a new socket (TCP_REPAIR), as after a checkpoint."""
     h.no_probes()
     c = h.client(rtt_ms=20)
     c.write(500)

@@ -23,8 +23,8 @@ def script(rto=False):
 
 
 class Host:
-    """Represents the kernel's end. With `early`, a segment may come sooner than a script expects it, as a
-    resend policy may send it, but not later."""
+    """Represents the kernel's end of a packet script. With `early`, a segment may come sooner than the script
+    expects it, but not later: a resend policy may retransmit before the kernel's RTO."""
 
     def __init__(self, congestion, estimator="", resend="", early=False):
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):

@@ -27,8 +27,8 @@ def _requests(c, count, seq=1, rtt_ms=RTT_MS):
 
 
 def _learned(h, fades=0):
-    """Return a connection that has completed requests and seen `fades` fades of 1.2 s, and its next sequence
-    number."""
+    """Return a connection and its next sequence number, after requests and `fades` fades: periods of 1.2 s
+    without an ACK."""
     c = h.client(rtt_ms=RTT_MS, timestamps=True)
     seq = _requests(c, 40)
     for _ in range(fades):

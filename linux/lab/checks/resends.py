@@ -31,7 +31,7 @@ def check_a_setting_of_resends_is_taken_whole_or_refused():
 
 
 def requests(port, count, size=500):
-    """Send `count` requests, each after the last one's ACK. Losses begin only after the handshake."""
+    """Send `count` requests, each after the previous one's ACK, with 25 % loss after the handshake."""
     path(15)
     s = connect(port)
     path(15, "loss 25%")
@@ -44,8 +44,8 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield the event, the wait in us and the time in ms of each of a resend policy's log records. After a
-    retransmission the wait is the one that the module set."""
+    """Yield (event, wait in us, time in ms) of each record of a resend policy in the log `data`. After a
+    retransmission the wait is the RTO that the module set, otherwise the wait that the policy answered."""
     for r in records(data, RESEND):
         wait_us, event, rto_us = struct.unpack_from("<q8xB3xI", r, 24)
         yield event, rto_us or wait_us, struct.unpack_from("<Q", r, 8)[0] / 1000

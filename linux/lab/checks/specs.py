@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints the kernel's answer to each input line "KIND<tab>SPEC": "taken", or the reason that it logs."""
+"""Prints "taken", or the reason that the kernel logs, for each input line "KIND<tab>SPEC" (an algorithm)."""
 
 import errno
 import os
@@ -29,8 +29,8 @@ def unread(log: int) -> Iterator[str]:
 
 
 def refused(kind: str, spec: bytes) -> int:
-    """Write `spec` to the setting of `kind` by one system call and return its errno, or 0. (A Python file
-    object would repeat a write that fails.)"""
+    """Write `spec`, an algorithm with its parameters, to the setting of `kind` by one system call; return
+    its errno, or 0. (A Python file object would repeat a write that fails.)"""
     setting = SETTINGS / kind
     place = os.open(setting if setting.exists() else WITHOUT_SETTING, os.O_WRONLY)
     try:

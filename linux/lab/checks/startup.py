@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measures initial windows after lost SYNs or SYN-ACKs, under each policy that sets them; writes JSON."""
+"""Measures initial windows after lost SYNs or SYN-ACKs under each startup policy, and writes JSON."""
 
 import json
 import os
@@ -29,8 +29,8 @@ def info(s):
 
 
 def watch(device):
-    """Record TCP segments that enter c1 by `device`; return a function that ends the recording and returns
-    them."""
+    """Record the TCP segments that enter the router (namespace c1) by `device`; return a function that ends
+    the recording and returns them."""
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     s.bind((device, 0))
     s.settimeout(0.05)

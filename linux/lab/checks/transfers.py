@@ -29,8 +29,8 @@ def use(estimator, log=1):
 
 
 def serve(port, answer=0, fast_open=False, congestion=None):
-    """Start a server in c1 that reads until the client closes, and sends `answer` bytes after the first
-    byte."""
+    """Start a server in the namespace c1 that reads until the client closes, and sends `answer` bytes after
+    the client's first byte."""
     if os.fork():
         time.sleep(0.05)
         return
@@ -92,7 +92,8 @@ def records(data, kind):
 
 
 def acks(data):
-    """Return (RTT, last RTT, the kernel's own RTO, RTO) in us of each ACK in the module's log `data`."""
+    """Return (RTT sample, RTT sample of the congestion control, the kernel's RTO, the armed RTO), all in us,
+    of each ACK in the module's log `data`."""
     out = []
     for r in records(data, ACK_RECORD):
         rtt, last, _, _, stock, rto = struct.unpack_from("<iiqqII", r, 24)

@@ -138,7 +138,8 @@ class Connection:
         self.wire.put(head + options + data, self.six)
 
     def expect(self, flags=None, seq=None, ack=None, size=None, after_ms=None, within_s=10.0):
-        """Return the next segment; raise Unexpected if it differs or is not `after_ms` after the last one."""
+        """Return the kernel's next segment. Raise Unexpected if it does not come within `within_s`, differs
+        from an argument, or is not about `after_ms` after the previous segment."""
         while True:
             segment = self.wire.packet(within_s)
             if segment is None:

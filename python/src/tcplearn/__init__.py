@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import the retry timer at its first use, because the build imports this package without native code."""
+    """Import RetryTimer only when it is used: the build imports this package without its native code."""
     if name == "RetryTimer":
         from tcplearn._native import RetryTimer
 

@@ -56,7 +56,7 @@ def kinds() -> dict[str, str]:
 
 @cache
 def by_name(kind: str) -> Mapping[str, Info]:
-    """Return the core's algorithms of kind `kind` by name, including presets such as ``experts/fitted``."""
+    """Return the C core's algorithms of kind `kind` by name, including presets such as ``experts/fitted``."""
     return {a["name"]: _info(a) for a in _native.algorithms(kind)}
 
 
@@ -69,12 +69,14 @@ def _info(native: Mapping[str, Any]) -> Info:
 
 
 def available(kind: str) -> list[Info]:
-    """Return the core's algorithms of kind `kind`, in the order in which `tcplearn algorithms` lists them."""
+    """Return the C core's algorithms of kind `kind`, in the order in which `tcplearn algorithms` lists
+    them."""
     return list(by_name(kind).values())
 
 
 def parse(kind: str, text: str) -> Spec:
-    """Parse a spec of an algorithm of kind `kind`. Raise UserError, which suggests the most similar name."""
+    """Return the spec `text` of an algorithm of kind `kind`, parsed. Raise UserError if it is invalid; for an
+    unknown name, the message suggests a similar one."""
     try:
         name, params = _native.read_spec(kind, text)
     except ValueError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find the Debian packages that a verb needs and that are not installed."""
+"""Find the Debian packages that a command of tcplearn needs and that are not installed."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def command(packages: list[str]) -> str:
 
 
 def need(what: str, packages: Mapping[str, str]) -> None:
-    """Raise UserError, which says that `what` needs them, if any of the Debian `packages` are missing."""
+    """Raise UserError if any of the Debian `packages` (as for missing()), which `what` needs, is missing."""
     if names := missing(packages):
         raise UserError(f"{what} needs packages of Debian that are missing: {command(names)}")

@@ -86,7 +86,7 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
 
 
 def json_value(text: bytes | str) -> Any:
-    """Return the JSON value of `text`. Raise ValueError, whose message does not name settings of Python."""
+    """Return the value of the JSON `text`, or raise ValueError, whose message names no setting of Python."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -189,7 +189,7 @@ def _value(name: str, key: str, text: str) -> float:
 
 
 def _quoted(text: str) -> str:
-    """Return the user's text `text`, shortened as the core shortens it in its messages."""
+    """Return `text`, which the user typed, for an error message: cut to the length that the C core shows."""
     return printable(text[:_QUOTED]) + "..." * (len(text) > _QUOTED)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Handle signals that end the work as Ctrl-C does, so that no temporary file remains."""
+"""Let SIGTERM and SIGHUP end the work as Ctrl-C does, so that no temporary file remains."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
-    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP without another handler.
-    Ignore further signals, which a shell and its terminal may send too, so that temporary files are still
-    removed."""
+    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP, unless the signal has
+    another handler. Ignore further signals (a shell and its terminal may both send one), so that temporary
+    files are still removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

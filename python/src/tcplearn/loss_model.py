@@ -41,7 +41,7 @@ def rounded(value: float, bits: int = WEIGHT_BITS) -> float:
 
 
 def fixed(value: float, bits: int) -> int:
-    """Return `value` as the integer that the core stores. `value` has at most `bits` fractional bits."""
+    """Return `value` as the integer that the C core stores. `value` has at most `bits` fractional bits."""
     return round(math.ldexp(value, bits))
 
 
@@ -87,8 +87,8 @@ class Reader:
 
 
 def from_document(document: object, where: str, features: Sequence[str]) -> Model:
-    """Return the perceptron in `document`, the content of the JSON file `where`. `features` are the names
-    of the core's features. Raise UserError."""
+    """Return the perceptron in `document`, the content of the JSON file `where`. `features` has the names of
+    the input features that the C core knows. Raise UserError."""
     reader = Reader(where, document, _KEYS)
     name, inputs, units = (reader.document[key] for key in ("name", "inputs", "hidden"))
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
@@ -125,7 +125,7 @@ def read(path: Path, features: Sequence[str]) -> Model:
 
 def words(model: Model) -> str:
     """Return `model` as the line of text that the C core reads (loss/own_model.h), with numbers as the
-    integers that the core stores. Raise UserError."""
+    integers that the C core stores. Raise UserError."""
     if len(model.name) > NAME_MAX:
         raise UserError(f"model {model.name}: a name of an own model has at most {NAME_MAX} characters")
     inputs = zip(model.inputs, model.mean, model.gain, strict=True)
@@ -144,7 +144,8 @@ def text(model: Model) -> str:
 
 
 def document_text(document: Mapping[str, Any], nested: str) -> str:
-    """Return JSON with one line per entry. The value of the key `nested` has one line per entry too."""
+    """Return the JSON text of `document`: one line per entry, and per entry of the value of the key
+    `nested`."""
     lines = []
     for key, value in document.items():
         text = json.dumps(value)

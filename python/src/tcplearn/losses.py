@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find the core's loss classifiers, which decide whether a segment was lost by congestion or at random."""
+"""Find the C core's loss classifiers, which decide whether a segment was lost by congestion or at random."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _KEY = "model"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A loss classifier: its spec as the core reads it, and the text of its own weights, or "" if it has
-    none."""
+    """A loss classifier: its spec for the C core, and, if the user named a model file, the text of its
+    weights (otherwise "")."""
 
     spec: str
     weights: str = ""
@@ -30,7 +30,7 @@ class Chosen:
 
 @cache
 def features() -> tuple[str, ...]:
-    """Return the names of the classifiers' input features, in the core's order."""
+    """Return the names of the loss classifiers' input features, in the C core's order."""
     return tuple(meanings())
 
 
@@ -68,8 +68,8 @@ def located(spec: str, folder: Path) -> str:
 
 
 def _pairs(spec: str) -> tuple[list[str], int]:
-    """Return the pairs "key=value" of `spec`, and the index of the pair "model=..." whose value is a file or
-    "own", or -1 if there is none."""
+    """Return the pairs "key=value" of `spec`, and the index of the pair "model=..." if its value is a file or
+    "own" (weights of the user); otherwise the index is -1."""
     pairs = spec.partition(":")[2].split(",")
     for k, pair in enumerate(pairs):
         value = _value(pair)
@@ -79,7 +79,7 @@ def _pairs(spec: str) -> tuple[list[str], int]:
 
 
 def _own_number(name: str) -> int:
-    """Return the number of the value "own" of the parameter "model" of the classifier `name`; -1: none."""
+    """Return the index of the choice "own" of classifier `name`'s parameter "model", or -1 if it has none."""
     choices = [p.choices for p in algorithms.by_name(algorithms.LOSS)[name].params if p.key == _KEY]
     return choices[0].index(OWN) if choices and OWN in choices[0] else -1
 

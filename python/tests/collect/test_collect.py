@@ -159,7 +159,7 @@ def test_what_hping3_and_tcptraceroute_printed(tmp_path: Path, capsys: pytest.Ca
             "a line of a traceroute that is torn or unknown",
         ),
         (HPING.replace("rtt=8.0", "rtt=99999999999"), "more than an hour"),
-        (QUIET.replace("90.8/90.9", "95.0/90.9"), "min/avg/max are 95.0/90.9"),
+        (QUIET.replace("90.8/90.9", "95.0/90.9"), "min/avg/max are not in order: 95.0/90.9"),
     ],
 )
 def test_output_that_is_none(

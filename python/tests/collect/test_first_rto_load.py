@@ -53,9 +53,11 @@ def test_all_or_nothing(loaded: Loaded, tmp_path: Path) -> None:
     with pytest.raises(FailedError, match="bpftool map"):
         loaded.load(settings[:-8], tmp_path)
     assert not loaded.pins.exists() and not loaded.note.exists()
-    with pytest.raises(UserError, match="no first RTO is loaded"):
+    with pytest.raises(UserError, match="no model of the first RTO is loaded"):
         loaded.unload()
-    assert loaded.status() == ["no first RTO is loaded: each connection begins with one second"]
+    assert loaded.status() == [
+        "no model of the first RTO is loaded: connections begin with an RTO of one second"
+    ]
 
 
 @needs_bpf

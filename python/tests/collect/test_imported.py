@@ -134,11 +134,11 @@ ROWS = {
 MIXED_TRACES = "a line of a traceroute that is torn or unknown: traces that ran side by side are mixed"
 REFUSED = {
     "hping-flood.log": ":1: hping3 --flood shows no answers; leave this run out",
-    "hping-ports.log": ":5: HPING site.example: answers of several ports; a row is of one, so",
-    "hping-quiet-stdout.log": ":1: HPING site.example: neither answers nor statistics: quiet (-q), or",
+    "hping-ports.log": ":5: HPING site.example: the answers come from several ports, but a row is for",
+    "hping-quiet-stdout.log": ":1: HPING site.example: neither answers nor statistics: the run was",
     "hping-random.log": ":5: '10.99.3.x' is not one host's address; leave this run out",
     "hping-split.err": ":2: statistics of site.example without its HPING line; import its standard",
-    "inetutils-traceroute.log": ":1: inetutils-traceroute, which takes answers to other programs for its own",
+    "inetutils-traceroute.log": ":1: inetutils-traceroute takes answers to other programs for its own",
     "tcptraceroute-no-header.log": ":1: hops without the header, which tcptraceroute prints to standard",
     "tcptraceroute-parallel.log": f":5: {MIXED_TRACES}",
     "tcptraceroute-split.err": ":2: the trace to site.example has no hops; delete it, or import its standard",
@@ -192,11 +192,11 @@ TRACE = "traceroute to site.example (192.0.2.7), 30 hops max, 60 byte packets\n"
 CASES = {
     "statistics of another host's answers": (
         TOTAL.format("site.example", 1, "9.9") + SITE + OF_SITE,
-        ":5: HPING site.example: the RTTs are not those of its statistics",
+        ":5: HPING site.example: the printed RTTs do not agree with the statistics",
     ),
     "an answer lost": (
         TOTAL.format("site.example", 2, "7.9") + SITE + OF_SITE,
-        ":5: HPING site.example: 1 answers are printed and 2 counted",
+        ":5: HPING site.example: hping3 printed 1 answers but counted 2",
     ),
     "an answer of nobody": (
         SITE + ANSWER.format("192.0.2.8", "7.9", "SA"),
@@ -217,7 +217,7 @@ CASES = {
     ),
     "one statistics of two runs": (
         SITE + OF_SITE + SITE + OF_SITE + TOTAL.format("site.example", 1, "7.9"),
-        ":6: 1 statistics of site.example for 2 runs; delete the run without them",
+        ":6: 1 statistics of site.example for 2 runs; delete the runs without",
     ),
     "a duplicate": (
         TOTAL.format("site.example", 2, "7.9") + SITE + OF_SITE + "DUP! " + OF_SITE,
@@ -247,7 +247,7 @@ CASES = {
     ),
     "a hop short of a probe": (
         TRACE + " 1  192.0.2.1  1.0 ms  1.1 ms\n 2  192.0.2.7  7.2 ms\n",
-        ":3: 1 probes of this hop, 2 of others",
+        ":3: 1 probes of this hop, 2 of other hops",
     ),
     "a header in the middle of a line": (
         TRACE + " 1  192.0.2.1  1.0 ms" + TRACE,
@@ -261,7 +261,7 @@ CASES = {
     ),
     "a quiet trace of hping3": (
         SITE + "hop=1 TTL 0 during transit from ip=192.0.2.1\n" + TOTAL.format("site.example", 3, "7.9"),
-        ":1: HPING site.example: answers that are not printed may be the host's",
+        ":1: HPING site.example: answers that were not printed may be the host's",
     ),
     "a trace of hping3 without the host beside one with it": (
         SITE
@@ -278,7 +278,7 @@ CASES = {
         + HEADER.format("b.example", "192.0.2.8")
         + "ICMP Host Unreachable from ip=192.0.2.1\n"
         + OF_SITE,
-        ":3: a router's message says not to which run",
+        ":3: a router's message does not name its run",
     ),
 }
 

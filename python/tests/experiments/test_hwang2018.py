@@ -237,7 +237,7 @@ def test_a_perceptron_learns_what_two_inputs_tell(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(training, "TIMES", 2)
     tables = training.tables(Sample.of([events(1e-2, 300), events(1e-1, 40)]))
     assert [row[:3] for row in tables["trained"]] == [
-        ["as they come", "300", "0.50"], ["as many of each cause", "300", "0.50"],
+        ["all", "300", "0.50"], ["equally many of each cause", "300", "0.50"],
     ]  # fmt: skip
     assert all(row[4].startswith("1.000") for row in tables["trained"])
     assert [row[:2] for row in tables["by_rate"]] == [["0.01", "300"], ["0.1", "40"]]
@@ -274,7 +274,7 @@ def test_history_is_judged_by_its_own_runs(tmp_path: Path) -> None:
     assert PAGES["lab"].write(runs, FOLDER, tmp_path / "lab.md") == 2  # figures, without that of windows
     lines = (tmp_path / "lab.md").read_text().splitlines()
     for what, shown in (("over BBR's", ["0.80", "0.90"]), ("over its own without loss", ["0.80", "0.75"])):
-        of = [line for line in lines if line.startswith(f"| goodput at 0.01 {what}")]
+        of = [line for line in lines if line.startswith(f"| goodput at loss 0.01 {what}")]
         assert [line.split(" | ")[3].split()[0] for line in of] == shown
     assert "| ML-TCP, history | 8 | 2 of 4 | 2 of 4 | 0 | 0 | 0 |" in lines
 

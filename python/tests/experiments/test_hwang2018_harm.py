@@ -31,7 +31,7 @@ def test_harm_without_random_loss_is_judged_on_runs_without_it() -> None:
     for who, what in itertools.product(("alone", "shared"), ("drops", "mean RTT")):
         assert ours[f"no random loss, {who}: {what} over the plain sender's"].startswith("3.00 ")
     assert ours["no random loss, shared: Jain's index"].startswith("3.00 ")
-    assert ours["random loss: neighbour's goodput, over what it has beside the oracle"].startswith("4.00 ")
+    assert ours["random loss, shared: neighbour's goodput over that beside the oracle"].startswith("4.00 ")
 
 
 def table(sender: str, rate: float, *calls: int) -> Run:

@@ -60,7 +60,7 @@ def test_nothing_wrong_is_said(tmp_path: Path) -> None:
     talk.exchanges(talk.open(), 20)
     said = sentences.of(explained(tmp_path, talk))
     assert len(said) == 4 and "nothing held it up" in said[1]
-    assert said[2] == "It moved 201 bytes; the shortest round trip of its connection took 40.0 ms."
+    assert said[2] == "This request moved 201 bytes; the shortest round trip of its connection took 40.0 ms."
     assert said[3].startswith("None of ")
 
 
@@ -109,8 +109,8 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
     "bulk": (
         lambda _: EXAMPLES / "access-link.pcap.gz",
         ["--host", ":5001"],
-        "No setting of TCP's timers is advised: there are no requests; what moves one way waits for its "
-        "window",
+        "No setting of TCP's timers is advised: there are no requests; a transfer in one direction waits "
+        "for its window",
         "sudo",
     ),
     "slow server": (
@@ -122,9 +122,9 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
     "nothing wrong": (
         well,
         [],
-        "nothing held them up. Their medians: 201 bytes and 28.8 ms for the shortest round trip. None of 600 "
-        "segments with data appears more than once. No setting of TCP's timers is advised: the time of "
-        "requests is round trips",
+        "nothing held them up. Medians of these requests: 201 bytes and 28.8 ms for the shortest round trip. "
+        "None of 600 segments with data appears more than once. No setting of TCP's timers is advised: the "
+        "time of requests is round trips",
         "sudo",
     ),
 }
@@ -164,7 +164,7 @@ def test_folders_files_and_pipes_together(
         assert main(["explain", str(folder), "-", "--format", "json", "--rows", "connections"]) == 0
     out, error = capsys.readouterr()
     assert [Path(row["source"]).name for row in json.loads(out)] == ["a.pcap", "b.pcap", "b.pcap", "-"]
-    assert "cut.pcap" in error and "1 file of folders that are no captures left out" in error
+    assert "cut.pcap" in error and "1 file in folders left out: no captures" in error
     assert os.fspath(folder / "notes.txt") not in error
 
 
@@ -234,11 +234,14 @@ def test_a_capture_packed_with_zstd_is_named_as_one(
         (["nowhere.pcap"], "no such file"),
         (["README.md"], "not a capture"),
         (["python/tests/samples.py"], "not a capture"),
-        (["--for", "5m", "README.md"], "nothing live is read"),
+        (["--for", "5m", "README.md"], "no live traffic is read"),
         (["--rows", "stalls", "README.md"], "a table shows the summary"),
         (["-i", "no-such-interface0"], "no-such-interface0"),
-        (["examples/captures/access-link.pcap.gz", "--host", "zebra"], "no connection has it in a name"),
-        (["examples/hosts"], "no capture in what was named"),
+        (
+            ["examples/captures/access-link.pcap.gz", "--host", "zebra"],
+            "no connection has this text in an address or port",
+        ),
+        (["examples/hosts"], "none of the files is a capture"),
     ],
 )
 def test_bad_usage(

@@ -162,7 +162,7 @@ def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
         assert f"ms on average, now {milliseconds(slowest(times))}." in text
         assert f"now {milliseconds(float(np.quantile(times, 0.99)))}," in text
     else:
-        assert said.why.startswith("the sender waits as with rto_min 5 ms already; ")
+        assert said.why.startswith("the sender already waits as with rto_min 5 ms; ")
         assert said.why.endswith("; what would help is fewer losses")
     assert (
         f"In the median stall the model of rto_min {ms} ms waits 1.00 times as long"

@@ -105,7 +105,7 @@ def test_nothing_is_learned_of_servers_that_are_seen_once(tmp_path: Path) -> Non
     learned = found.handshakes.outlooks[0]
     assert learned.figure("p99").value == pytest.approx(np.quantile(times, 0.99))
     assert found.handshake_advice is not None and found.handshake_advice.chosen is None
-    assert "22 handshakes were held up, none after others from which" in found.handshake_advice.why
+    assert "22 handshakes were held up, none after earlier ones from which" in found.handshake_advice.why
 
 
 def test_handshakes_that_take_longer_than_was_learned_cost_spurious_syns(tmp_path: Path) -> None:
@@ -164,4 +164,4 @@ def test_on_a_path_of_a_third_of_a_second_a_second_is_not_too_long(tmp_path: Pat
     assert found.handshakes is not None and found.handshakes.stalls == 0
     assert found.handshakes.outlooks[0].slowest_ms == pytest.approx(slowest(times))
     assert found.handshake_advice is not None
-    assert "none after others from which a shorter wait is learned" in found.handshake_advice.why
+    assert "none after earlier ones from which a shorter wait is learned" in found.handshake_advice.why

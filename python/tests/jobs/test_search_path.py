@@ -134,9 +134,7 @@ def test_what_repeats_a_failed_job(hostile: Hostile, traces: Path, tmp_path: Pat
     done = jobs.run([broken], Store(tmp_path / "kept"), Place(1).pool(tmp_path), say=lambda _: None)
     command = shlex.split(done.failures[0].partition("; again: ")[2])
     again = hostile.run(command)
-    assert again.returncode == 1 and again.stderr.startswith(
-        "tcplearn or an estimator of your own is another"
-    )
+    assert again.returncode == 1 and again.stderr.startswith("tcplearn or an estimator of your own differs")
     file = Path(command[-1])
     described(file, "tcplearn.study.measure:part", *work.arguments)
     again = hostile.run(command)

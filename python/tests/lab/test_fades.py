@@ -79,10 +79,10 @@ def test_drops_of_the_queue_are_counted_around_each_transfer(tmp_path: Path) -> 
     ("more", "message"),
     [
         (f"{DRAWN}[transfer]\nrequests = {{}}\n[fades]\ncount = 0", r"fades\.count: should be greater"),
-        (f"{ONE_HOP}[transfer]\nrequests = {{}}\n[fades]\ncount = 9", "of a path that has drawn_fades"),
+        (f"{ONE_HOP}[transfer]\nrequests = {{}}\n[fades]\ncount = 9", "it needs a path with drawn_fades"),
         (
             f'{DRAWN}[transfer]\nrequests = {{}}\n[[path.fade]]\nat_s = 1\nhop = "a"',
-            "no dated changes and fades beside drawn ones",
+            "no dated changes or fades in addition to drawn ones",
         ),
         (DRAWN, "for requests on a kept connection"),
     ],

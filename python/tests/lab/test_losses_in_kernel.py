@@ -83,7 +83,7 @@ def test_the_captures_say_who_dropped_what(page: tuple[Path, Path]) -> None:
         ('loss = ["mlp:limit=1"]', "has no parameter 'limit'"),
         ('loss = ["mlp:threshold=2"]', "threshold"),
         ('loss = ["mlp:threshold=x"]', "threshold=x: it takes a number from 0 to 1"),
-        ('loss = ["mlp"]\ncongestion = ["vegas"]', "vegas keeps its own answer"),
+        ('loss = ["mlp"]\ncongestion = ["vegas"]', "reno and cubic only, not with vegas"),
         ('plain = ["bbr3"]', "should be 'reno'"),
     ],
 )

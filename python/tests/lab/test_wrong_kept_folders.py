@@ -47,7 +47,7 @@ def test_a_first_rto_is_as_if_absent(case: str, tmp_path: Path, capsys: pytest.C
     (run / handshake_waits.FILE).write_text(json.dumps(WRONG[case]))
     assert folders.get(job) is None and folders.get(job) is None and not folders.has(job)
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"tcplearn: warning: {run}: not the result that was kept")
+    assert line.startswith(f"tcplearn: warning: {run}: not the result that was stored")
 
 
 def test_its_job_has_the_check(tmp_path: Path) -> None:

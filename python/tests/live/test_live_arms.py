@@ -59,7 +59,7 @@ def test_the_kill_switch_makes_new_connections_stock(tmp_path: Path) -> None:
         assert at.live("start", *AT_ONCE[:1], "steps", *words).returncode == 0
         switch.touch()
         time.sleep(1.5)
-        assert "new connections are stock: the kill switch is set" in at.live("status").stdout
+        assert "new connections have no learned floors: the kill switch is set" in at.live("status").stdout
         assert min(_rto_ms(at, path, 100, 50)) > STOCK_MS
         switch.unlink()
         time.sleep(1.5)

@@ -91,7 +91,7 @@ def test_harm_is_stopped_within_2000_requests() -> None:
         while guard.step is not None and fleet.rounds < 20_000:
             fleet.play(fleet.rounds + 50, guard)
         assert guard.step is None and guard.share == 0 and _ours(fleet) <= 2000
-        assert "connections with floors had spurious retransmissions" in _texts(guard)[-1]
+        assert "connections with learned floors had spurious retransmissions" in _texts(guard)[-1]
         assert guard.epochs.now(fleet.seen.arms)[OURS]["connections"] == 0
 
 
@@ -105,7 +105,7 @@ def test_it_tries_again_and_waits_longer_each_time() -> None:
             waits.append(round(guard.again_at_s - fleet.now_s))
             fleet.now_s = guard.again_at_s
     assert 90 <= waits[0] <= 100 and 190 <= waits[1] <= 200 and 390 <= waits[2] <= 400
-    assert "it tries again" in _texts(guard)[2]
+    assert "the guard tries again" in _texts(guard)[2]
 
 
 def test_the_ramp_takes_its_steps_and_keeps_a_control_group() -> None:
@@ -154,7 +154,7 @@ def test_a_place_with_harm_is_stock_and_the_others_go_on() -> None:
     guard = guarded(fleet, HALF)
     fleet.play(60_000, guard)
     assert list(guard.places.stopped(fleet.now_s)) == [key_of(0)] and guard.step == 1
-    assert f"{name_of(key_of(0))} is stock" in " ".join(_texts(guard))
+    assert f"{name_of(key_of(0))} gets no learned floors" in " ".join(_texts(guard))
     ours = fleet.seen.places[key_of(0)].ours
     assert ours["spurious"] < 10 and ours["rounds"] < 600
 

@@ -105,8 +105,8 @@ def test_several_machines_are_merged(tmp_path: Path) -> None:
 
 def test_nothing_can_be_told_yet() -> None:
     (line,) = (text for text in report.lines([_session([[200.0]], [[50.0]])]) if "lossy rounds" in text)
-    assert "nothing can be told yet: 1 in the control group and 1 of ours" in line
-    assert report.lines([]) == ["live is not started: nothing is to report"]
+    assert "nothing can be told yet: 1 in the control group, 1 with floors" in line
+    assert report.lines([]) == ["live is not started: there is nothing to report"]
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_page_has_what_the_screen_has(tmp_path: Path) -> None:
     session["guard"] = {"share": 0.5, "places": [], "journal": [{"at_s": 1.0, "text": "it began"}]}
     page.write([session], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert "ms under stock" in text and "it began" in text and "<b>host" not in text
+    assert "ms with the kernel's timer" in text and "it began" in text and "<b>host" not in text
 
 
 def test_the_interval_is_wider_than_one_that_is_looked_at_once() -> None:

@@ -101,7 +101,10 @@ def test_the_step_and_the_places_are_those_of_before_also_after_kill_9(at: Room,
         note = json.loads(Path(f"/run/tcplearn-live/{session['pid']}.json").read_text())
         with map_of(note["maps"]["stock_places"]) as held:
             assert [name_of(key) for key in held.keys(32)] == [name_of(key_of(0))]
-        assert "95 % of the new connections have floors: it goes on from 20" in _texts(session)[-1]
+        assert (
+            "95 % of the new connections have learned floors: the guard continues from 20"
+            in _texts(session)[-1]
+        )
         os.kill(session["pid"], signal.SIGKILL)
         session = _start(at, folder)
     _stop(at)
@@ -126,7 +129,7 @@ def test_a_damaged_file_begins_anew_and_says_so(at: Room, folder: Path) -> None:
     session = _start(at, folder)
     (text,) = _texts(session)
     assert session["guard"]["share"] == pytest.approx(0.01, abs=1e-4)
-    assert text.startswith("1 % of the new connections have floors: ")
+    assert text.startswith("1 % of the new connections have learned floors: ")
     assert "is not used: it is damaged: JSON" in text
     assert path.with_suffix(".refused").exists()
     assert text.split("; ")[0] in at.live("status").stdout

@@ -37,7 +37,10 @@ def test_started_stopped_and_started_twice() -> None:
         assert sock_ops_programs(at.cgroup) == ["live"]
         _refused(at.live("start", "--cgroup", at.cgroup), f"live is started already for {at.cgroup}")
         _refused(at.live("run", "--", "true"), f"live is started already for {at.cgroup}")
-        assert f"{at.cgroup}: sets floors for 1 % of the new connections, since" in at.live("status").stdout
+        assert (
+            f"{at.cgroup}: sets learned floors for 1 % of the new connections, since"
+            in at.live("status").stdout
+        )
         metrics = at.live("status", "--prometheus").stdout.splitlines()
         assert f'tcplearn_live_rounds_total{{cgroup="{at.cgroup}"}} 0' in metrics
         assert f'tcplearn_live_share{{cgroup="{at.cgroup}"}} 0.0099945068359375' in metrics

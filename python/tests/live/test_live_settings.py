@@ -54,7 +54,7 @@ def test_what_is_typed_goes_before_the_file(tmp_path: Path) -> None:
     with room() as at:
         file.write_text(f'cgroup = "{at.cgroup}"\nramp = "none"\ncontrol_percent = 20\n')
         assert at.live("start", "--settings", file, "--control-percent", 40).returncode == 0
-        assert "sets floors for 60 % of the new connections" in at.live("status").stdout
+        assert "sets learned floors for 60 % of the new connections" in at.live("status").stdout
         assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
 
 

@@ -36,8 +36,8 @@ def _restarted(fleet: Fleet, guard: Guard, plan: Plan, after_s: float = 0.0, kil
 def _decided(guard: Guard) -> list[str]:
     """Return the guard's decisions in its journal, without the numbers of a place's rounds, because a restart
     resets this number while there is no evidence against the place."""
-    texts = [re.sub(r"in \d+ rounds; it tries", "; it tries", entry.text) for entry in guard.journal]
-    return [text for text in texts if "goes on" not in text]
+    texts = [re.sub(r"in \d+ rounds; the guard", "; the guard", entry.text) for entry in guard.journal]
+    return [text for text in texts if "continues" not in text]
 
 
 def _counted(guard: Guard, fleet: Fleet) -> dict[int, int]:
@@ -102,7 +102,7 @@ def test_old_evidence_does_not_count(after_s: float) -> None:
     guard = _restarted(fleet, guard, PLAN, after_s)
     assert guard.step == 0 and guard.share == round(0.01 * WHOLE) and guard.begun_s == fleet.now_s
     assert _counted(guard, fleet) == {guard.share: 0}
-    assert "no longer counts" in guard.journal[-1].text
+    assert "are no longer used" in guard.journal[-1].text
 
 
 def test_what_is_young_counts() -> None:
@@ -111,7 +111,7 @@ def test_what_is_young_counts() -> None:
     guard = guarded(fleet, PLAN)
     fleet.play(60_000, guard)
     guard = _restarted(fleet, guard, PLAN, COUNTS_FOR_S - 1)
-    assert guard.step == len(PLAN.steps) and "goes on from 1970-01-03" in guard.journal[-1].text
+    assert guard.step == len(PLAN.steps) and "continues from 1970-01-03" in guard.journal[-1].text
 
 
 def test_a_place_stays_stock_until_its_time_also_over_a_boot() -> None:

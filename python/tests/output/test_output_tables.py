@@ -90,6 +90,8 @@ def test_numbers() -> None:
     assert list(map(numbers.percent, (0, 1e-6, 0.01))) == ["0 %", "less than 0.001 %", "1 %"]
     assert [numbers.decimals(v) for v in ([], [0.0], [2000.0], [0.05])] == [0, 0, 0, 4]
     assert numbers.counted(1, "flow") == "1 flow" and numbers.counted(1200, "flow") == "1,200 flows"
+    sizes = {999: "999 bytes", 1234: "1.23 kB", 999.6e9: "1,000 GB", 1.234e12: "1,234 GB"}
+    assert {size: numbers.byte_count(size) for size in sizes} == sizes
 
 
 @pytest.mark.parametrize(

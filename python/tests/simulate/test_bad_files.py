@@ -83,7 +83,7 @@ BAD = [
     (
         "scenario-5",
         "[scenario.tcp]\nsegment_bytes = 2000\nbuffer_bytes = 1500\n",
-        "buffer_bytes: at least a segment",
+        "buffer_bytes has to be at least a segment",
     ),
     (
         "scenario-6",
@@ -106,7 +106,7 @@ BAD = [
         '[grid]\nvary = {"load.flows" = [0]}\n',
         "scenario.load.flows: should be greater than or equal to 1, not 0",
     ),
-    ("scenario-5", "[scenario]\nduration_s = 1.0\n", "flows start within duration_s, 1"),
+    ("scenario-5", "[scenario]\nduration_s = 1.0\n", "flows have to start within duration_s, 1"),
     ("scenario-5", "[scenario\n", "not TOML"),
     ("scenario-9", "", "scenario-9.toml: no such file; check the path"),
 ]

@@ -54,7 +54,7 @@ def test_nunes2014s_pages_of_small_runs_of_ns3(tmp_path: Path, capsys: pytest.Ca
     assert main([*words, "--page", "simulated", "--run"]) == 0
     assert "8 of 8 runs, 4 figures" in capsys.readouterr().err
     text = (tmp_path / "simulated.md").read_text()
-    for given in ("the count", "the count less one", "the RTT"):
+    for given in ("clock count", "clock count − 1", "RTT"):
         assert text.count(f"| {given} | ") == 6  # by reading, by three sizes, by network, and of what is sent
     assert main([*words, "--page", "rounded", "--run", "scenario-5/smoke", "scenario-6/smoke"]) == 0
     assert "8 of 28 runs, 7 figures" in capsys.readouterr().err

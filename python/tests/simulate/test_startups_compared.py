@@ -159,7 +159,7 @@ def test_the_criterion_of_the_feedback() -> None:
     assert "not reached |" in bar(0.98, base, (8, 9, 10), (10.5, 11.6, 12.9))
     rtts = {"standard": 2, "tsl/3-16": 1, "tsl-feedback": 1}
     one = [Cell(0.4, name, 1.0, {1: run(1, [connection(of)])}) for name, of in rtts.items()]
-    assert "one seed tells nothing" in pairs.feedback(one)
+    assert "cannot be told from one seed" in pairs.feedback(one)
 
 
 def test_pairs_at_the_highest_load() -> None:
@@ -171,8 +171,8 @@ def test_pairs_at_the_highest_load() -> None:
     wide = section(5, 10, 20)
     assert "| mean response, RTTs | 10.00 | 11.67 | +0.0 (-68.9 to +221.7) | 9.00 | -10.0 (-10.0 to" in wide
     assert "to -10.0) | 547 |" in wide
-    assert "upper end +221.7 %: not reached." in wide
-    assert "upper end -9.9 %: reached." in section(9.0, 9.01, 9.0)
+    assert "must be at most +5 %. It is +221.7 %: not reached." in wide
+    assert "must be at most +5 %. It is -9.9 %: reached." in section(9.0, 9.01, 9.0)
     assert pairs.section([cell("standard", 0.98, (10, 10, 10))]) == ""
 
 

@@ -72,7 +72,7 @@ def test_the_page(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for startup in ("standard", "tsl/3-16", "linux", "tsl-feedback"):
         assert f"| 40 % | `{startup}` | 1 |" in text
     assert "| file_bytes | 0.5 | 2258 |" in text
-    assert "they agree within 5 %" in text and "| server_rtt_ms | -4.7 % at 0.9982 |" in text
+    assert "agree with those of ns-2.35 within 5 %" in text and "| server_rtt_ms | -4.7 % at 0.9982 |" in text
     pictures = sorted((out / "figures").glob("*.svg"))
     assert len(pictures) == 14
     assert (
@@ -101,10 +101,10 @@ BAD = [
     ('load.startup = "tsl:iw_min=0"', "load.startup: tsl: iw_min=0: it takes a whole number from 1 to 65535"),
     ('load.startup = "tsl:iw=2"', "load.startup: startup policy 'tsl' has no parameter 'iw'"),
     ("load.startup_share = 2.0", "load.startup_share: should be less than or equal to 1"),
-    ("load.warmup_s = 1e6", "load.warmup_s: it ends within duration_s"),
+    ("load.warmup_s = 1e6", "load.warmup_s has to be less than duration_s"),
     ("load.level = 0.0", "load.level: should be greater than or equal to 0.01"),
     ("load.connections = 0", "load.connections: should be greater than or equal to 1"),
-    ("load.warmup_s = 5e4", "load.warmup_s: 25,000 MB are offered in it, at most 7,500"),
+    ("load.warmup_s = 5e4", "load.warmup_s: 25,000 MB are offered in the warm-up, more than 7,500"),
     ("topology.rate_mbps = 1e9", "topology: rate_mbps: the bottleneck is faster than edge_mbps, 1000"),
     ("topology.loss = [0.1, 0.0]", "topology.loss: give [lowest, highest]"),
     ("topology.syn_ack_loss = 1.0", "topology.syn_ack_loss: should be less than 1"),
@@ -178,7 +178,7 @@ def test_a_first_rto_is_a_spec_too(simulate: Simulate, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
-        ("places = 0", "first_rto: it needs a number of places"),
+        ("places = 0", "first_rto needs a number of places"),
         ("first_rto = { last = 65.0, high = 0.0, nothing_us = 20000 }", "first_rto.last: "),
         ("first_rto = { last = 1.0, high = 0.0 }", "first_rto.nothing_us: is missing"),
         (

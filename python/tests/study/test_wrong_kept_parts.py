@@ -37,7 +37,7 @@ def test_it_is_measured_again(trace: Path, own_cache: Path, capsys: pytest.Captu
     assert main(words) == 0
     again = capsys.readouterr()
     assert again.out == first.out
-    assert f"tcplearn: warning: {file}: not the result that was kept" in again.err
+    assert f"tcplearn: warning: {file}: not the result that was stored" in again.err
     assert main(words) == 0
     assert capsys.readouterr() == first
 

@@ -195,7 +195,7 @@ def test_what_cannot_be_read_is_told_and_no_obstacle(
     for wanted in ("notes.txt: ", "gone.csv: no such file", "empty.pcap: the file is empty", "cut.csv.gz: "):
         assert len([line for line in lines if wanted in line]) == 1, (wanted, err)
     assert "3 files could not be read" in out
-    assert "1 flow with hardly any sample left out" in out
+    assert "1 flow left out, with hardly any sample" in out
     assert "\x1b" not in out and "hidden" not in out
 
 
@@ -207,7 +207,7 @@ def test_the_table_says_what_the_rows_say(traces: Path, capsys: pytest.CaptureFi
         assert fine_ratio(row["error_ratio"]) in out
     assert "Prediction, 3 series of 500 samples or more" in out
     assert "Shorter series: 1 of fewer than 500 samples" in out
-    assert "make the intervals rough" in out
+    assert "the intervals are rough" in out
     more = ["--min-samples", "150", "-q", "--all", "--jobs", "1"]
     assert main(["suite", str(traces), *words(), *more]) == 0
     assert "4 series of 150 samples or more" in capsys.readouterr().out
@@ -339,7 +339,7 @@ def test_a_users_estimator_that_fails(
     import my_estimator
 
     monkeypatch.setattr(my_estimator.RunningMedian, "predict_one", lambda self, x: math.nan)
-    assert "answered NaN" in refused(capsys, str(traces), "-e", installed_example, "--jobs", "1")
+    assert "gave NaN or infinity" in refused(capsys, str(traces), "-e", installed_example, "--jobs", "1")
 
 
 def test_real_traces(capsys: pytest.CaptureFixture[str]) -> None:

@@ -248,7 +248,7 @@ def test_a_cache_that_cannot_be_written(
 def test_a_worker_that_differs(traces: Path, own_cache: Path) -> None:
     job = measure.job(Seen.of(traces / "a.csv"), "a.csv", measure.Options(("last",)), False)
     (document,) = job.arguments
-    with pytest.raises(FailedError, match=r"another one on .*: install the same there"):
+    with pytest.raises(FailedError, match=r"differs on .*: install the same there"):
         measure.measured_file({**document, "identity": "other"})
     elsewhere = {**document, "file": {**document["file"], "path": str(traces / "absent" / "a.csv")}}
     found = measure.measured_file(elsewhere)

@@ -40,7 +40,7 @@ def test_each_is_measured_again(folder: Path, own_cache: Path, capsys: pytest.Ca
     again = capsys.readouterr()
     assert again.out == first.out
     for path in (one, other):
-        assert f"tcplearn: warning: {path}: not the result that was kept" in again.err
+        assert f"tcplearn: warning: {path}: not the result that was stored" in again.err
     assert main(words) == 0
     assert capsys.readouterr() == first
 

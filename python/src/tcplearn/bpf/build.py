@@ -44,8 +44,8 @@ def compiled(source: Path, out: Path) -> Path:
 
 
 def preprocessed(source: Path) -> str:
-    """Return the preprocessed source `source`, without comments and paths, by which stored runs with the same
-    program are found. Raise UserError or FailedError."""
+    """Return the BPF program `source` preprocessed, without comments and paths. By this text, stored runs
+    with the same program are found. Raise UserError or FailedError."""
     return _clang(source, "-E", "-P")
 
 

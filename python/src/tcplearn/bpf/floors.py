@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pack the settings of the BPF program linux/bpf/live.bpf.c, which learns floors of the retransmission
-timer."""
+"""Pack the settings of the BPF program linux/bpf/live.bpf.c, which learns floors (lower limits) of the
+retransmission timeout."""
 
 import struct
 
@@ -19,7 +19,7 @@ def settings(
     epoch: int = 0,
 ) -> bytes:
     """Return the bytes of `struct live_settings`. `ticks_per_second` is CONFIG_HZ of the kernel that runs the
-    program. With `observe` the program sets no floors. `bounds_backoff` says whether it bounds the RTO's
-    exponential backoff (linux/bpf/live_backoff.h). The share `share` / WHOLE of the connections that begin
-    from now on get floors. All of these connections are counted for the epoch number `epoch`."""
+    program. With `observe` the program sets no floors of the RTO. `bounds_backoff` says whether it bounds the
+    RTO's exponential backoff (linux/bpf/live_backoff.h). Of the connections that begin from now on, the share
+    `share` / WHOLE get floors, and all are counted under the number `epoch`, which changes with the share."""
     return struct.pack("=6I", ticks_per_second, observe, bounds_backoff, 0, share, epoch)

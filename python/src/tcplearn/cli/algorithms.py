@@ -23,7 +23,9 @@ def algorithms_command(
             autocompletion=completion.kinds,
         ),
     ] = None,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="An algorithm of that kind.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The name of an algorithm of that kind.")
+    ] = None,
 ) -> Work:
     """List the algorithms of every kind or of one kind, or the parameters of an algorithm.
 
@@ -50,7 +52,7 @@ def _chosen(words: list[str]) -> tuple[list[str], str]:
     if words and words[0] in kinds:
         kinds, words = words[:1], words[1:]
     if len(words) > 1:
-        todo = did_you_mean(words[0], kinds, f"they are {', '.join(kinds)}")
+        todo = did_you_mean(words[0], kinds, f"the kinds are {', '.join(kinds)}")
         raise UserError(f"no kind of algorithm is called '{words[0]}'; {todo}")
     return kinds, words[0] if words else ""
 

@@ -40,14 +40,14 @@ GROUPS: dict[str, dict[str, tuple[typer.Typer | Callable[..., Work], str]]] = {
     "Captures and lists of round-trip times": {
         "explain": (explain, "Say why the requests in captures were slow."),
         "replay": (replay, "Compare estimators and timers on captures."),
-        "suite": (suite, "Compare them over every trace below a directory."),
-        "watch": (watch, "Compare them on the live traffic of an interface."),
+        "suite": (suite, "Compare estimators and timers on all traces in a directory."),
+        "watch": (watch, "Compare estimators and timers on an interface's traffic."),
         "resend": (resend, "Compare resend policies on the RTTs of captures."),
         "causes": (causes, "Name the cause of each fast retransmit of captures."),
         "study": (study_app, "Study an estimator's parameters on your traces."),
     },
     "This machine's kernel": {
-        "live": (live_app, "Shorten timers by what is learned, on a stock kernel."),
+        "live": (live_app, "Shorten retransmission timers on an unmodified kernel."),
         "first-rto": (first_rto_app, "Set the first RTO of new connections from a model."),
         "module": (module_app, "Install, show or remove the kernel module."),
     },
@@ -55,12 +55,12 @@ GROUPS: dict[str, dict[str, tuple[typer.Typer | Callable[..., Work], str]]] = {
         "simulate": (simulate, "Simulate whole networks in ns-3 under each estimator."),
         "lab": (lab_app, "Run real Linux TCP over emulated networks."),
         "emulate": (emulate, "Run a command over an emulated link, on this kernel."),
-        "experiments": (experiments, "Write an experiment's pages from its runs, or do those."),
+        "experiments": (experiments, "Do an experiment's runs, and write pages from them."),
     },
     "Algorithms and models": {
-        "algorithms": (algorithms_command, "List the algorithms of each kind, or one's parameters."),
+        "algorithms": (algorithms_command, "List algorithms, or show an algorithm's parameters."),
         "collect": (collect, "Measure round-trip times and hops of hosts, by TCP."),
-        "train": (train_app, "Train a model of the core on labelled data."),
+        "train": (train_app, "Train a loss classifier or a model of the first RTO."),
     },
 }
 VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
@@ -116,7 +116,7 @@ def _show_files(wanted: bool) -> None:
 def _root(
     _: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
     ] = False,
     __: Annotated[
         bool,

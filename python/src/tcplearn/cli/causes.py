@@ -18,7 +18,7 @@ def causes(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="CSV or Parquet of the true causes: time_us, truth, flow.",
+            help="A CSV or Parquet file of the true causes, with the columns time_us, truth, flow.",
             show_default=False,
         ),
     ] = None,
@@ -26,7 +26,7 @@ def causes(
         list[str] | None,
         typer.Option(
             metavar="SPEC",
-            help="Instead of the usual classifiers; again for more. With your own model: "
+            help="A classifier instead of the usual ones; may be repeated. With your own model: "
             "mlp:model=own/loss_own.json.",
             show_default=False,
         ),

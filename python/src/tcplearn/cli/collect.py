@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tcplearn.collect.rows import Row
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="File of the rows: hosts.csv or hosts.parquet.")
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", help="Write the rows here: hosts.csv or hosts.parquet."),
 ]
 
 
@@ -28,8 +29,10 @@ def collect(
         list[str] | None,
         typer.Argument(metavar="HOST...", help="HOST, HOST:PORT, [IPV6]:PORT, or a file of such lines."),
     ] = None,
-    port: Annotated[str, typer.Option(metavar="LIST", help="Ports of hosts without one.")] = "443",
-    count: Annotated[int, typer.Option(metavar="N", min=1, max=100000, help="Pings to each host.")] = 10,
+    port: Annotated[
+        str, typer.Option(metavar="LIST", help="Ports of hosts that are given without one.")
+    ] = "443",
+    count: Annotated[int, typer.Option(metavar="N", min=1, max=100000, help="SYN pings to each host.")] = 10,
     rate: Annotated[
         float, typer.Option(metavar="X", min=0.01, max=10000, help="Maximum number of SYNs in a second.")
     ] = 50.0,
@@ -48,22 +51,24 @@ def collect(
             metavar="SECONDS",
             min=0.01,
             max=60,
-            help="Later answers do not count; after 1 s they may be SYN-ACKs that were sent again.",
+            help="Ignore later answers; after 1 s they may be retransmitted SYN-ACKs.",
         ),
     ] = 1.0,
-    concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Hosts at once.")] = 32,
-    ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Only addresses of IPv4.")] = False,
-    ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Only addresses of IPv6.")] = False,
-    trace: Annotated[bool, typer.Option(help="Count the hops.")] = True,
+    concurrency: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="Hosts measured at the same time.")
+    ] = 32,
+    ipv4: Annotated[bool, typer.Option("--ipv4", "-4", help="Use only IPv4 addresses.")] = False,
+    ipv6: Annotated[bool, typer.Option("--ipv6", "-6", help="Use only IPv6 addresses.")] = False,
+    trace: Annotated[bool, typer.Option(help="Count the hops to each host.")] = True,
     connect: Annotated[
-        bool, typer.Option("--connect", help="Time connect(), even if raw sockets are allowed.")
+        bool, typer.Option("--connect", help="Measure how long connect() takes, without raw sockets.")
     ] = False,
     imported: Annotated[
         list[Path] | None,
         typer.Option(
             "--import",
             metavar="FILE",
-            help="Read the output of hping3, traceroute or tcptraceroute; send nothing.",
+            help="Send nothing; read this output of hping3, traceroute or tcptraceroute.",
         ),
     ] = None,
     fresh: o.Fresh = False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Handles input, output and messages for all verbs. Slow modules are imported only when needed."""
+"""Handles input, output and messages for all subcommands. Slow modules are imported only when needed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _same(one: Path, other: Path) -> bool:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files that a verb writes its results to, and the format of the results."""
+    """The files to which a subcommand of tcplearn writes its results, and the format of the results."""
 
     format: o.Format = FormatName.table
     output: o.Output = None
@@ -103,7 +103,7 @@ class Outputs:
         if self.format is FormatName.parquet and _is_terminal(self.output):
             raise UserError("Parquet is not for a terminal; add -o FILE or send it into a pipe")
         if self.report and str(self.report) == "-":
-            raise UserError("--report -: a page is for a file; name one, as report.html")
+            raise UserError("--report -: a report goes to a file; name one, such as report.html")
         if self.output and self.report and _same(self.output, self.report):
             name = printable(self.output)
             raise UserError(f"{name}: named for the results and for the report; give two files")
@@ -121,7 +121,7 @@ class Outputs:
             _files().make_directory(self.pictures)
 
     def announce(self) -> None:
-        """Print the names of the report and of the pictures' folder, if they were written."""
+        """Print the paths of the report and of the folder of pictures, if they were written."""
         if not self.quiet:
             for what, path in (("report", self.report), ("pictures", self.pictures)):
                 if path:
@@ -238,8 +238,8 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """The options that say where a verb's jobs run (this machine, Dask or Slurm), and whether stored results
-    are used."""
+    """The options of a subcommand of tcplearn that say where its jobs run (this machine, Dask or Slurm), and
+    whether stored results are used."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""

@@ -18,9 +18,11 @@ LATE_LIMIT_US = 5000
 
 def emulate(
     path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A path file (docs/paths.md), or the name of a shipped one.")
+        str, typer.Argument(metavar="PATH", help="A path file (docs/paths.md), or a shipped path's name.")
     ],
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The client and its words.")],
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="The client and its arguments.")
+    ],
     server: Annotated[
         str,
         typer.Option(
@@ -50,7 +52,11 @@ def emulate(
     ] = 0,
     late_limit_us: Annotated[
         int,
-        typer.Option(metavar="US", min=0, help="The run is unusable if a packet is released later."),
+        typer.Option(
+            metavar="US",
+            min=0,
+            help="Tolerated lateness of a packet in the emulator; beyond it, the run is unusable.",
+        ),
     ] = LATE_LIMIT_US,
     as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
     output: o.Output = None,

@@ -15,17 +15,17 @@ from tcplearn.errors import UserError
 
 
 def experiments(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A folder of experiments/, as latency.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A folder in experiments/, such as latency.")],
     batches: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SCENARIO/PROFILE...]", help="With --run or --list: only these."),
+        typer.Argument(metavar="[SCENARIO/PROFILE...]", help="With --run or --list: only these scenarios."),
     ] = None,
     run: Annotated[
         bool,
         typer.Option("--run", help="First do the runs that are missing in the file of runs, and add them."),
     ] = False,
     list_: Annotated[
-        bool, typer.Option("--list", help="Print the number of runs of each scenario, and leave.")
+        bool, typer.Option("--list", help="Print the number of runs of each scenario, and exit.")
     ] = False,
     first: Annotated[
         int | None,
@@ -37,29 +37,36 @@ def experiments(
     profile: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="A profile of the scenarios, as smoke.", show_default="that of each page"
+            metavar="NAME",
+            help="A profile of the scenarios, such as smoke.",
+            show_default="that of each page",
         ),
     ] = "",
     page: Annotated[
         str,
         typer.Option(
-            metavar="PAGE", help="Write only this page; an unknown name lists them.", show_default=False
+            metavar="PAGE", help="Write only this page; an unknown name lists all pages.", show_default=False
         ),
     ] = "",
     file: Annotated[
         Path | None,
         typer.Option(
-            "--file", metavar="FILE", help="The file of runs.", show_default="experiments/NAME/runs.parquet"
+            "--file",
+            metavar="FILE",
+            help="Read runs from this file, and add new ones.",
+            show_default="experiments/NAME/runs.parquet",
         ),
     ] = None,
     scenarios: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Scenario files and tables.", show_default="experiments/NAME"),
+        typer.Option(
+            metavar="DIR", help="Folder of scenario files and tables.", show_default="experiments/NAME"
+        ),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="DIR", help="Write pages here.", show_default="in their places"
+            "--output", "-o", metavar="DIR", help="Write pages here.", show_default="over the stored pages"
         ),
     ] = None,
     out: options.Kept = None,

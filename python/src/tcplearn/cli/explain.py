@@ -46,7 +46,7 @@ def explain(
             "--interface",
             "-i",
             metavar="IFACE",
-            help="Explain what passes it until Ctrl-C.",
+            help="Explain the traffic of this interface until Ctrl-C.",
             show_default=False,
         ),
     ] = "",
@@ -57,13 +57,17 @@ def explain(
             metavar="TEXT", help="Only connections with TEXT in an address or port.", show_default=False
         ),
     ] = "",
-    rows: Annotated[RowsName, typer.Option(help="What JSON, CSV and Parquet hold.")] = RowsName.summary,
+    rows: Annotated[
+        RowsName, typer.Option(help="What the rows of JSON, CSV and Parquet are about.")
+    ] = RowsName.summary,
     seed: o.Seed = 0,
     anonymize: Annotated[
         bool,
-        typer.Option("--anonymize", help="Replace addresses and files' names, so that it can be shared."),
+        typer.Option(
+            "--anonymize", help="Replace addresses and files' names, so that the output can be shared."
+        ),
     ] = False,
-    all: Annotated[bool, typer.Option("--all", help="Every server and setting in the tables.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Show every server and setting in the tables.")] = False,
     out: Outputs,
     workers: Workers,
 ) -> Work:
@@ -71,7 +75,7 @@ def explain(
     if not files and not interface:
         raise UserError("missing FILE: name captures, or an interface with -i; see `tcplearn explain --help`")
     if duration and not interface and not any(map(refresh.is_pipe, files or ())):
-        raise UserError("--for: nothing live is read; leave it out, or name an interface with -i")
+        raise UserError("--for: no live traffic is read; leave it out, or name an interface with -i")
     if rows is not RowsName.summary and out.format is o.FormatName.table:
         raise UserError(f"--rows {rows.value}: a table shows the summary; add --format json, csv or parquet")
     duration_s = refresh.seconds(duration)

@@ -14,15 +14,16 @@ first_rto_app = typer.Typer(
 )
 
 
-@first_rto_app.command("load", short_help="Load a model into a cgroup, all or nothing.")
+@first_rto_app.command("load", short_help="Load a model for the new connections of a cgroup.")
 def _load(
     model: Annotated[
-        Path, typer.Argument(metavar="MODEL.json", help="As `tcplearn train rtt` writes it; or rfc6298.")
+        Path,
+        typer.Argument(metavar="MODEL.json", help="A model that `tcplearn train rtt` wrote, or rfc6298."),
     ],
     cgroup: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="A cgroup2 folder; only its connections.", show_default="all of them"
+            metavar="DIR", help="Only connections of this cgroup2 folder.", show_default="all connections"
         ),
     ] = None,
 ) -> Work:
@@ -45,7 +46,7 @@ def _load(
     return work
 
 
-@first_rto_app.command("status", short_help="Show whether a model is loaded, and where.")
+@first_rto_app.command("status", short_help="Show whether a model is loaded, and for which cgroup.")
 def _status() -> Work:
     """Show whether a model is loaded, for which cgroup, and for how many destinations and prefixes it has
     stored RTTs."""
@@ -58,7 +59,7 @@ def _status() -> Work:
     return work
 
 
-@first_rto_app.command("unload", short_help="Take the model out, and forget the places.")
+@first_rto_app.command("unload", short_help="Unload the model, and forget the stored RTTs.")
 def _unload() -> Work:
     """Unload the model and forget the stored RTTs: new connections begin with an RTO of one second again."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Let verbs of the command line share groups of options. A parameter whose type is a dataclass stands for one
+"""Let subcommands of tcplearn share groups of options. A parameter whose type is a dataclass stands for one
 option for each field of the dataclass. `replay`, `watch` and `suite` share the group `Compared`."""
 
 import dataclasses
@@ -61,7 +61,7 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Return the options as arguments of the class Options of a replay or a suite. Raise UserError."""
+        """Return the options as arguments of the class replay.Options or suite.Options. Raise UserError."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {

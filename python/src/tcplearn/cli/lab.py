@@ -16,24 +16,27 @@ lab_app = typer.Typer(
     rich_markup_mode=None,
     help="Run scenarios on a real Linux TCP stack over emulated networks, in virtual time.",
 )
-_File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The scenario.")]
+_File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="A scenario file.")]
 _Profile = Annotated[
-    str, typer.Option(metavar="NAME", help="A profile of the scenario, as smoke. full: the unchanged file.")
+    str,
+    typer.Option(metavar="NAME", help="A profile of the scenario, such as smoke. full: the unchanged file."),
 ]
 _FULL = "full"
 
 
-@lab_app.command("run", short_help="Run a scenario on fresh machines.")
+@lab_app.command("run", short_help="Run a scenario on fresh virtual machines.")
 def _run(
     file: _File,
     profile: _Profile = _FULL,
     fresh: options.Fresh = False,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, max=10**8, help="Replaces the scenario's seed.")
+        int | None, typer.Option(metavar="N", min=0, max=10**8, help="A seed instead of the scenario's.")
     ] = None,
     kernel: Annotated[
         str,
-        typer.Option(metavar="NAME", help="6.1, 6.12 or 7.3, instead of the scenario's.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Linux 6.1, 6.12 or 7.3 instead of the scenario's.", show_default=False
+        ),
     ] = "",
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
@@ -79,7 +82,7 @@ def _run(
     return work
 
 
-@lab_app.command("script", short_help="Print what the guest would execute.")
+@lab_app.command("script", short_help="Print the commands that the virtual machine would execute.")
 def _script(file: _File, profile: _Profile = _FULL) -> Work:
     """Print the commands that the guest (the virtual machine) would execute: plain ip and tc."""
 
@@ -91,7 +94,7 @@ def _script(file: _File, profile: _Profile = _FULL) -> Work:
     return work
 
 
-@lab_app.command("shell", short_help="Open a shell in the guest of a scenario.")
+@lab_app.command("shell", short_help="Open a shell in the virtual machine of a scenario.")
 def _shell(file: _File, profile: _Profile = _FULL) -> Work:
     """Open a shell in the guest (the virtual machine) with the scenario's network. The network namespace
     c0 is the sender; exit ends the shell."""
@@ -107,14 +110,18 @@ def _shell(file: _File, profile: _Profile = _FULL) -> Work:
     return work
 
 
-@lab_app.command("check", short_help="Run the module's own checks in the guest.")
+@lab_app.command("check", short_help="Run checks of the kernel module in a virtual machine.")
 def _check(
     what: Annotated[
         str, typer.Argument(metavar="NAME", help="vectors, stress, smp, module, packets, startup or kernels.")
     ] = "vectors",
-    kernel: Annotated[str, typer.Option(metavar="NAME", help="6.1, 6.12 or 7.3.")] = "6.1",
-    seed: Annotated[int, typer.Option(metavar="N", min=0, max=10**8, help="Seed of stress and smp.")] = 1,
-    seconds: Annotated[int, typer.Option(metavar="N", min=10, max=86_400, help="Duration of smp.")] = 40,
+    kernel: Annotated[str, typer.Option(metavar="NAME", help="Linux 6.1, 6.12 or 7.3.")] = "6.1",
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, max=10**8, help="Seed of the checks stress and smp.")
+    ] = 1,
+    seconds: Annotated[
+        int, typer.Option(metavar="N", min=10, max=86_400, help="Duration of the check smp in s.")
+    ] = 40,
 ) -> Work:
     """Check the kernel module: run test vectors in the kernel, open many connections at once, or test its
     guarantees."""

@@ -19,7 +19,8 @@ from tcplearn.errors import UserError
 
 live_app = typer.Typer(
     rich_markup_mode=None,
-    help="Shorten retransmission timers by what each connection shows, on an unmodified kernel, by eBPF.",
+    help="Learn for each connection how short its retransmission timer may be, and set it by eBPF, on an "
+    "unmodified kernel.",
 )
 
 _CLEAR = "\x1b[H\x1b[2J"  # of a terminal
@@ -27,7 +28,12 @@ _TOP_EVERY_S = 2.0
 
 Cgroup = Annotated[
     Path | None,
-    typer.Option("--cgroup", metavar="DIR", help="A cgroup2 folder.", show_default="the machine"),
+    typer.Option(
+        "--cgroup",
+        metavar="DIR",
+        help="Act on the connections of this cgroup2 folder.",
+        show_default="the whole machine",
+    ),
 ]
 
 
@@ -51,7 +57,7 @@ Control = Annotated[
         metavar="P",
         min=0,
         max=99,
-        help="Percentage of the connections that stay stock and are measured, to compare with.",
+        help="Percentage of the new connections that keep the kernel's own timer, as a control group.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
@@ -60,13 +66,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Unit = Annotated[
     str,
     typer.Option(
-        "--unit", metavar="NAME", help="The cgroup of a systemd unit that runs.", show_default=False
+        "--unit",
+        metavar="NAME",
+        help="Act on the connections of this running systemd unit.",
+        show_default=False,
     ),
 ]
 Pid = Annotated[
     int,
     typer.Option(
-        "--pid", metavar="PID", help="The cgroup of a process, so of its container.", show_default=False
+        "--pid",
+        metavar="PID",
+        help="Act on the cgroup (container, unit) of this process.",
+        show_default=False,
     ),
 ]
 
@@ -76,7 +88,7 @@ FirstRto = Annotated[
     typer.Option(
         "--first-rto",
         metavar="MODEL",
-        help="Set first RTOs of connections too, as `tcplearn first-rto load` does.",
+        help="Set the first RTO of new connections too, as `tcplearn first-rto load` does with this model.",
         show_default=False,
     ),
 ]
@@ -115,7 +127,7 @@ def _folder(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
     return cgroup.absolute() if cgroup else cgroups()
 
 
-@live_app.command("check", short_help="Show what this machine allows, line by line.")
+@live_app.command("check", short_help="Show whether live can run here, and what limits its gain.")
 def _check(as_json: AsJson = False) -> Work:
     """Show line by line what `tcplearn live` needs of this machine, and the settings on which its gain
     depends. The BPF program is loaded as a test, not attached. The exit code is 2 if live cannot be started
@@ -135,10 +147,12 @@ def _check(as_json: AsJson = False) -> Work:
     return work
 
 
-@live_app.command("run", short_help="Run a command with it; nothing stays afterwards.")
+@live_app.command("run", short_help="Run a command with learned timers; nothing stays afterwards.")
 def _run(
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its words.")],
-    observe: Annotated[bool, typer.Option("--observe", help="Learn and count, set nothing.")] = False,
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="The command and its arguments.")
+    ],
+    observe: Annotated[bool, typer.Option("--observe", help="Learn and count, but set no timer.")] = False,
     backoff: Backoff = BackoffName.kernel,
     control_percent: Control = 0.0,
     first_rto: FirstRto = None,
@@ -162,7 +176,7 @@ def _run(
     return work
 
 
-@live_app.command("start", short_help="Start it for a cgroup or the machine, with a guard.")
+@live_app.command("start", short_help="Set learned timers for a cgroup or the machine, with a guard.")
 def _start(
     context: typer.Context,
     cgroup: Cgroup = None,
@@ -172,8 +186,8 @@ def _start(
     ramp: Annotated[
         RampName,
         typer.Option(
-            help="steps: 1, 10, 50 % of the new connections and then all but the control group, each step by "
-            "evidence. none: all but the control group at once, without a guard."
+            help="steps: learned timers for 1, 2, 5, 10, 20, 50 % of the new connections, then all but the "
+            "control group, each step if harm is excluded. none: at once all but the control group, no guard."
         ),
     ] = RampName.steps,
     control_percent: Control = 5.0,
@@ -182,24 +196,24 @@ def _start(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="While this file exists, new connections are stock.",
+            help="While this file exists, new connections have the kernel's own timer.",
             show_default="/etc/tcplearn/live.off",
         ),
     ] = None,
     foreground: Annotated[
-        bool, typer.Option("--foreground", help="Stay, and log to standard error: for systemd.")
+        bool, typer.Option("--foreground", help="Stay in the foreground, and log to standard error.")
     ] = False,
     state: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep in this folder what the guard knows, and go on from there after a restart.",
-            show_default="it begins anew",
+            help="Store the guard's state in this folder, and continue from it after a restart.",
+            show_default="no state is stored",
         ),
     ] = None,
     settings: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.toml", help="Take the options that are not given from this file."),
+        typer.Option(metavar="FILE.toml", help="A file with the values of options that are not given."),
     ] = None,
 ) -> Work:
     """Start to set learned floors of the retransmission timer for the new connections of a cgroup, or of the
@@ -245,7 +259,7 @@ def _option(cgroup: Path | None) -> str:
     return f" --cgroup {cgroup}" if cgroup else ""
 
 
-@live_app.command("stop", short_help="Stop it: new connections are stock.")
+@live_app.command("stop", short_help="Give new connections the kernel's own timers again.")
 def _stop(cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0) -> Work:
     """Stop what `tcplearn live start` has started for a cgroup, or for the machine. Connections that are open
     keep the floor of their retransmission timer."""
@@ -259,12 +273,13 @@ def _stop(cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0) -> Work:
     return work
 
 
-@live_app.command("status", short_help="Show what is started, and what it has counted.")
+@live_app.command("status", short_help="Show what was started, what the guard did, and the counts.")
 def _status(
     as_json: AsJson = False,
     prometheus: Annotated[bool, typer.Option("--prometheus", help="Write metrics for Prometheus.")] = False,
 ) -> Work:
-    """Show for what it is started, and what it has counted."""
+    """Show for which cgroups learned floors of the retransmission timer are set, what the guard decided, and
+    what was counted."""
 
     def work(_: str) -> None:
         from tcplearn.live import prometheus as metrics
@@ -283,9 +298,9 @@ def _status(
     return work
 
 
-@live_app.command("top", short_help="Show places and connections, refreshed.")
+@live_app.command("top", short_help="Show tables of destinations and connections, refreshed.")
 def _top(
-    once: Annotated[bool, typer.Option("--once", help="Show them once.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Show the tables once.")] = False,
     as_json: AsJson = False,
     duration: o.For = "",
 ) -> Work:
@@ -317,12 +332,13 @@ def _top(
     return work
 
 
-@live_app.command("report", short_help="Show what floors were worth, and what they cost.")
+@live_app.command("report", short_help="Show how much waiting was saved, and at what cost.")
 def _report(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE...", help="What `status --json` wrote, also on other machines; - for a pipe."
+            metavar="FILE...",
+            help="Output of `tcplearn live status --json`, also from other machines; - for a pipe.",
         ),
     ] = None,
     report: o.Report = None,
@@ -345,7 +361,7 @@ def _report(
     return work
 
 
-@live_app.command("effects", short_help="Show which effects can be seen, and how soon harm is stopped.")
+@live_app.command("effects", short_help="Show how large an effect can be seen, and how soon harm ends.")
 def _effects(
     runs: Annotated[int, typer.Option(metavar="N", min=10, help="Simulated runs of each case.")] = 100,
 ) -> Work:
@@ -365,7 +381,7 @@ def _effects(
     return work
 
 
-@live_app.command("observe", short_help="Learn and count, set nothing.")
+@live_app.command("observe", short_help="Learn, and count what learned timers would gain; set none.")
 def _observe(
     cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0, duration: o.For = "", as_json: AsJson = False
 ) -> Work:

@@ -25,7 +25,7 @@ def _install() -> Work:
     return work
 
 
-@module_app.command("status", short_help="Show whether it is built, loaded and set.")
+@module_app.command("status", short_help="Show whether the module is built and loaded, and its settings.")
 def _status() -> Work:
     """Show whether the module is loaded, for which kernels it is built, and its settings."""
 
@@ -37,11 +37,11 @@ def _status() -> Work:
     return work
 
 
-@module_app.command("loss", short_help="Choose the classifier of losses, perhaps with your own model.")
+@module_app.command("loss", short_help="Choose the loss classifier, also with your own model.")
 def _loss(
     spec: Annotated[
         str,
-        typer.Argument(metavar="SPEC", help="Such as mlp:threshold=0.4, or mlp:model=own/loss_own.json."),
+        typer.Argument(metavar="SPEC", help="For example mlp:threshold=0.4, or mlp:model=own/loss_own.json."),
     ],
 ) -> Work:
     """Set the loss classifier of connections that begin from now on. Its model may be a file that
@@ -55,7 +55,7 @@ def _loss(
     return work
 
 
-@module_app.command("remove", short_help="Unload the module and leave nothing.")
+@module_app.command("remove", short_help="Unload the module and remove its files.")
 def _remove() -> Work:
     """Unload the module and remove all its files. This is refused while connections use the module."""
 

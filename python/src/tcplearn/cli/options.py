@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines options that several verbs share. This module imports nothing slow, so that --help is quick."""
+"""Defines options that several subcommands share. This module imports nothing slow, so that --help is
+quick."""
 
 import enum
 import ipaddress
@@ -44,7 +45,7 @@ Estimators = Annotated[
         autocompletion=completion.estimators,
     ),
 ]
-Arithmetic = Annotated[ArithmeticName, typer.Option(help="Arithmetic that the algorithms run in.")]
+Arithmetic = Annotated[ArithmeticName, typer.Option(help="Run the algorithms in floating or in fixed point.")]
 Sender = Annotated[
     str,
     typer.Option(
@@ -52,29 +53,31 @@ Sender = Annotated[
     ),
 ]
 EveryAck = Annotated[
-    bool, typer.Option("--every-ack", help="Time every advancing ACK, also inside offloaded segments.")
+    bool,
+    typer.Option("--every-ack", help="Take RTT samples also of ACKs that end inside an offloaded segment."),
 ]
 Unit = Annotated[
-    str, typer.Option(metavar="UNIT", help="Unit of bare numbers: s, ms, us or ns.", show_default=False)
+    str,
+    typer.Option(metavar="UNIT", help="Unit of bare numbers: s, ms, us or ns.", show_default=False),
 ]
 MinSamples = Annotated[int, typer.Option(metavar="N", min=1, help="Flows with fewer samples are not judged.")]
 Miss = Annotated[
     float | None,
     typer.Option(
         metavar="RATE",
-        help="Share of samples that may outlast the RTO, for timers that take one (conformal): 0.001.",
+        help="Share of samples that may exceed the RTO, for timers such as conformal: 0.001.",
         show_default=False,
     ),
 ]
 MinRto = Annotated[
-    float, typer.Option(metavar="X", min=0, max=4_000_000, help="A floor for every RTO.", show_default=False)
+    float, typer.Option(metavar="X", min=0, max=4_000_000, help="Minimum of every RTO.", show_default=False)
 ]
 Flow = Annotated[
     str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
 ]
 
 For = Annotated[
-    str, typer.Option("--for", metavar="TIME", help="End after this time, as 30s or 5m.", show_default=False)
+    str, typer.Option("--for", metavar="TIME", help="End after this time: 30s, 5m or 1h.", show_default=False)
 ]
 
 # options for the output
@@ -86,7 +89,7 @@ Rank = Annotated[
     ),
 ]
 Total = Annotated[bool, typer.Option("--total", help="Add totals over all flows to the results.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the intervals' bootstrap.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the bootstrap of the intervals.")]
 FORMAT_HELP = "Format of the results."
 Format = Annotated[FormatName, typer.Option(help=FORMAT_HELP)]
 Output = Annotated[
@@ -94,7 +97,7 @@ Output = Annotated[
 ]
 Report = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.html", help="Write a report with pictures: one file, works offline."),
+    typer.Option(metavar="FILE.html", help="Write a report with pictures, as one file."),
 ]
 Pictures = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write the report's pictures as PNG and SVG.")
@@ -109,7 +112,7 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         min=1,
-        help="Jobs at once on this machine (one for each processor).",
+        help="Jobs at the same time on this machine (one for each processor).",
         show_default=False,
     ),
 ]

@@ -22,7 +22,7 @@ def replay(
     duration: Annotated[
         str,
         typer.Option(
-            "--for", metavar="TIME", help="End a pipe after this time, as 30s or 5m.", show_default=False
+            "--for", metavar="TIME", help="Read a pipe for this time: 30s, 5m or 1h.", show_default=False
         ),
     ] = "",
     out: Outputs,

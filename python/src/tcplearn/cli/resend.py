@@ -27,12 +27,14 @@ def resend(
     losses: Annotated[
         str,
         typer.Option(
-            metavar="NAME,...", help="Loss processes, as none,iid1,fade_long.", show_default="all of them"
+            metavar="NAME,...", help="Loss processes, such as none,iid1,fade_long.", show_default="all"
         ),
     ] = "",
     requests: Annotated[
         int,
-        typer.Option(metavar="N", min=1000, max=10_000_000, help="Requests under each process and policy."),
+        typer.Option(
+            metavar="N", min=1000, max=10_000_000, help="Requests for each loss process and policy."
+        ),
     ] = 12_000,
     timestamps: Annotated[
         bool,
@@ -49,7 +51,7 @@ def resend(
     format: Annotated[FormatName, typer.Option(help=o.FORMAT_HELP)] = FormatName.table,
     output: o.Output = None,
     pictures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the picture here, as resends.svg.")
+        Path | None, typer.Option(metavar="DIR", help="Write the picture resends.svg here.")
     ] = None,
     quiet: o.Quiet = False,
 ) -> common.Work:

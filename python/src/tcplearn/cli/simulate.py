@@ -25,7 +25,7 @@ def simulate(
     ] = "quick",
     fresh: options.Fresh = False,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Only print the number of runs and CPU hours.")
+        bool, typer.Option("--plan", help="Only print the number of runs and estimated CPU hours.")
     ] = False,
     format: options.Format = FormatName.table,
     output: options.Output = None,
@@ -33,8 +33,10 @@ def simulate(
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = "",
     slurm: options.Slurm = 0,
-    flows: Annotated[bool, typer.Option("--flows", help="Add the rows of each flow.")] = False,
-    cost: Annotated[bool, typer.Option("--cost", help="Add CPU time, events and memory.")] = False,
+    flows: Annotated[bool, typer.Option("--flows", help="Also write the rows of each flow.")] = False,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Also write CPU time, events and memory of each run.")
+    ] = False,
     losses: Annotated[
         Path | None,
         typer.Option(

@@ -31,22 +31,25 @@ def _numbers(option: str, given: str) -> tuple[float, ...] | None:
     raise UserError(f"{option} {given}: give numbers with commas between them")
 
 
-@study_app.command("experts", short_help="Try the three parameters of the experts.")
+@study_app.command("experts", short_help="Try values of the parameters of the estimator experts.")
 @with_groups
 def experts(
     files: o.Traces,
     *,
     n: Annotated[
-        str, typer.Option("--n", metavar="LIST", help="Numbers of experts.", show_default=False)
+        str,
+        typer.Option(
+            "--n", metavar="LIST", help="Numbers of experts to try, such as 10,25.", show_default=False
+        ),
     ] = "",
     eta: Annotated[
-        str, typer.Option("--eta", metavar="LIST", help="Learning rates.", show_default=False)
+        str, typer.Option("--eta", metavar="LIST", help="Learning rates to try.", show_default=False)
     ] = "",
     alpha: Annotated[
-        str, typer.Option("--alpha", metavar="LIST", help="Sharing rates.", show_default=False)
+        str, typer.Option("--alpha", metavar="LIST", help="Sharing rates to try.", show_default=False)
     ] = "",
     preset: Annotated[
-        str, typer.Option(metavar="SPEC", help="experts or experts/fitted, with or without other parameters.")
+        str, typer.Option(metavar="SPEC", help="experts or experts/fitted, also with other parameters.")
     ] = "experts",
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",

@@ -26,20 +26,22 @@ class InSuite(Compared):
 @with_groups
 def suite(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of captures or tables of samples, at any depth.")
+        Path, typer.Argument(metavar="DIR", help="Folder of captures or tables of samples, with subfolders.")
     ],
     *,
     asked: InSuite,
     unit: o.Unit = "",
     restart: Annotated[
         list[int] | None,
-        typer.Option(metavar="N", min=2, help="Add fresh starts of N samples; may be repeated."),
+        typer.Option(
+            metavar="N", min=2, help="Also test fresh estimators on windows of N samples; may be repeated."
+        ),
     ] = None,
     match: Annotated[
         bool | None,
         typer.Option(
             "--match/--no-match",
-            help="Compare waits at equal miss rates (for timers with a rate to choose).",
+            help="Compare waits at equal miss rates (of timers whose rate can be chosen).",
             show_default=False,
         ),
     ] = None,

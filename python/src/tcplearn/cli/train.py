@@ -10,16 +10,20 @@ from tcplearn.cli import options as o
 from tcplearn.cli.common import Work, print_, progress_bar, say, write
 from tcplearn.errors import UserError, need_extra, printable
 
-train_app = typer.Typer(rich_markup_mode=None, help="Train a model of the core on labelled data.")
+train_app = typer.Typer(
+    rich_markup_mode=None, help="Train a loss classifier or a model of the first RTO on your data."
+)
 
 
 @train_app.command("loss", short_help="Train a classifier of losses.")
 def loss(
     files: Annotated[
-        list[Path], typer.Argument(metavar="DATA...", help="Labelled losses: Parquet or CSV, one in a row.")
+        list[Path],
+        typer.Argument(metavar="DATA...", help="Parquet or CSV files with a labelled loss in each row."),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of model, card and pictures.")
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Write the model, its card and pictures here."),
     ],
     name: Annotated[str, typer.Option(metavar="NAME", help="Name of the model.")] = "wide",
     inputs: Annotated[
@@ -33,12 +37,14 @@ def loss(
     penalty: Annotated[float, typer.Option(metavar="X", min=0, help="Penalty on squared weights.")] = 0.1,
     epochs: Annotated[int, typer.Option(metavar="N", min=1, help="Passes over the data.")] = 40,
     rate: Annotated[float, typer.Option(metavar="X", min=1e-6, max=1, help="Learning rate.")] = 0.003,
-    batch: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of a step.")] = 256,
+    batch: Annotated[int, typer.Option(metavar="N", min=1, help="Rows in a training step.")] = 256,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of every random draw.")] = 1,
-    folds: Annotated[int, typer.Option(metavar="N", min=2, help="Folds by scenario.")] = 10,
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="Most rows of a scenario.")] = 120,
+    folds: Annotated[int, typer.Option(metavar="N", min=2, help="Folds of whole scenarios.")] = 10,
+    most: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Maximum number of rows of a scenario.")
+    ] = 120,
     events: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Resample as hwang2018 did: train on N events.")
+        int, typer.Option(metavar="N", min=0, help="Also resample as in hwang2018: train on N events.")
     ] = 0,
     tests: Annotated[int, typer.Option(metavar="N", min=1, help="Events tested in each resampling.")] = 125,
     times: Annotated[int, typer.Option(metavar="N", min=1, help="Resamplings.")] = 30,
@@ -72,13 +78,13 @@ def loss(
     return work
 
 
-@train_app.command("rtt", short_help="Train a first RTO on round-trip times of hosts.")
+@train_app.command("rtt", short_help="Train a model of the first RTO on round-trip times of hosts.")
 def rtt(
     files: Annotated[
         list[Path], typer.Argument(metavar="DATA...", help="Rows of `tcplearn collect`, Parquet or CSV.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the model and its card.")
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Write the model and its card here.")
     ],
     name: Annotated[str, typer.Option(metavar="NAME", help="Name of the model.")] = "own",
     miss: Annotated[
@@ -91,9 +97,11 @@ def rtt(
         int,
         typer.Option(metavar="N", min=2, help="Folds by destination; 2: train on half, test on the others."),
     ] = 10,
-    floor_ms: Annotated[float, typer.Option(metavar="MS", min=1, max=1000, help="Minimum first RTO.")] = 20,
+    floor_ms: Annotated[
+        float, typer.Option(metavar="MS", min=1, max=1000, help="Minimum of the first RTO.")
+    ] = 20,
     max_age_h: Annotated[
-        float, typer.Option(metavar="HOURS", min=0, max=8760, help="Older history of a place is not used.")
+        float, typer.Option(metavar="HOURS", min=0, max=8760, help="Do not use older RTTs of a destination.")
     ] = 168,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of every random draw.")] = 1,
     quiet: o.Quiet = False,

@@ -44,7 +44,8 @@ class _Visit:
         self._next_s = 0.0
 
     async def _probe(self, hop_limit: int) -> Reply:
-        """Send the next probe and return the reply. Each probe without an answer doubles the interval."""
+        """Send the next probe and return the reply. Each successive probe without an answer doubles the
+        interval to the next, up to `BACK_OFF_MAX` times the usual interval."""
         loop = asyncio.get_running_loop()
         if (wait_s := self._next_s - loop.time()) > 0:
             await asyncio.sleep(wait_s)
@@ -96,8 +97,8 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """Return the number of routers, given that TTL `limit` reaches the host. If a smaller TTL has no
-        answer, it is taken as too small if the host still answers to TTL `limit`; otherwise return None."""
+        """Return the number of routers, given that TTL `limit` reaches the host. If a smaller TTL gets no
+        answer, it is taken as too small if the host still answers to the TTL above it, else return None."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:
@@ -120,7 +121,7 @@ class _Visit:
 
 
 async def measure(target: Target, prober: Prober, settings: Settings) -> Row:
-    """Measure the host `target` and return its row. A network failure is shown in the row."""
+    """Measure the host `target` and return the row of its results, which also shows network failures."""
     row = Row(host=target.host, port=target.port, method=prober.name, started_us=_now_us())
     to = await _resolve(target, settings.family)
     if to is None:

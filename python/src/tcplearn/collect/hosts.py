@@ -31,7 +31,7 @@ def targets_of(words: Sequence[str], ports: Sequence[int]) -> list[Target]:
     for each of `ports`. Raise UserError."""
     found = [target for word in words for target in _of_word(word, ports)]
     if not found:
-        raise UserError("no host given; name hosts, or a file with one a line")
+        raise UserError("no host given; name hosts, or a file with one host per line")
     return list(dict.fromkeys(found))
 
 
@@ -55,7 +55,7 @@ def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
     try:
         text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"{where}: not text; give one host a line") from error
+        raise UserError(f"{where}: not text; give one host per line") from error
     for number, line in enumerate(text.splitlines(), 1):
         entry = line.partition("#")[0].strip()
         rank, comma, host = entry.partition(",")

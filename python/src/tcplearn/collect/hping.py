@@ -102,14 +102,14 @@ class _Ping:
         if not total or self._quiet():
             return ""
         if total.received != self.lines() and not (self.hops and total.received > self.lines()):
-            return f"{self.lines()} answers are printed and {total.received} counted"
+            return f"hping3 printed {self.lines()} answers but counted {total.received}"
         if self.untimed or self.hops or self.unreachable or not self.timed_us:
             return ""
         mean_us = sum(self.timed_us) / len(self.timed_us)
         if (min(self.timed_us), max(self.timed_us)) != (total.least_us, total.most_us) or abs(
             mean_us - total.mean_us
         ) > 151:  # both were rounded to 0.1 ms
-            return "the RTTs are not those of its statistics"
+            return "the printed RTTs do not agree with the statistics"
         return ""
 
     def _quiet(self) -> bool:
@@ -153,8 +153,8 @@ class _Ping:
         return self.mode == "udp mode" and set(self.unreachable) == {("Port Unreachable", self.address)}
 
     def _traced(self, run: Run) -> None:
-        """Set the number of hops of `run` if each TTL in succession was answered by a different router before
-        the host answered. Set the number of packets sent to the host, or None if it is unknown."""
+        """Set `run.hops` if each TTL in turn was answered by a different router before the host answered.
+        Set `run.sent` to the number of packets sent to the host, or None if it is unknown."""
         numbers, routers = [hop for hop, _ in self.hops], {router for _, router in self.hops}
         rises = numbers == list(range(numbers[0], numbers[0] + len(numbers))) if numbers else False
         if self.answers and rises and self.hops_before == len(numbers) == len(routers):
@@ -167,7 +167,7 @@ class _Ping:
     def _summed_up(self, run: Run, total: Statistics) -> None:
         """Set the state and RTTs of `run` from its statistics `total` alone, as for `hping3 -q` or UDP."""
         if total.received > total.sent:
-            self.refuse("more answers than requests: duplicates are in its RTTs; run it without -q")
+            self.refuse("more answers than requests: its RTTs include duplicates; run hping3 without -q")
         if not total.most_us:  # ICMP errors have no RTT
             run.found(Answer.unreachable.value)
         elif not self.unreachable or self._port_unreachable():
@@ -266,14 +266,14 @@ class HpingFile:
     def finish(self) -> None:
         """Check the file after its last line. Raise UserError for errors that are known only then."""
         if self._first or self._expect_third:
-            self._printed.refuse_all("ends in the middle of an answer of hping3 -V; delete it")
+            self._printed.refuse_all("the file ends within an answer of hping3 -V; delete this answer")
         if self._mixed and self._without_address is not None:
-            self._printed.refuse(self._without_address, f"a router's message says not to which run: {_MIXED}")
+            self._printed.refuse(self._without_address, f"a router's message does not name its run: {_MIXED}")
         self._pair()
 
     def _pair(self) -> None:
-        """Assign each host's statistics to its runs, in order. `self.statistics` keeps those of other
-        hosts."""
+        """Assign each host's statistics to its runs, in order. `self.statistics` keeps those of hosts that
+        have no run in this file."""
         left = []
         for host in dict.fromkeys(total.host for total in self.statistics):
             totals = [total for total in self.statistics if total.host == host]
@@ -283,7 +283,7 @@ class HpingFile:
             elif len(runs) != len(totals):
                 self._printed.refuse(
                     totals[0].at,
-                    f"{len(totals)} statistics of {host} for {len(runs)} runs; delete the run without them",
+                    f"{len(totals)} statistics of {host} for {len(runs)} runs; delete the runs without",
                 )
             for run, total in zip(runs, totals, strict=False):
                 run.statistics = total
@@ -301,11 +301,11 @@ def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
     traces_talk = any(run.hops and run.answers for run in runs)
     for run in runs:
         if not run.statistics and not run.lines() and not talks:
-            run.refuse(f"neither answers nor statistics: quiet (-q), or interrupted; {_BOTH}")
+            run.refuse(f"neither answers nor statistics: the run was quiet (-q) or interrupted; {_BOTH}")
         if run.may_be_quiet_trace() and not traces_talk:
-            run.refuse("answers that are not printed may be the host's; run hping3 --traceroute without -q")
+            run.refuse("answers that were not printed may be the host's; run hping3 --traceroute without -q")
         if len(run.ports) > 1:  # hping3 -p ++80
-            run.refuse("answers of several ports; a row is of one, so leave this run out")
+            run.refuse("the answers come from several ports, but a row is for one port; leave this run out")
     return [run.run() for run in runs]
 
 

@@ -58,7 +58,8 @@ def _first(values: Iterable[int | None]) -> int | None:
 
 
 def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
-    """Return the row with the results of `runs` of tools, all for the same port of the same address."""
+    """Return the row with the results of the tools' `runs`, all for the same port of the same address. `hops`
+    is its number of hops if none of the runs has one."""
     whole = Run(runs[0].host, runs[0].address, "")
     for run in runs:
         whole.found(run.state)

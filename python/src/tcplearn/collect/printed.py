@@ -96,7 +96,7 @@ class Printed:
         at = found.start("host")
         rtts_us = [self.microseconds(found[name], at) for name in ("least", "mean", "most")]
         if not rtts_us[0] <= rtts_us[1] + 100 or not rtts_us[1] <= rtts_us[2] + 100:
-            self.refuse(at, f"min/avg/max are {found['least']}/{found['mean']}/{found['most']}")
+            self.refuse(at, f"min/avg/max are not in order: {found['least']}/{found['mean']}/{found['most']}")
         return Statistics(found["host"], at, int(found["sent"]), int(found["received"]), *rtts_us)
 
     def lines(self) -> Iterator[tuple[int, str]]:

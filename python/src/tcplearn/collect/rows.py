@@ -34,7 +34,8 @@ class Row:
     rtts_us: str = ""
 
     def measured(self, rtts_us: Sequence[int], sent: int) -> None:
-        """Fill in the columns that follow from the RTTs and the SYNs `sent`: counts, loss, min, mean, max."""
+        """Fill in the columns that follow from the RTTs and from `sent`, the number of SYNs: the number of
+        RTTs, that of SYNs, the loss rate, and the RTTs with their min, mean and max."""
         self.samples, self.sent = len(rtts_us), sent
         self.loss = round(1 - len(rtts_us) / sent, 6) if sent else None
         if rtts_us:

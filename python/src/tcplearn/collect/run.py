@@ -51,7 +51,7 @@ def collect(
         missing = [target for target in targets if target not in journal.done]
         done = len(targets) - len(missing)
         if say and done:
-            say(f"{done} of {len(targets)} hosts are done; going on with the others")
+            say(f"{done} of {len(targets)} hosts are done; continuing with the others")
 
         def measured(target: Target, row: Row) -> None:
             nonlocal done
@@ -141,7 +141,7 @@ class _Journal:
         lines = content[:whole].splitlines()
         if lines and self._document(lines[0], "tcplearn collect") != self._head:
             raise UserError(
-                f"{printable(self.path)}: begun with other options; give the same, or --fresh to begin anew"
+                f"{printable(self.path)}: begun with other options; give these, or --fresh to begin anew"
             )
         for line in lines[1:]:
             document = self._document(line, "host", Row)

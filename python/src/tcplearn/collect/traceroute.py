@@ -122,7 +122,7 @@ class TraceFile:
             if not found[4]:
                 self._printed.refuse(
                     at,
-                    "inetutils-traceroute, which takes answers to other programs for its own; use traceroute",
+                    "inetutils-traceroute takes answers to other programs for its own; use traceroute",
                 )
             self._begin(at, found[1], found[2], "traceroute", int(found[3]), self._wrapper_port)
             self._wrapper_port = 0
@@ -173,7 +173,7 @@ class TraceFile:
         if self._open and hop.number == self._open.hops[-1].number + 1:
             probes, others = len(hop.probes), len(self._open.hops[0].probes)
             if probes != others:
-                self._printed.refuse(at, f"{probes} probes of this hop, {others} of others: {_MIXED}")
+                self._printed.refuse(at, f"{probes} probes of this hop, {others} of other hops: {_MIXED}")
             self._open.hops.append(hop)
             return
         if self._open and hop.number > 1 and self._open.hops[-1].number >= hop.number:
@@ -245,7 +245,7 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
     tcptraceroute marked a host as reached, make a header for this host."""
     fit = [header for header in headers if trace.reached(header.address)]
     if len({(header.address, header.port) for header in fit}) > 1:
-        trace.printed.refuse(trace.at, f"hops of one of several traces: {_MIXED}")
+        trace.printed.refuse(trace.at, f"hops that may belong to several traces: {_MIXED}")
     last = trace.hops[-1]
     if fit:
         trace.header = fit[0]
@@ -272,6 +272,6 @@ def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
             f"the trace to {headers[0].host} has no hops; delete it, or import its standard output too",
         )
     if len(traces) > 1 and not (failed or (full and len(alike) == 1)):
-        traces[0].printed.refuse(traces[0].at, f"hops of one of several traces: {_MIXED}")
+        traces[0].printed.refuse(traces[0].at, f"hops that may belong to several traces: {_MIXED}")
     for trace, header in zip(traces, headers, strict=True):
         trace.header = header

@@ -59,7 +59,7 @@ class _Link:
         os.eventfd_write(self._stop, 1)
         self._thread.join()
         if not isinstance(self._found, dict):
-            raise FailedError(f"the link failed: {self._found}")
+            raise FailedError(f"the emulated link failed: {self._found}")
         return self._found
 
 

@@ -43,7 +43,7 @@ class Result:
         if overrun := self.found["overrun"]:
             yield f"{overrun} packets came faster than the emulator read them, and were lost"
         if refused := sum(self.found[side]["refused"] for side in _SIDES):
-            yield f"{refused} packets were refused by the device that they were delivered to"
+            yield f"{refused} packets were refused by the device to which they were delivered"
         if self.found["server_exit_code"]:
             yield f"the server ended with code {self.found['server_exit_code']} before the command"
 
@@ -58,7 +58,7 @@ class Result:
         flying = f"; {n} were on the way at the end" if (n := self.found["in_flight"]) else ""
         quantiles = f"{late['p50']} us (median), {late['p99']} us (p99), {late['max']} us (most)"
         if late["packets"]:
-            yield f"released late by {quantiles}{flying}"
+            yield f"packets released late by {quantiles}{flying}"
         if not self.found["real_time"]:
             yield "the emulator had no real-time priority (CAP_SYS_NICE)"
         for why in self.unusable:

@@ -33,9 +33,9 @@ _WHY = {
     "delayed_ack": "a program writes a message in parts (Nagle's rule); write it in one, or set TCP_NODELAY",
     "slow_path": "a queue on the path is long; shape the traffic beside it, or let the bottleneck run "
     "fq_codel or CAKE",
-    "spurious": "answers are late on the path, not lost: a shorter timer would only send more",
+    "spurious": "answers are late on the path, not lost: a shorter timer would only send more copies",
     "lost_fast": f"losses are repaired by fast retransmits already; {_FEWER}",
-    "unknown": "whether the server or the path held the answers up cannot be told from here; capture "
+    "unknown": "this capture does not show whether the server or the path held the answers up; capture "
     "at the server too",
     TRANSFER: "the time of requests is round trips and transfer; fewer round trips, less data or a faster "
     "path would help",
@@ -43,9 +43,7 @@ _WHY = {
 
 
 #: The reason given if a timer repaired losses but the candidate settings could not be run on them.
-_UNSEEN = (
-    "what was lost and sent again did not come here, so a setting cannot be judged; capture at the sender"
-)
+_UNSEEN = "lost segments did not pass this capture point, so no setting can be judged; capture at the sender"
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
@@ -102,7 +100,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
     if forecast.stalls < LEAST_STALLS:
         were = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
-        after = "after others from which a shorter wait is learned"
+        after = "after earlier ones from which a shorter wait is learned"
         if not forecast.stalls:
             few = f", {'not' if held == 1 else 'none'} {after}"
         else:
@@ -195,7 +193,8 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
         return "nobody answers; look whether the server runs, and whether a firewall drops SYNs"
     if not found.total.requests:
         return (
-            "there are no requests; what moves one way waits for its window and for repairs, not for a timer"
+            "there are no requests; a transfer in one direction waits for its window and for repairs, not "
+            "for a timer"
         )
     stalled = [p for p in found.total.parts if p.cause not in HANDSHAKE and p.cause != TRANSFER]
     most = max(stalled, key=lambda part: part.slow_share, default=None)
@@ -209,13 +208,13 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
 
 def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:
     now = forecast.seen
-    has = f"the sender waits as with {forecast.in_force} already; " if forecast.in_force != STOCK else ""
+    has = f"the sender already waits as with {forecast.in_force}; " if forecast.in_force != STOCK else ""
     best = min(others, key=lambda one: one.slowest_ms)
     if best.slowest_ms <= (1 - LEAST_GAIN) * now.slowest_ms:
         more = best.spurious_permille - forecast.of(forecast.in_force).spurious_permille
         return (
-            f"{has}{best.candidate.name} would bring the slowest 2 % from {milliseconds(now.slowest_ms)} to "
-            f"{milliseconds(best.slowest_ms)} ms, but add {permille(more)} more spurious "
-            "retransmissions in 1,000 segments"
+            f"{has}{best.candidate.name} would bring the mean of the slowest 2 % from "
+            f"{milliseconds(now.slowest_ms)} to {milliseconds(best.slowest_ms)} ms, but add {permille(more)} "
+            "spurious retransmissions in 1,000 segments"
         )
     return f"{has}no setting would shorten the slowest 2 % by a tenth; {why}"

@@ -30,8 +30,8 @@ def _route(ms: int) -> Candidate:
         f"stock:rto_min_us={ms * 1000}",
         "sudo ip route {set}",
         "sudo ip route {undo}",
-        also="It shortens the waits of the timer and of probes on that route, until a reboot. The undo "
-        "restores a rto_min only if the capture shows it.",
+        also="This shortens the waits of the timer and of probes on that route, until a reboot. The command "
+        "to undo restores an earlier rto_min only if the capture shows it.",
         rto_min_ms=ms,
     )
 
@@ -43,7 +43,7 @@ def _live(spec: str) -> Candidate:
         "sudo $(which tcplearn) live start",
         "sudo $(which tcplearn) live stop",
         "Linux 6.1 or later with BTF: sudo $(which tcplearn) live check",
-        "It shortens the timers of all new connections of the machine, until its process ends.",
+        "It shortens the timers of all new connections of the machine, until tcplearn's process ends.",
     )
 
 
@@ -74,7 +74,7 @@ FIRST_RTO = Candidate(
     "rfc6298",
     "sudo $(which tcplearn) first-rto load rfc6298",
     "sudo $(which tcplearn) first-rto unload",
-    "tcplearn, clang, bpftool and libbpf-dev there, and Linux 6.1 or later with BTF",
+    "tcplearn, clang, bpftool and libbpf-dev on that host, and Linux 6.1 or later with BTF",
 )
 
 

@@ -29,8 +29,8 @@ def several(
     where: Where | None,
 ) -> dict[Path | Interface, Capture]:
     """Return the tables of each source in `named`. Files that cannot be read and copies of other files are
-    left out, with a line in `problems` for each. Files in `below` (found in folders) that are not captures
-    are only counted. Raise UserError if no capture can be read."""
+    left out, with a line in `problems` for each. Files that are not captures are left out too; those in
+    `below` (found in folders) are only counted. Raise UserError if no capture can be read."""
     found: dict[Path | Interface, Job | Capture] = {}
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
@@ -65,12 +65,12 @@ def several(
             out[source] = of_kept(plain)
     problems += [f"left out: {line}" for line in left_out]
     if others:
-        problems.append(f"{counted(others, 'file')} of folders that are no captures left out")
+        problems.append(f"{counted(others, 'file')} in folders left out: no captures")
     if not out and left_out:
         more = f" (and {counted(len(left_out) - 1, 'more file')})" if len(left_out) > 1 else ""
         raise UserError(f"no capture can be read: {left_out[0]}{more}")
     if not out:
-        raise UserError("no capture in what was named; give pcap or pcapng files")
+        raise UserError("none of the files is a capture; give pcap or pcapng files")
     return out
 
 
@@ -80,7 +80,8 @@ def job(file: Seen) -> Job:
 
 
 def kept(document: Json) -> Json:
-    """Return, in a job, the tables of the capture that `document` names, as JSON (Parquet in base64)."""
+    """Return the tables of the capture that `document`, a job's argument, describes, as JSON (Parquet in
+    base64)."""
 
     def work(file: Seen) -> Json:
         found = read.capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)

@@ -110,7 +110,7 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
     """Return the probability that a lost retransmission was lost by chance, not because the path was down:
-    the number of such losses that chance explains, over the number observed less one standard deviation."""
+    the number of such losses expected by chance, over (the number observed minus its standard deviation)."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # the share of segments lost, times the number of retransmissions
@@ -122,8 +122,8 @@ def _saved(
     pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     """Return by how many ms candidate setting `k` would have shortened each request (negative: lengthened),
-    in one random draw. `pairs` are the stalls with the requests that they held up. `alone` is the
-    probability, from `independent`, that a lost retransmission was lost by chance."""
+    in one random draw. `pairs` has a row for each stall (a wait in which no data moved) and request that it
+    held up. `alone` is the probability, from `independent`, that a lost retransmission was lost by chance."""
     out = np.zeros(requests)
     if not pairs.height:
         return out
@@ -150,7 +150,7 @@ def outlook(
 ) -> Outlook:
     """Return the forecast for the setting `candidate`. `drawn` has a row of response times for each random
     draw; `spurious` is the number of spurious retransmissions in `segments` segments (or of spurious SYNs in
-    as many handshakes). The intervals are those of a new measurement of as many requests. For percentiles
+    as many handshakes). The 95 % intervals are for a new measurement of as many requests. For percentiles
     nothing is resampled, because the rank of the k-th of n resampled times follows a beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]

@@ -147,8 +147,8 @@ def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) 
 
 
 def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random.Generator) -> Floats:
-    """Return by how many ms the first RTOs `waits_ms` would have shortened each held-up handshake, in one
-    random draw. `alone` is the probability that a lost retransmission was lost by chance."""
+    """Return by how many ms the first RTOs `waits_ms` would have shortened each of the held-up handshakes
+    `held`, in one random draw. `alone` is the probability that a lost retransmission was lost by chance."""
     took_ms, resends = held["duration_ms"].to_numpy(), held["resends"].to_numpy().astype(int)
     copies = np.array(
         [

@@ -171,7 +171,8 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return a row, with both indices, for each stall and request of a connection that overlap in time."""
+    """Return a row, with the indices of both, for each stall (a wait in which no data moved) and each request
+    of the same connection that overlap in time."""
     left = requests.with_row_index("request").select(
         "request",
         "source",

@@ -52,7 +52,7 @@ def capture(
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
     if not isinstance(trace, CaptureTrace):
         name = name or printable(source)
-        raise TraceError(f"{name}: a {trace.kind}; only a capture has the packets that this needs")
+        raise TraceError(f"{name}: a {trace.kind}; only a capture has the packets that explain needs")
     parts: dict[str, list[pl.DataFrame]] = {table: [] for table in TABLES}
     for batch in trace.batches():
         rows = cast("dict[str, dict[str, Any]]", batch.get("explained", {}))

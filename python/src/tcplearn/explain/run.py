@@ -75,7 +75,7 @@ def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface],
 
         below, wrong = traces_in(source)
         if not below:
-            raise UserError(f"{printable(source)}: there is no file in it; name a folder of captures")
+            raise UserError(f"{printable(source)}: the folder has no files; name a folder of captures")
         lenient.update(below)
         named += below
         problems += wrong
@@ -126,7 +126,8 @@ def _choose(found: Explained, host: str) -> None:
     found.connections = found.connections.filter(mine)
     if not found.connections.height:
         raise UserError(
-            f"--host {printable(host)}: no connection has it in a name; leave it out to see which there are"
+            f"--host {printable(host)}: no connection has this text in an address or port; leave --host "
+            "out to see all connections"
         )
 
 

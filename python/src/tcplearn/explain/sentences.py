@@ -22,7 +22,7 @@ _ALL = 0.995
 
 
 def of(found: Explained) -> list[str]:
-    """Return the first lines of `tcplearn explain`: response times, causes of the slowest, and losses."""
+    """Return the first lines of `tcplearn explain`: response times, why the slowest were slow, and losses."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_handshakes(found)]
@@ -90,10 +90,10 @@ def _moved(found: Explained) -> str:
         parts.append(f"{two_digits(float(np.median(mbps)))} Mbit/s")
     if slow.height == 1:
         rtt = f"; the shortest round trip of its connection took {milliseconds(rtt_ms)} ms" if rtt_ms else ""
-        return f"It moved {' at '.join(parts)}{rtt}."
+        return f"This request moved {' at '.join(parts)}{rtt}."
     if rtt_ms:
         parts.append(f"{milliseconds(rtt_ms)} ms for the shortest round trip")
-    return f"{'Their medians' if len(parts) > 1 else 'Their median'}: {listed(parts)}."
+    return f"{'Medians' if len(parts) > 1 else 'Median'} of these requests: {listed(parts)}."
 
 
 def _percent(share: float) -> str:
@@ -108,10 +108,10 @@ def _losses(found: Explained) -> Iterator[str]:
     count = f"{again:,}" if again else "None"
     words = f"{count} of {counted(sent, 'segment')} with data {appear} more than once"
     if needless:
-        words += f", {needless:,} of them spuriously: what was sent first had arrived"
+        words += f", {needless:,} of them spuriously: the first copy had arrived"
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in((*RESENT, "lost_fast"))).height
     if lost > again - needless:
-        words += ". One that was lost before it came to the capture appears once"
+        words += ". A segment that was lost before the capture point appears once"
     if sent:
         yield f"{words}."
 
@@ -138,7 +138,7 @@ def _without_requests(found: Explained) -> Iterator[str]:
     bytes_ = found.connections["client_bytes", "server_bytes"]
     both = bytes_.filter((bytes_["client_bytes"] > 0) & (bytes_["server_bytes"] > 0))
     if not found.connections.height:
-        yield "There is no TCP connection in it."
+        yield "No TCP connection was captured."
     elif both.height:
         yield f"No request in {counted(begun, 'connection')} was answered within the capture."
     elif begun:

@@ -32,8 +32,8 @@ def name_silence(found: Explained) -> None:
 
 
 def _overlapping(silent: pl.DataFrame) -> list[int]:
-    """Return the row numbers of stalls (waits in which no data moved) that overlap in time with a stall of
-    another connection between the same hosts."""
+    """Return the row numbers of those stalls (waits in which no data moved) in `silent` that overlap in time
+    with a stall of another connection between the same hosts."""
     rows: list[int] = []
     for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
         names = ("start_s", "end_s", "connection", "row")
@@ -67,7 +67,7 @@ def _meets(
 
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
-    """Return `requests` with the time of the stalls `moved` counted as `path_silent`."""
+    """Return `requests` with the time that went to the stalls `moved` counted for the cause `path_silent`."""
     spent = held_up(requests, moved)
     columns = {name: requests[name].to_numpy().copy() for name in requests.columns if name.endswith("_ms")}
     for row, cause, ms in spent.select("request", pl.col("cause").cast(pl.String), "overlap_ms").iter_rows():

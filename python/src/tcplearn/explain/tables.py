@@ -90,7 +90,7 @@ def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
 
 
 def forecasts(forecast: Forecast) -> Table:
-    """Return the table of response times: as measured, then as forecast for each setting of the timer."""
+    """Return the table of response or handshake times: measured, then forecast for each timer setting."""
     of_handshakes = forecast.seen.what == "handshake"
     stalls = counted(forecast.stalls, "stall")
     out = Table(
@@ -127,14 +127,14 @@ def _how_well(forecast: Forecast) -> str:
             f"{forecast.fit_error * 100:.0f} %."
         )
         if forecast.in_force != STOCK:
-            parts.append(f"So that is set already; stock would wait {forecast.stock_fit:.2f} times as long.")
+            parts.append(f"So it is set already; stock would wait {forecast.stock_fit:.2f} times as long.")
     if forecast.untold:
         one = forecast.untold == 1
-        kept = "has no forecast and counts as it was" if one else "have no forecast and count as they were"
+        kept = "has no forecast and counts as measured" if one else "have no forecast and count as measured"
         parts.append(f"{counted(forecast.untold, 'stall')} {kept}.")
     end = "this end sends" if len(forecast.by) == 1 else "both ends send"
-    parts.append(f"Spurious: segments sent again that had arrived, of those that {end}.")
-    parts.append(f"A setting that adds more than {MOST_SPURIOUS:.0f} of them in 1,000 is not advised.")
+    parts.append(f"Spurious: segments sent again although they had arrived, of those that {end}.")
+    parts.append(f"A setting that adds more than {MOST_SPURIOUS:.0f} spurious ones in 1,000 is not advised.")
     parts.append("priced is set by tcplearn live, priced/spaced by tcplearn's kernel module.")
     return " ".join(parts)
 
@@ -143,7 +143,8 @@ def _how_learned(forecast: Forecast) -> str:
     held = counted(forecast.stalls + forecast.untold, "handshake")
     return (
         f"A shorter wait had been learned before {forecast.stalls:,} of {held} that were held up; the "
-        "rest count as they were. Spurious: SYNs sent again before the answer could be there, of handshakes."
+        "others count as measured. Spurious: SYNs sent again before the answer could be there, in 1,000 "
+        "handshakes."
     )
 
 

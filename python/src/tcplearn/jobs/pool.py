@@ -81,8 +81,8 @@ def _start_worker(parent: int) -> None:
 
 
 def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
-    """Close this process's end of the result pipe. While it is open, this process would be blocked by a
-    worker that is killed while it writes."""
+    """Close this process's write end of the pipe for results. If it were open, a worker that is killed while
+    it writes would block this process."""
     results: Any = getattr(executor, "_result_queue", None)
     if results is not None:
         results._writer.close()
@@ -107,7 +107,7 @@ def processes(workers: int) -> Pool:
                 yield waiting[done], done.result()
         except BrokenProcessPool as error:
             raise FailedError(
-                "a worker process died, out of memory perhaps; give a smaller --jobs"
+                "a worker process died, perhaps for lack of memory; give a smaller --jobs"
             ) from error
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:

@@ -51,7 +51,7 @@ class Kept(ABC):
             pass
         except (OSError, *NOT_AS_WRITTEN) as error:
             if path not in self._unfit:
-                say(f"warning: {path}: not the result that was kept, and taken as absent: {error}")
+                say(f"warning: {path}: not the result that was stored, so it is ignored: {error}")
             self._unfit.add(path)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
@@ -78,7 +78,7 @@ def _names(folder: Path) -> frozenset[str]:
 
 
 class Store(Kept):
-    """Stores each result as a JSON file. A result with another `format` number counts as missing."""
+    """Stores each result as a JSON file. One whose format number is not `format` counts as missing."""
 
     def __init__(self, folder: Path, format: int = 1) -> None:
         super().__init__(folder)
@@ -110,7 +110,7 @@ class Store(Kept):
         if found["key"] != key:
             raise ValueError("it has another key")
         if found.get("format") != self._format:
-            raise ValueError("made by another version")
+            raise ValueError("it was made by another version")
         shape.check(found, _STAMP)
         return found
 

@@ -48,6 +48,6 @@ class Arm:
 
     @property
     def kernel_name(self) -> str:
-        """Return the name of the sender's congestion control: "tl-..." if it is in the kernel module."""
+        """Return the sender's congestion control: "tl-..." if it is from tcplearn's kernel module."""
         plain = self.estimator == NO_ESTIMATOR or self.at != SENDER
         return self.congestion if plain else f"tl-{self.congestion}"

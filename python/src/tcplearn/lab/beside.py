@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures the goodput of background TCP traffic in lab scenarios that set `counted` or `truth`."""
+"""Measures the goodput of background TCP senders in a lab scenario: of those with the key `counted`, or of
+all if the scenario has the key `truth`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -27,7 +28,7 @@ def figures(
     scenario: Scenario, folder: Path, own_mbps: float, elapsed_us: float, read: Counters
 ) -> Iterator[tuple[str, float]]:
     """Yield (metric, value) for the background TCP senders' mean goodput in Mbit/s, and for Jain's fairness
-    index of their goodputs and `own_mbps`, the goodput of the transfer that took `elapsed_us`."""
+    index of their goodputs and `own_mbps`, the goodput of the main transfer, which took `elapsed_us`."""
     rates = []
     for k in _senders(scenario):
         sent = read(folder / f"after.x{k}").get(SENT, 0.0) - read(folder / f"before.x{k}").get(SENT, 0.0)

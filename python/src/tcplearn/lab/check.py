@@ -58,8 +58,8 @@ def run_check(
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the check "vectors", "module", "packets", "startup", "stress" or "smp"; "kernels" runs the first
-    three on each supported kernel. "smp" lasts about `seconds`. Return a report. Raise FailedError."""
+    """Run the check `name`: "vectors", "module", "packets", "startup", "stress" or "smp" (`seconds` long).
+    "kernels" runs the first three on each supported kernel. Return a report. Raise FailedError."""
     if name == "kernels":
         return [
             f"{one}: {line}"
@@ -132,7 +132,7 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Stress the module on several processors; return a report's lines. Raise FailedError on a problem."""
+    """Stress the kernel module on several processors; return a report. Raise FailedError on a problem."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -146,7 +146,7 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
     charges = [int(found[1]) for line in lines if (found := re.search(r" charged (\d+)", line))]
     if charges[-1] > charges[0] + _CHARGE_SLACK_BYTES:
         raise FailedError(
-            f"smp: {charges[0]} B stay charged after the first round, {charges[-1]} after the last"
+            f"smp: {charges[0]} B of memory stay charged after the first round, {charges[-1]} after the last"
         )
     return lines
 
@@ -165,7 +165,7 @@ def _resend_differences(encoded: str) -> str:
 
 
 def check_module(machine: Machine, few: bool = False) -> list[str]:
-    """Check the module's guarantees and memory; return a report. `few` checks less. Raise FailedError."""
+    """Run linux/lab/checks/module.py, with `few` for fewer cases; return a report. Raise FailedError."""
     ordinary = _FEW if few else ORDINARY
     # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]

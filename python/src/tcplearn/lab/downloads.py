@@ -106,8 +106,8 @@ def tshark() -> str:
 
 
 def count(folder: Path, arms: Sequence[str]) -> None:
-    """Replace the captures of a run by a file in each algorithm's folder with the number of retransmissions.
-    `arms` are the names of these folders in the order of the connections. Raise FailedError."""
+    """Write the numbers of retransmissions in the captures of the run in `folder` to a file in each of its
+    folders `arms` (one for each connection, in order), and delete the captures. Raise FailedError."""
     counts = {end: _resent(folder / "pcap" / f"{end}.pcap", len(arms)) for end in (SENDER, RECEIVER)}
     for stream, arm in enumerate(arms):
         lines = [f"resent_at_{end}_packets {of[stream]}\n" for end, of in counts.items()]

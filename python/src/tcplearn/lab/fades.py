@@ -48,7 +48,8 @@ class Fades(Workload):
 
 
 def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
-    """Return `count` fades (a hop loses all packets) as (beginning, end) in ms from the transfer's start."""
+    """Draw `count` fades (a hop loses all packets) from `seed`. Return their (beginning, end) in ms from the
+    start of the transfer."""
     rng = random.Random(f"fades/{seed}")
     shortest_ms, longest_ms = (1000 * s for s in fades.lasts_s)
     out, now_ms = [], 0

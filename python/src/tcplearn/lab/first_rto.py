@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures handshakes whose first RTOs are learned, set by a sock_ops BPF program at either end or both."""
+"""Measures handshakes in the lab. A sock_ops BPF program sets learned first RTOs at one end or at both."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence

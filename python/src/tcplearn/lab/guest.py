@@ -25,7 +25,7 @@ _SHELL = (
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
-    """Return the algorithms of `scenario`, rotated by one for each run so that none always comes first."""
+    """Return the algorithms of `scenario`, rotated by the run's number so that none always comes first."""
     a = scenario.algorithms
     crossed = [
         Arm(c, e, t, startup=s, at=at)

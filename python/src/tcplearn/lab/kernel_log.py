@@ -58,7 +58,7 @@ def opened(path: Path) -> Opened:
     """Return the kernel module's log at `path`; raise FailedError unless it has exactly one connection."""
     log = parsed(path)
     if len(log.connections) != 1:
-        raise FailedError(f"{len(log.connections)} connections in the log of one transfer")
+        raise FailedError(f"the log of one transfer has {len(log.connections)} connections")
     return Opened(_file(path), next(iter(log.connections.values())))
 
 
@@ -115,7 +115,7 @@ def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
         start = end
     flow = engine.finish(0)  # the trace numbers its flows
     if flow is None:
-        raise FailedError("a log without a sample")
+        raise FailedError("the kernel module's log has no RTT sample")
     return flow.metrics()
 
 

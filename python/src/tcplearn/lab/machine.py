@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Builds the lab's virtual machine and the kernel module, unless this is done, and runs scripts in the
-machine."""
+"""Builds the lab's virtual machine and the kernel module, unless they are up to date, and runs scripts in
+the machine."""
 
 import contextlib
 import fcntl
@@ -117,7 +117,8 @@ def prepared(fingerprint: str, programs: bool, kernel: str = "6.1") -> Machine:
     ready = prepare(cache_folder(), programs, kernel)
     if ready.fingerprint != fingerprint:
         raise FailedError(
-            "this machine's guest, module or QEMU is not that of the sweep: same commit, same apt?"
+            "the virtual machine, module or QEMU of this machine differs from that of the sweep: use the "
+            "same commit and Debian packages"
         )
     return ready
 
@@ -201,9 +202,9 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Yield words that pin a command to the processor with the fewest virtual machines; no words if this is
-    not `wanted` or all processors have too many. QEMU's two threads switch thousands of times a second, and
-    between two processors the switches would take longer than the work itself."""
+    """Yield the words before a command that pin it to the processor with the fewest virtual machines; no
+    words if not `wanted`, or if all processors have too many. QEMU's two threads switch thousands of times a
+    second, and between two processors the switches would take longer than the work itself."""
     places = itertools.product(range(GUESTS_PER_PROCESSOR), sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as held:
         for turn, processor in places if wanted else ():

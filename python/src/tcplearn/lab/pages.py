@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.pages]` of a lab scenario file: files that curl fetches, and metrics of them."""
+"""Defines `[transfer.pages]` of a lab scenario file: files that curl fetches, and metrics of the fetches."""
 
 import random
 import statistics
@@ -63,7 +63,7 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return the indices of the pages whose handshakes lose packets, the same for all algorithms."""
+    """Return indices, drawn from `seed`, of pages whose handshake loses packets; equal for all algorithms."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))

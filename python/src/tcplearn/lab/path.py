@@ -36,7 +36,7 @@ def check(path: NetworkPath) -> None:
     if drawn and drawn.sides != "forward":
         raise path.refused("drawn_fades.sides", HOST, "draws fades of the forward direction only")
     if drawn and (path.change or path.fade):
-        raise path.refused("drawn_fades", HOST, "has no dated changes and fades beside drawn ones")
+        raise path.refused("drawn_fades", HOST, "has no dated changes or fades in addition to drawn ones")
     for hop, side in directions:
         dated = _dated(path, hop.name, side)
         if len({one.every_s for one in dated}) > 1 and any(isinstance(one, Change) for one in dated):
@@ -50,7 +50,7 @@ def _cannot(d: Direction) -> Iterator[tuple[str, str]]:
     if d.reorder_percent:
         yield "reorder_percent", "has no share of late packets; jitter_reorders lets the jitter reorder"
     if d.bursts and d.bursts.kind == "time":
-        yield "bursts.kind", "has no bursts in time: netem's chain takes a step a packet"
+        yield "bursts.kind", "has no bursts in time: netem's loss chain takes one step per packet"
     if d.jitter_ms and not d.delay_ms:
         yield "jitter_ms", "needs a delay_ms that the jitter varies"
     if d.slot_ms and not d.delay_ms:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes a lab run's rows, one for each metric, from kernel counters, the module's log and captures."""
+"""Makes a lab run's result rows, one for each metric, from kernel counters, the kernel module's log and
+captures."""
 
 import itertools
 import zlib

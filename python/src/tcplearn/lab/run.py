@@ -39,7 +39,7 @@ class Finished:
 
 
 def seed_of(scenario: Scenario, run: int) -> int:
-    """Return a run's seed: for run 0 the scenario's, for the others a hash of it and the run's number."""
+    """Return the seed of run number `run`: for run 0 the scenario's, otherwise a hash of it and `run`."""
     if run == 0:
         return scenario.runs.seed
     text = f"{scenario.runs.seed}/{run}".encode()
@@ -52,7 +52,8 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> Finished:
-    """Make a scenario's runs that are not stored, even if some fail; return all rows. Raise UserError."""
+    """Execute the runs of `scenario` that are not stored. Return the result rows of all runs that did
+    not fail, and the failures. Raise UserError."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
     pool = options.place.pool(kept.folder / "slurm")
     if progress:
@@ -90,7 +91,7 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
 
 
 def boot(document: Json) -> bytes:
-    """Make the run that `document` describes; return a tar archive of the output. Raise FailedError."""
+    """Execute the run that `document` describes; return a tar archive of its output. Raise FailedError."""
     ready = machine.prepared(document["fingerprint"], document["programs"], document["kernel"])
     with temporary.folder() as folder, temporary.folder() as more:
         files = live.files(more) if document["live"] else ()

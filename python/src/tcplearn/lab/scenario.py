@@ -139,7 +139,7 @@ class Algorithms(Table):
         if self.loss and (self.resends or self.rto_min_ms or self.settings):
             raise ValueError("loss and resends are two sets of algorithms; give one")
         if self.loss and "vegas" in self.congestion:
-            raise ValueError("a classifier of losses runs over reno and cubic; vegas keeps its own answer")
+            raise ValueError("a loss classifier works with reno and cubic only, not with vegas")
         return self
 
 
@@ -184,18 +184,18 @@ class Scenario(Table):
     def _tables(self) -> Self:
         pages, requests, a = self.transfer.pages, self.transfer.requests, self.algorithms
         if self.handshakes and self.handshakes.percent < 100 and pages is None:
-            raise ValueError("handshakes.percent chooses among pages (transfer.pages); give 100, or pages")
+            raise ValueError("handshakes.percent below 100 is for pages (transfer.pages) only")
         arms = len(a.congestion) * len(a.estimators) * len(a.tlp) * len(a.startups)
         if pages and arms > pages.most_arms:
-            raise ValueError(f"{arms} algorithms need more ports than there are; {pages.most_arms} have room")
+            raise ValueError(f"{arms} algorithms need more ports than there are, {pages.most_arms} at most")
         if a.at != ["sender"] and not self.transfer.is_download:
             raise ValueError(
                 "algorithms.at is for downloads: transfer.pings, transfer.places or transfer.captured"
             )
         if self.fades and not self.path.drawn_fades:
-            raise ValueError("fades: their number, of a path that has drawn_fades")
+            raise ValueError("fades is the number of fades; it needs a path with drawn_fades")
         if self.path.drawn_fades and not (requests and requests.on == "kept"):
-            raise ValueError("drawn_fades of a path are for requests on a kept connection, one at a time")
+            raise ValueError("a path with drawn_fades is for requests on a kept connection, one at a time")
         return self
 
     @model_validator(mode="after")
@@ -207,7 +207,7 @@ class Scenario(Table):
                 if name not in names:
                     raise ValueError(f"traffic names the hop {name!r}; there are {', '.join(names)}")
             if traffic.leaves and names.index(traffic.leaves) < names.index(traffic.enters):
-                raise ValueError("traffic leaves before it enters")
+                raise ValueError("traffic leaves at a hop before the one where it enters")
         return self
 
 

@@ -49,8 +49,8 @@ def compiled(folder: Path) -> Path:
 
 
 def source() -> str:
-    """Return the preprocessed source of the BPF program, by which stored runs with the same program are
-    found. Raise UserError or FailedError."""
+    """Return the preprocessed source of the BPF program. It is part of the key of a stored run. Raise
+    UserError or FailedError."""
     return build.preprocessed(SOURCE)
 
 
@@ -63,7 +63,7 @@ class Loaded:
         """Load the program and attach it to `cgroup`; undo both on failure. Raise UserError or
         FailedError."""
         if self.pins.exists():
-            raise UserError("a first RTO is loaded already: `tcplearn first-rto unload` takes it out")
+            raise UserError("a first-RTO model is loaded already: unload it with `tcplearn first-rto unload`")
         if not (cgroup / "cgroup.procs").exists():
             raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
         bpftool = tool("bpftool")
@@ -89,7 +89,7 @@ class Loaded:
 
     def status(self) -> list[str]:
         if not self.pins.exists():
-            return ["no first RTO is loaded: each connection begins with one second"]
+            return ["no model of the first RTO is loaded: connections begin with an RTO of one second"]
         cgroup = self.note.read_text().strip() if self.note.exists() else "?"
         lines = [f"loaded: new connections of {cgroup}"]
         for name in ("places", "prefixes"):
@@ -101,7 +101,7 @@ class Loaded:
     def unload(self) -> None:
         """Unload the program; existing connections keep their RTO. Raise UserError or FailedError."""
         if not self.pins.exists():
-            raise UserError("no first RTO is loaded")
+            raise UserError("no model of the first RTO is loaded")
         cgroup = Path(self.note.read_text().strip()) if self.note.exists() else None
         if cgroup and cgroup.exists():
             _run(tool("bpftool"), "cgroup", "detach", cgroup, "sock_ops", "pinned", self.pins / "prog")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Shows rows of the lab as a table: mean and standard deviation over the runs."""
+"""Shows the result rows of lab runs as a table: mean and standard deviation of metrics over the runs."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Drop:
 
 
 def reduce(folder: Path, hops: Sequence[str]) -> None:
-    """Replace the captures of the run in `folder` by a file of the dropped transmissions."""
+    """Replace the captures around `hops`, of the run in `folder`, by a file of the dropped packets."""
     offset_us = int((folder / "clocks").read_text())
     captures = folder / "pcap"
     passed = [[_read(captures / f"{hop}-{place}.pcap") for place in PLACES] for hop in hops]

@@ -98,15 +98,15 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
         "`boosting`.\n"
     )
     yield (
-        "The columns `congestion` and `random` are the recalls: the share of the losses of that cause that "
-        "the classifier calls by it. The balanced accuracy is their mean. `calibration` is the expected "
+        "The columns `congestion` and `random` are the recalls: the share of the losses of a cause for which "
+        "the classifier names this cause. The balanced accuracy is their mean. `calibration` is the expected "
         "calibration error: the mean difference between the predicted probability of congestion and the "
         "share of congestion. Intervals are from a bootstrap over scenarios.\n"
     )
     yield markdown_of(table(shown(result)))
     yield from _both_causes(learned(result))
     yield (
-        "If rows of the same runs are in training and test, as in the papers, the results are too good. "
+        "If rows of the same runs are in both the training and the test data, the results are too good. "
         "With the best thresholds:\n"
     )
     yield markdown_of(table(result.rows_split))
@@ -186,7 +186,7 @@ def _slices(ours: Outcome, ceiling: Outcome) -> Iterator[str]:
             ]
         )
     if rows:
-        yield "The same for parts of the scenarios, at the best thresholds:\n"
+        yield "Results for parts of the scenarios, at the best thresholds:\n"
         head = ["part", "scenarios", "share of congestion", f"balanced accuracy, {scores.INTERVAL} %"]
         yield table_of([*head, "congestion", "random", "boosting"], rows, [True] + [False] * 6) + "\n"
 

@@ -58,7 +58,7 @@ class Dataset:
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 
     def at_most(self, rows: int, seed: int) -> Dataset:
-        """Return at most `rows` random rows of each scenario, so that long runs do not outweigh others."""
+        """Return at most `rows` random losses of each scenario, so that long runs do not outweigh others."""
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(self.group[order], kind="stable")]
         groups = self.group[order]
@@ -98,7 +98,7 @@ def of(every: pl.DataFrame, where: str) -> Dataset:
     if len(data) == 0:
         raise UserError(f"{where}: no rows with a loss")
     if len(scenarios) < 2:
-        raise UserError(f"{where}: one scenario only; whole scenarios are held out, so give more")
+        raise UserError(f"{where}: one scenario only; whole scenarios are held out for testing, so give more")
     if data.congested.min() == data.congested.max():
         raise UserError(f"{where}: every loss has the same cause; nothing can be learned")
     return data

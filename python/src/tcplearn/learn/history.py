@@ -81,7 +81,8 @@ def held_out_odds(
 
 
 def fit(columns: Floats, congested: Ints, times: Ints | None = None) -> Floats:
-    """Return the weights of `columns` by logistic regression, row k counted `times[k]` times (None: once)."""
+    """Return the weights of `columns` in a logistic regression of `congested`. Row k counts `times[k]` times
+    (None: once)."""
     regression = perceptron.sklearn("linear_model").LogisticRegression(C=np.inf, max_iter=1000)
     regression.fit(columns[:, :2], congested, sample_weight=times)
     return np.append(regression.coef_[0], regression.intercept_[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Train the core's perceptron with scikit-learn, and compute the probabilities of a trained one."""
+"""Train the perceptron that classifies losses, and compute the P(congestion) that a trained one gives."""
 
 import importlib
 import warnings
@@ -59,7 +59,7 @@ def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Mo
     is returned. The hidden units are tanh while they are trained, because tanh learns faster; tanh(a) =
     2s(2a) - 1 converts them to the sigmoids s of `Model`."""
     if choices.hidden % choices.starts:
-        raise UserError(f"{choices.hidden} hidden units are not {choices.starts} networks alike")
+        raise UserError(f"{choices.hidden} hidden units are not divisible by {choices.starts} networks")
     mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))
     z = scores(x, mean, gain)
     trained = [_network(z, congested, choices, choices.seed + k) for k in range(choices.starts)]

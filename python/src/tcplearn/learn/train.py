@@ -46,8 +46,8 @@ class Result:
 
 
 def inputs_of(words: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the features named in `words`, by default all of `known` that do not depend on a path's
-    scale. Raise UserError for an unknown name."""
+    """Return the features named in `words`, by default all of `known` that do not depend on a path's RTT
+    or rate. Raise UserError for an unknown name."""
     for word in words:
         if word not in known:
             raise UserError(f"no feature {printable(word)}; {did_you_mean(word, known, 'see the data')}")
@@ -124,9 +124,9 @@ def variants(base: Choices, features: Sequence[str]) -> list[tuple[str, Choices]
         *((f"learning rate {r:g}", replace(base, rate=r)) for r in (0.001, 0.01)),
         ("no scaling, clipped at ±5", replace(base, scaled=False)),
         ("inputs: every feature", replace(base, inputs=tuple(features))),
-        ("inputs: the paper's two", replace(base, inputs=perceptron.PAPER)),
+        ("inputs: the two of hwang2018", replace(base, inputs=perceptron.PAPER)),
         (
-            "inputs: the paper's two, logarithms",
+            "inputs: the two of hwang2018, logarithms",
             replace(base, inputs=("log_rtt_min_per_packet", "log_rtt_per_packet")),
         ),
     ]

@@ -71,7 +71,7 @@ class Outcome:
 
 
 def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the row indices of each fold. A fold has whole scenarios; folds have similar numbers of rows."""
+    """Yield the indices of the losses in each fold. Folds have whole scenarios and are of similar size."""
     rows = np.bincount(data.group, minlength=int(data.group.max()) + 1)
     there = np.flatnonzero(rows)
     order = np.random.default_rng(seed).permutation(there)
@@ -85,7 +85,7 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the row indices of each fold, split at random: a scenario may be in several folds."""
+    """Yield the indices of the losses in each fold, chosen at random: a scenario may be in several folds."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read the counts of linux/bpf/live_arms.h (for each arm of each epoch) and of live_member.h (for each place,
-a prefix). An arm is a group of connections: the control group, those with learned RTO floors, or those to
-places to which the guard gives no floors. In an epoch, the share of new connections with floors does not
-change."""
+"""Read the counts of the BPF program of `tcplearn live`: for each arm of each epoch (linux/bpf/live_arms.h),
+and for each destination prefix, called place (live_member.h). An arm is a group of connections: the control
+group, those with learned RTO floors, or those to places where the guard has stopped floors. In an epoch, the
+share of new connections with floors does not change."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
 
 @cache
 def side_names() -> tuple[str, ...]:
-    """Return the names of the counts that the BPF program has for each place (prefix), separately for
+    """Return the names of the counts that the BPF program has for each destination prefix, separately for
     connections with and without learned RTO floors."""
     source = build.SOURCES / "live_member.h"
     found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
@@ -95,7 +95,7 @@ def element(counted: Map, epoch: int) -> list[Counts]:
 
 @dataclass(frozen=True)
 class Place:
-    """The counts of the connections to a place (a prefix, /24 or /48) since the BPF program was loaded."""
+    """The counts of the connections to a destination prefix (/24 or /48) since the BPF program was loaded."""
 
     stock: Counts
     ours: Counts
@@ -111,7 +111,7 @@ class Place:
 @dataclass(frozen=True)
 class Seen:
     """The input of the guard: all counts since the BPF program was loaded. `arms` has them by epoch and arm
-    (group of connections), `places` by place (prefix)."""
+    (group of connections), `places` by destination prefix."""
 
     arms: list[list[Counts]]
     places: Mapping[bytes, Place] = field(default_factory=dict)
@@ -145,8 +145,8 @@ def name_of(key: bytes) -> str:
 
 def pooled(elements: Iterable[tuple[int, list[Counts]]]) -> Iterator[dict[str, object]]:
     """Yield, for each share of new connections with RTO floors, the counts of each arm (group of
-    connections), summed over the epochs with this share. `elements` has for each epoch its share (of WHOLE)
-    and counts."""
+    connections), summed over the epochs with this share. `elements` has for each epoch its share (in units of
+    1 / WHOLE) and its counts."""
     by_share: dict[int, list[list[Counts]]] = {}
     for share, element_of in elements:
         by_share.setdefault(share, []).append(element_of)

@@ -27,12 +27,12 @@ def lines() -> Iterator[Line]:
 
 def _program(is_possible: bool) -> Line:
     if not is_possible:
-        return Line("program", "note", "not tried")
+        return Line("program", "note", "not loaded: a condition above is not met")
     begun = time.monotonic()
     try:
         Program(Settings()).close()
     except UserError as error:
         return Line("program", "no", str(error))
     return Line(
-        "program", "yes", f"the kernel takes it, compiled and verified in {time.monotonic() - begun:.1f} s"
+        "program", "yes", f"the kernel accepts it; compiled and verified in {time.monotonic() - begun:.1f} s"
     )

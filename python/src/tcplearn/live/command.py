@@ -131,6 +131,6 @@ def summary(counts: dict[str, int]) -> str:
     return (
         f"live: {counts['connections']} connections, {counts['rounds']} rounds, "
         f"{counts['rounds_lowered']} with a learned floor; {resent} retransmissions by timer, "
-        f"{counts['resent_spurious']} rounds spurious; "
+        f"spurious in {counts['resent_spurious']} rounds; "
         f"about {counts['saved_us'] / 1e6:.2f} s of waiting saved"
     )

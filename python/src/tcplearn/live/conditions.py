@@ -66,7 +66,8 @@ def need_free(cgroup: Path) -> None:
                     f"live is started already for {printable(folder)}: see `tcplearn live status`"
                 )
             raise UserError(
-                f"{printable(folder)} has another sock_ops program, {name}, which applies here too"
+                f"{printable(folder)} has another sock_ops program, {name}, which applies here too: "
+                "detach it first"
             )
 
 
@@ -81,28 +82,30 @@ def here() -> Path:
 def _ticks() -> str:
     rate = ticks_per_second()
     least_ms = _LEAST_TICKS * 1000 / rate
-    return f"CONFIG_HZ is {rate}: floors are whole ticks of {1000 / rate:g} ms, {least_ms:g} ms at least"
+    return f"CONFIG_HZ is {rate}: floors are multiples of {1000 / rate:g} ms, at least {least_ms:g} ms"
 
 
 def _compiler() -> str:
     build.need_compiler()
     need_library()
-    return "libbpf is there, and " + ("the program is compiled" if build.BUILT.is_dir() else "clang")
+    return "libbpf is installed, and " + (
+        "the program is compiled" if build.BUILT.is_dir() else "so is clang"
+    )
 
 
 def _btf() -> str:
     need_btf()
-    return "this kernel describes its types"
+    return "this kernel has type information"
 
 
 def _privilege() -> str:
     need_privilege()
-    return f"{', '.join(_CAPABILITIES)} are there"
+    return f"this process has {', '.join(_CAPABILITIES)}"
 
 
 def _free() -> str:
     need_free(here())
-    return "no other sock_ops program applies"
+    return "no other sock_ops program applies here"
 
 
 NEEDED: tuple[tuple[str, Callable[[], str]], ...] = (
@@ -135,9 +138,7 @@ def found() -> Iterator[Line]:
     yield _floor()
     routes = _routes()
     if routes:
-        yield Line(
-            "routes", "note", f"{routes} with an rto_min of their own, which overrides what is learned"
-        )
+        yield Line("routes", "note", f"{routes} have an rto_min of their own, which overrides learned floors")
 
 
 def can_bound() -> bool:
@@ -155,7 +156,7 @@ def need_bounds() -> None:
     if int(_sysctl("tcp_retries2") or 0) < _RETRIES_TO_BOUND:
         raise UserError(
             f"--backoff bounded: net.ipv4.tcp_retries2 is below {_RETRIES_TO_BOUND}: "
-            "with a bounded backoff the kernel would give peers up earlier"
+            "with a bounded backoff the kernel would give up silent peers earlier"
         )
 
 
@@ -164,32 +165,32 @@ def _backoff() -> Line:
         need_bounds()
     except UserError as error:
         return Line("backoff", "no", str(error))
-    return Line("backoff", "yes", "can be bounded in long outages: --backoff bounded")
+    return Line("backoff", "yes", "it can be bounded in long outages: --backoff bounded")
 
 
 def _probes() -> Line:
     if _sysctl("tcp_early_retrans") in ("3", "4"):
-        return Line("probes", "yes", "tail loss probes are on, and follow a learned floor at once")
+        return Line("probes", "yes", "tail loss probes are on: a learned floor shortens them at once")
     return Line(
-        "probes", "note", "tail loss probes are off: floors work as RTTVAR falls, over some 20 rounds"
+        "probes", "note", "tail loss probes are off: a floor takes effect as RTTVAR falls, in some 20 rounds"
     )
 
 
 def _timestamps() -> Line:
     if _sysctl("tcp_timestamps") not in ("", "0"):
-        return Line("timestamps", "yes", "spurious retransmissions are recognized")
+        return Line("timestamps", "yes", "on: spurious retransmissions are recognized")
     return Line(
-        "timestamps", "note", "off: what was spurious is not known, and after each doubt it waits longer"
+        "timestamps", "note", "off: after each retransmission that may be spurious, the timer is longer"
     )
 
 
 def _floor() -> Line:
     own_us = _sysctl("tcp_rto_min_us")
     if own_us in ("", str(_STOCK_US)):
-        return Line("floor", "yes", "the kernel's floor is 200 ms, which connections begin with")
+        return Line("floor", "yes", "the kernel's floor is 200 ms; connections begin with it")
     if int(own_us) > _STOCK_US:
-        return Line("floor", "no", f"tcp_rto_min_us is {own_us}: above 200 ms it is left as it is")
-    return Line("floor", "note", f"tcp_rto_min_us is {own_us}: that much at most is what can be gained")
+        return Line("floor", "no", f"tcp_rto_min_us is {own_us}: a floor above 200 ms is not lowered")
+    return Line("floor", "note", f"tcp_rto_min_us is {own_us}: a wait can be shortened by that at most")
 
 
 def _sysctl(name: str) -> str:

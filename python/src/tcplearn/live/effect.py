@@ -48,10 +48,10 @@ class Effect:
 
 
 def boundary(count: int, risk: float = RISK) -> float:
-    """Return half the width, in standard errors, of an interval of the mean of `count` values that holds at
-    any time with probability 1 - `risk`. It is an asymptotic confidence sequence: Waudby-Smith et al.,
-    "Time-uniform central limit theory and asymptotic confidence sequences" (Annals of Statistics 52, 2024),
-    theorem 2.2, with the rho of its equation 10."""
+    """Return half the width, in standard errors, of a confidence interval of the mean of `count` values that
+    holds at all times with probability 1 - `risk`. It is an asymptotic confidence sequence: Waudby-Smith et
+    al., "Time-uniform central limit theory and asymptotic confidence sequences" (Annals of Statistics 52,
+    2024), theorem 2.2, with the rho of its equation 10."""
     tuned = -2 * log(risk)
     scaled = count * (tuned + log(tuned + 1)) / _TUNED
     return sqrt(2 * (scaled + 1) / scaled * log(sqrt(scaled + 1) / risk))
@@ -85,8 +85,8 @@ def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
 
 
 def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
-    """Return the mean of `means`, one for each stratum, weighted by the numbers of lossy rounds in `weights`.
-    These are of connections with learned RTO floors, because only they saved time."""
+    """Return the mean of `means`, one for each stratum, weighted by the numbers of lossy rounds in `weights`,
+    those of connections with learned RTO floors, because only these connections saved time."""
     whole = sum(one.rounds for one in weights)
     parts = [one.rounds / whole for one in weights]
     return Mean(

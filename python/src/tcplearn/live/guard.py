@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Decide which share of new connections gets learned RTO floors, in steps from 1 % to all but the control
-group. The next step is taken when the counts exclude that it does harm. No new connection gets floors while
-floors do harm. This module uses neither BPF nor a clock: the time is an argument."""
+group. The next step is taken when the counts exclude that it would do harm. While floors do harm, no new
+connection gets any. This module uses neither BPF nor a clock: the time is an argument."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Entry:
 
 class Guard:
     """Decides which share of new connections gets learned RTO floors. `share` and `epoch` are the BPF
-    program's next settings; `places` holds the places (prefixes) to which it is to give no floors."""
+    program's next settings; `places` holds the destination prefixes to which it is to give no floors."""
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class Guard:
         kept: State | None = None,
         why_anew: str = "",
     ) -> None:
-        """Begin with the plan's first step, or with `kept`, the result of state() before a restart. `killed`
-        says whether the kill switch is set. `why_anew` says why an earlier state is not used, or is ""."""
+        """Begin with the plan's first step, or with `kept`, the result of state() before a restart. `killed`:
+        the kill switch (a file) is there. `why_anew` says why an earlier state is not used, or is ""."""
         self._plan = plan
         self._shares = plan.shares()
         self.step: int | None = 0  # None: stopped, until `again_at_s`
@@ -103,7 +103,7 @@ class Guard:
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
         """Decide, from the counts `seen`, on the share of new connections that gets RTO floors and on the
-        places (prefixes) that get none. If `killed`, no new connection gets floors."""
+        destination prefixes that get none. If `killed`, no new connection gets floors."""
         seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed
@@ -157,7 +157,7 @@ class Guard:
         if not kept.counts_at(now_s):
             self.places.keep_on(now_s, kept.stops, {})
             step = None if step is None and now_s < self.again_at_s else 0
-            self._enter(now_s, seen, step, f"what was counted until {_clock(kept.saved_s)} no longer counts")
+            self._enter(now_s, seen, step, f"the counts until {_clock(kept.saved_s)} are no longer used")
             return
         had, before, climb, judged = places_of(kept.places)
         self.places.keep_on(now_s, kept.stops, judged)
@@ -165,7 +165,10 @@ class Guard:
         self._attempts, self._tests = kept.attempts, kept.tests
         for older in kept.older:
             self.epochs.add_older(older.share, older.arms)
-        why = _and("the kill switch is set" if self.killed else "", f"it goes on from {_clock(kept.saved_s)}")
+        why = _and(
+            "the kill switch is set" if self.killed else "",
+            f"the guard continues from {_clock(kept.saved_s)}",
+        )
         if self._share_at(step) == kept.epoch.share:
             self._enter(now_s, seen, step, why, kept.epoch.arms)
             self._places_before, self._cleared = before, kept.cleared
@@ -183,7 +186,7 @@ class Guard:
         return 0 if step is None or self.killed else self._shares[step]
 
     def _since_kept(self, seen: Seen) -> Seen:
-        """Return `seen` with counts of places (prefixes) that include those from before a restart."""
+        """Return `seen` with the counts of destination prefixes from before a restart added."""
         places = dict(seen.places)
         for key, had in self._kept_places.items():
             now = places.get(key)
@@ -193,7 +196,8 @@ class Guard:
         return replace(seen, places=places)
 
     def _pooled_rate(self, seen: Seen) -> float:
-        """Return the share of rounds with a spurious retransmission in the control group, over all epochs."""
+        """Return the share of round trips with a spurious retransmission in the control group in all
+        epochs."""
         control = [element[CONTROL] for _, element in self.epochs.by_share(seen.arms)]
         rounds = sum(one["rounds"] for one in control)
         return sum(one["spurious"] for one in control) / rounds if rounds else 0.0
@@ -202,7 +206,7 @@ class Guard:
         if now_s >= self.again_at_s:
             self._attempts += 1
             self._tests = 0
-            self._enter(now_s, seen, 0, "it tries again")
+            self._enter(now_s, seen, 0, "the guard tries again")
 
     def _harm(self, control: Counts, ours: Counts) -> str:
         """Return the reason why learned RTO floors do harm and have to stop, or "" if none is found."""
@@ -221,7 +225,7 @@ class Guard:
     def _stop(self, now_s: float, seen: Seen, why: str) -> None:
         wait_s = min(self._plan.again_s * 2 ** (self._attempts - 1), self._plan.again_most_s)
         self.again_at_s = now_s + wait_s
-        self._enter(now_s, seen, None, f"{why}; it tries again after {wait_s / 3600:.3g} h")
+        self._enter(now_s, seen, None, f"{why}; the guard tries again after {wait_s / 3600:.3g} h")
 
     def _doubt(self, now_s: float, seen: Seen, ours: Counts) -> None:
         """In the last step (floors for all but the control group), go back to the step before at the first
@@ -231,7 +235,10 @@ class Guard:
         recent = minus(ours, self._cleared) if self._cleared else ours
         expected = recent["rounds"] * (DOUBT_RATE + self._pooled_rate(seen))
         if expected and log_rate(recent["spurious_1"], expected) > log(DOUBT):
-            why = f"to compare, because {recent['spurious']} of {recent['rounds']} rounds were spurious"
+            why = (
+                f"to compare, because {recent['spurious']} of {recent['rounds']} rounds had a spurious "
+                "retransmission"
+            )
             self._enter(now_s, seen, self.step - 1, why)
         elif recent["rounds"] > _DOUBT_ROUNDS:
             self._cleared = ours
@@ -250,7 +257,10 @@ class Guard:
         # the steps: then all spurious retransmissions count, as if stock had none.
         more = min(excess(now[CONTROL], ours), _limits(climbed, climbed["rounds_lowered"])[1])
         if climbed["connections"] >= LEAST_CONNECTIONS and more < most:
-            why = f"more than {1000 * most:.0f} in 1,000 rounds more spurious than stock's are excluded"
+            why = (
+                f"it is excluded that floors add more than {1000 * most:.0f} spurious retransmissions "
+                "in 1,000 rounds"
+            )
             self._enter(now_s, seen, step + 1, why, is_forward=True)
 
     def _with_floors(self, seen: Seen) -> Counts:
@@ -260,9 +270,9 @@ class Guard:
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return the counts `ours` of connections with RTO floors, less those of the places (prefixes) to
+        """Return the counts `ours` of connections with RTO floors, less those of the destination prefixes to
         which the guard now gives no floors, because they get none in the next step. `before` has the counts
-        of each place when the counting of `ours` began."""
+        of each prefix when the counting of `ours` began."""
         out = dict(ours)
         for key in self.places.stopped(now_s):
             had, place = before.get(key), seen.places.get(key)
@@ -295,8 +305,8 @@ class Guard:
         if share:
             self._tests = max(1, self._tests + (had is None))
         self.step, self._since_s, self._cleared = step, now_s, None
-        does = f"{100 * share / WHOLE:.2g} % of the new connections have floors" if share else ""
-        does = does or "new connections are stock"
+        does = f"{100 * share / WHOLE:.2g} % of the new connections have learned floors" if share else ""
+        does = does or "new connections have no learned floors"
         self._say(now_s, f"{does}: {why}" if why else does)
 
     def _say(self, now_s: float, text: str) -> None:
@@ -329,6 +339,6 @@ def _because(name: str, control: Counts, ours: Counts) -> str:
     kind, times = name.split("_")
     more = "" if times == "1" else f" in {times} rounds or more"
     return (
-        f"{ours[name]} of {ours['connections']} connections with floors had {_KINDS[kind]}{more}, "
-        f"and {control[name]} of the {control['connections']} others"
+        f"{ours[name]} of {ours['connections']} connections with learned floors had {_KINDS[kind]}{more}, "
+        f"and {control[name]} of the {control['connections']} without them"
     )

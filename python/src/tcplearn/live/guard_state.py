@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define the guard's state as it is stored over restarts, and validate it. Places (prefixes) whose keys no
-longer hold after a reboot are left out."""
+"""Define the state of the guard of `tcplearn live` as it is stored over restarts, and validate it.
+Destination prefixes whose keys are no longer valid after a reboot are left out."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ class _Part(BaseModel):
 
 
 class KeptPlace(_Part):
-    """A stored place (prefix) that had spurious retransmissions with learned RTO floors, or to which the
-    guard gave no floors."""
+    """The stored counts of a destination prefix with connections that had learned RTO floors."""
 
     key: Key
     stock: SideCounts
@@ -61,7 +60,7 @@ class KeptPlace(_Part):
 
 
 class KeptStop(_Part):
-    """A stored place (prefix) to which the guard gives no RTO floors, or gave none for a time."""
+    """A stored stop: a time in which the guard gives, or gave, no RTO floors to one destination prefix."""
 
     key: Key
     until_s: Seconds
@@ -76,7 +75,7 @@ class KeptEntry(_Part):
 
 
 class ShareCounts(_Part):
-    """The counts, by arm (group), of connections that began while `share` of them got RTO floors."""
+    """The counts, by arm (group), of connections that began while `share` / WHOLE of them got RTO floors."""
 
     share: Share
     arms: Element
@@ -101,13 +100,14 @@ class State(_Part):
     journal: Annotated[list[KeptEntry], Field(max_length=MOST_ENTRIES)]
 
     def counts_at(self, now_s: float) -> bool:
-        """Return whether the counts in this state are used: for a day, unless the clock was set back."""
+        """Return whether the counts are used: for a day after they were stored, unless the clock was set
+        back."""
         return 0 <= now_s - self.saved_s <= COUNTS_FOR_S
 
     def here(self, boot: str, netns: int) -> State:
-        """Return the state with the keys of places (prefixes) as in the current boot of the machine. The
-        kernel numbers network namespaces anew at each boot, so only the places of the guard's own namespace
-        can be kept."""
+        """Return the state with the keys of destination prefixes as in the current boot of the machine. The
+        kernel numbers network namespaces anew at each boot, so only the prefixes of the guard's own
+        namespace, which now has the number `netns`, can be kept."""
         if boot == self.boot:
             return self
         before, now = (number.to_bytes(8, "little").hex() for number in (self.netns, netns))

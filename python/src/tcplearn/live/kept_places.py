@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Select the places (prefixes) whose counts are stored over restarts: those with connections that had learned
-RTO floors. If they are too many, those with the most spurious retransmissions are stored, and then those with
-the most rounds."""
+"""Select the destination prefixes whose counts are stored over restarts: those with connections that had
+learned RTO floors. If they are too many, those with the most spurious retransmissions are stored, and then
+those with the most rounds (round trips)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def kept_places(
     climb: Mapping[bytes, Counts],
     guard: PlacesGuard,
 ) -> list[KeptPlace]:
-    """Return the places (prefixes) to store, with their counts. `places` has the counts of each place,
-    `before` those of its connections with RTO floors at the beginning of the epoch, `climb` at the beginning
-    of the first step since harm or a doubt, and `guard` at the end of the place's last stop (a time without
-    floors)."""
+    """Return the destination prefixes (places) to store, with their counts. `places` has all counts of each
+    place. The others have those of its connections with RTO floors: `before` when the current epoch began,
+    `climb` when the first step since harm or a doubt began, and `guard` at the end of the place's last stop
+    (a time without floors)."""
     found = [(key, place) for key, place in places.items() if place.ours["rounds"] or guard.judged(key)]
     found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
     return [
@@ -40,9 +40,9 @@ def kept_places(
 
 
 def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
-    """Return, by place (prefix), the counts of all connections; and those of connections with RTO floors when
-    the epoch began, when the first step since harm or a doubt began, and at the end of the place's last stop
-    (a time without floors)."""
+    """Return, each by destination prefix, the counts of all connections; and those of connections with RTO
+    floors when the current epoch began, when the first step since harm or a doubt began, and at the end of
+    the prefix's last stop (a time without floors)."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}

@@ -71,7 +71,7 @@ class Note:
         }
 
     def _compared(self) -> dict[str, object]:
-        """Return the guard's state and the counts of each group (arm) and of each place (prefix)."""
+        """Return the guard's state, and the counts of each group (arm) and of the most used prefixes."""
         with map_of(self.maps["traffic"]) as traffic:
             places = arms.places(traffic)
         shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_MOST_PLACES]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stop learned RTO floors for the new connections to single places (prefixes). A place has few requests, and
-still fewer without floors. Its spurious retransmissions with learned floors are therefore compared with those
-of the control group of all places and of its own connections without floors."""
+"""Stop learned RTO floors for the new connections to single destination prefixes. A prefix has few requests,
+and still fewer without floors. Its spurious retransmissions with learned floors are therefore compared with
+the rate of the control group of all prefixes and of its own connections without floors together."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class PlacesGuard:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}
 
     def kept(self, now_s: float) -> list[KeptStop]:
-        """Return the stops of RTO floors at places (prefixes) to store over restarts. A stop that ended
-        longer ago than the longest stop lasts is left out; the place's next stop then lasts a day, as a first
-        one."""
+        """Return the stops (times without RTO floors) of destination prefixes, to store over restarts. A stop
+        that ended longer ago than the longest stop lasts is left out; the next stop of its prefix then lasts
+        a day, as a first one does."""
         recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
         return [
             KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why, is_sure=of.is_sure)
@@ -53,20 +53,21 @@ class PlacesGuard:
 
     def keep_on(self, now_s: float, stops: Sequence[KeptStop], judged: Mapping[bytes, Counts]) -> None:
         """Continue from `stops`, the result of kept() before a restart, and from `judged`, the results of
-        judged(). If the clock was set back, no place (prefix) is stopped for longer than the longest stop."""
+        judged(). If the clock was set back, no prefix is stopped for longer than the longest stop."""
         for stop in stops[:_MOST]:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
         self._before = dict(judged)
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return the counts of a place's connections with RTO floors at the end of its last stop, or None."""
+        """Return the counts of connections with RTO floors to the prefix `key` at the end of its last stop (a
+        time without floors), or None if there was none."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
-        """Find the places (prefixes) where learned RTO floors do harm, and yield a sentence for each; they
-        get no more. `pooled` is the share of rounds with a spurious retransmission in the control group of
-        all places."""
+        """Find the destination prefixes in `places` where learned RTO floors do harm, and yield a sentence
+        for each; they get no floors for a time. `pooled` is the share of rounds (round trips) with a spurious
+        retransmission in the control group of all prefixes."""
         held = self.stopped(now_s)
         enough = self._enough(places, held)
         for key, place in places.items():
@@ -77,12 +78,13 @@ class PlacesGuard:
             evidence = self._evidence(ours, place.stock, pooled)
             if ours["spurious"] and len(held) < _MOST and evidence >= log(enough):
                 held[key] = self._stop(now_s, key, ours, evidence >= log(ENOUGH))
-                yield f"{name_of(key)} is stock: {held[key].why}"
+                yield f"{name_of(key)} gets no learned floors: {held[key].why}"
 
     @staticmethod
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
-        """Return the e-value that stops a place. By Bayes' rule, with the share of places that were stopped
-        by their own counts alone as the prior, floors harm a place with this e-value with odds of ODDS."""
+        """Return the e-value from which on a destination prefix is stopped: ENOUGH or, if less, that which
+        means odds of ODDS for harm by Bayes' rule, with the share of prefixes that were stopped by their own
+        counts alone as the prior."""
         sure = sum(place.is_sure for place in held.values())
         judged = sum(place.ours["rounds"] >= _JUDGED_ROUNDS for place in places.values())
         share = min((sure + 0.5) / (judged + 10), _MOST_SHARE)
@@ -90,8 +92,9 @@ class PlacesGuard:
 
     @staticmethod
     def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
-        """Return the logarithm of the e-value for harm at a place, from its counts with and without RTO
-        floors. `pooled` is as in look()."""
+        """Return the logarithm of the e-value for harm at a destination prefix, from its counts with RTO
+        floors (`ours`) and without (`stock`), and the rate `pooled` of spurious retransmissions in the whole
+        control group."""
         if not ours["spurious"]:
             return 0.0
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
@@ -103,7 +106,7 @@ class PlacesGuard:
         wait_s = min(_AGAIN_S * 2 ** (times - 1), _AGAIN_MOST_S)
         why = (
             f"{counted(ours['spurious'], 'spurious retransmission')} in {ours['rounds']} rounds; "
-            f"it tries again after {wait_s / 3600:.3g} h"
+            f"the guard tries again after {wait_s / 3600:.3g} h"
         )
         self._stopped[key] = Stopped(now_s + wait_s, times, why, is_sure)
         return self._stopped[key]

@@ -51,7 +51,8 @@ def least_effect(connections: int, loss: float, control: float = CONTROL) -> flo
 
 def found_share(connections: int, loss: float, effect: float, runs: int) -> float:
     """Return in which share of `runs` simulated runs the effect of learned RTO floors is seen, if they make
-    round trips with a loss shorter by the share `effect`. `loss` is the probability of such a round trip."""
+    lossy round trips shorter by the share `effect`. `loss` is the probability of a lossy round trip. Seen
+    means that the interval is above 0."""
     path = Path(loss, (0.0, 0.0), (_STOCK_MS, _STOCK_MS * (1 - effect)), ROUNDS, unlike=0.0)
     found = 0
     for seed in range(runs):

@@ -64,13 +64,13 @@ class Program:
 
     def assign(self, share: int, epoch: int) -> None:
         """Give RTO floors to `share`, in units of 1 / arms.WHOLE, of the connections that begin from now on,
-        and count these connections for the epoch `epoch`."""
+        and count all connections that begin from now on in the epoch number `epoch`."""
         settings = replace(self._settings, share=share)
         self._object.map("settings").put(_KEY, settings.packed(epoch % arms.EPOCHS))
 
     def make_stock(self, places: set[bytes]) -> None:
-        """Give no RTO floors to new connections to `places` (prefixes). Places of an earlier call that are
-        not in `places` get floors again."""
+        """Give no RTO floors to new connections to the destination prefixes `places`. Prefixes of an earlier
+        call that are not in `places` get floors again."""
         held = self._object.map("stock_places")
         for key in places - self._stock:
             held.put(key, _KEY)

@@ -26,11 +26,13 @@ def lines(sessions: Sequence[Session]) -> Iterator[str]:
             for one in session["arms"]
             for arm in arms.NAMES
         )
-        yield from _metric(f"tcplearn_live_arm_{name}_total", "counter", f"of an arm: {meaning}", values)
+        yield from _metric(
+            f"tcplearn_live_arm_{name}_total", "counter", f"in a group (arm): {meaning}", values
+        )
     for name, meaning, read in (
         ("share", "share of the new connections that gets learned floors", share_of),
         ("stopped", "1 while the guard has stopped learned floors, or the kill switch is set", _stopped),
-        ("stopped_places", "places that the guard has made stock", _stopped_places),
+        ("stopped_places", "destination prefixes that get no learned floors, by the guard", _stopped_places),
     ):
         values = ((_of(session), read(session)) for session in sessions)
         yield from _metric(f"tcplearn_live_{name}", "gauge", meaning, values)

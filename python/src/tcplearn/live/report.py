@@ -45,7 +45,7 @@ def read(files: Sequence[Path]) -> list[Session]:
 def lines(sessions: Sequence[Session]) -> list[str]:
     """Return the report on `sessions` as lines of text."""
     found = [*rows(sessions)]
-    return [f"{name:14}{text}" for name, text in found] or ["live is not started: nothing is to report"]
+    return [f"{name:14}{text}" for name, text in found] or ["live is not started: there is nothing to report"]
 
 
 def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
@@ -62,7 +62,7 @@ def effect_of(sessions: Sequence[Session]) -> Effect | None:
 
 
 def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    """Return each session's counts for each share of connections with RTO floors other than 0 and 1."""
+    """Return each session's counts for each share (except 0 and 1) of connections with RTO floors."""
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 
@@ -81,12 +81,12 @@ def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     held = [place for session in sessions if session["guard"] for place in session["guard"]["places"]]
     yield (
         "places",
-        f"{sum(session['places'] for session in sessions):,}, of them {len(held)} stock by the guard",
+        f"{sum(session['places'] for session in sessions):,}, of them {len(held)} without learned floors",
     )
     yield from _gained(_strata(sessions))
     for name, title in (("ours", "spurious"), ("control", "")):
         of = effect.spurious_of(one[name] for one in every)
-        whose = "with learned floors" if name == "ours" else "under stock"
+        whose = "with learned floors" if name == "ours" else "with the kernel's timer"
         rounds = sum(one[name]["rounds"] for one in every)
         yield title, f"{_span(of, 2)} in 1,000 rounds {whose}" if rounds else f"{_NOTHING} {whose}"
     yield from _decided(sessions)
@@ -96,9 +96,15 @@ def _gained(strata: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     found = effect.effect_of(strata)
     if not found:
         lost = {name: sum(one[name]["needed"] for one in strata) for name in ("control", "ours")}
-        yield "lossy rounds", f"{_NOTHING}: {lost['control']} in the control group and {lost['ours']} of ours"
+        yield (
+            "lossy rounds",
+            f"{_NOTHING}: {lost['control']} in the control group, {lost['ours']} with floors",
+        )
         return
-    yield "lossy rounds", f"{found.control.ms:.0f} ms under stock, {found.ours.ms:.0f} ms with learned floors"
+    yield (
+        "lossy rounds",
+        f"{found.control.ms:.0f} ms with the kernel's timer, {found.ours.ms:.0f} ms with learned floors",
+    )
     less = found.less_ms
     sure = "" if less.low > 0 or less.high < 0 else f"; {_NOTHING}"
     yield "", f"{_span(less, 0)} ms less each{sure}"
@@ -111,7 +117,7 @@ def _decided(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
         if not session["guard"]:
             yield "guard", f"{printable(title)}: none"
             continue
-        yield "guard", f"{printable(title)}: floors for {100 * session['guard']['share']:.2g} %"
+        yield "guard", f"{printable(title)}: learned floors for {100 * session['guard']['share']:.2g} %"
         for entry in session["guard"]["journal"][-_ENTRIES_SHOWN:]:
             yield "", f"{_clock(entry['at_s'])}  {printable(entry['text'])}"
 

@@ -25,8 +25,8 @@ def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> f
 
     `ours` and `control` are the numbers of connections with an event: those with floors, and the control
     group's. `share` is the probability with which a connection was drawn to get floors; it is more than 0 and
-    less than 1. `tolerated` is the logarithm of the ratio of odds that is still allowed. The test makes no
-    assumption on the connections, because only the draw is random."""
+    less than 1. `tolerated` is the logarithm of the factor by which the odds that an event is one of `ours`
+    may exceed those of the draw. The test makes no assumption on the connections: only the draw is random."""
     allowed = _tilted(share, tolerated)
     parts = []
     for more in _MORE:
@@ -84,9 +84,9 @@ def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
 
 
 def clustered_rate_limits(events: int, trials: int, squares: int, risk: float) -> tuple[float, float]:
-    """Return the limits as rate_limits() does, for events that cluster in connections: the numbers of events
-    and of trials are first divided by the mean size of a cluster. `squares` is the sum, over connections, of
-    the square of the number of their events."""
+    """Return limits of a rate as rate_limits() does, for events that cluster in connections: the numbers of
+    events and of trials are first divided by the mean size of a cluster. `squares` is the sum, over
+    connections, of the square of the number of their events."""
     together = max(1.0, squares / events) if events else 1.0
     return rate_limits(round(events / together), round(trials / together), risk)
 

@@ -40,7 +40,7 @@ def need_free_below(cgroup: Path) -> None:
     for note in notes.living():
         if cgroup.resolve() in Path(note.cgroup).resolve().parents:
             raise UserError(
-                f"live is started already for {printable(note.cgroup)}, a part of it: stop it first"
+                f"live is started already for {printable(note.cgroup)}, a part of it: stop it there first"
             )
 
 
@@ -66,7 +66,7 @@ def start(order: holder.Order, foreground: bool = False) -> None:
     said = process.stdout.readline().strip()
     if said != holder.READY:
         process.wait()
-        raise FailedError(printable(said) or "the process that holds the program ended")
+        raise FailedError(printable(said) or "the process that holds the BPF program ended")
     process.returncode = 0  # it goes on without this process
 
 
@@ -85,7 +85,7 @@ def _end(note: notes.Note) -> dict[str, int]:
     end = time.monotonic() + _ENDS_WITHIN_S
     while note.lives:
         if time.monotonic() > end:
-            raise FailedError(f"process {note.pid} does not end, and still holds the program")
+            raise FailedError(f"process {note.pid} does not end, and still holds the BPF program")
         time.sleep(0.01)
     note.forget()
     return dict(counts)
@@ -111,7 +111,7 @@ def lines(session: dict[str, Any]) -> Iterator[str]:
     if session["guard"]:
         yield from _guarded(session["guard"])
     yield from counted(session["counts"])
-    yield f"{session['hosts']:12}  hosts in {session['places']} places of which something is known"
+    yield f"{session['hosts']:12}  hosts in {session['places']} prefixes of which something was learned"
 
 
 def _does(session: dict[str, Any]) -> str:
@@ -119,16 +119,19 @@ def _does(session: dict[str, Any]) -> str:
         return "observes, sets nothing"
     share = notes.share_of(session)
     if not share:
-        return "sets no floors"
+        return "sets no learned floors"
     of = "" if share == 1 else f" for {100 * share:.2g} % of the new connections"
-    return f"sets floors{of}"
+    return f"sets learned floors{of}"
 
 
 def _guarded(guard: dict[str, Any]) -> Iterator[str]:
     for entry in guard["journal"][-_ENTRIES_SHOWN:]:
         yield f"{time.strftime('%m-%d %H:%M:%S', time.localtime(entry['at_s']))}  {entry['text']}"
     if guard["places"]:
-        yield f"{len(guard['places'])} places are stock: {', '.join(p['place'] for p in guard['places'][:5])}"
+        yield (
+            f"{len(guard['places'])} destination prefixes get no learned floors: "
+            f"{', '.join(p['place'] for p in guard['places'][:5])}"
+        )
 
 
 def counted(counts: dict[str, int]) -> Iterator[str]:
@@ -141,7 +144,7 @@ def would(counts: dict[str, int]) -> str:
     """Return a line on how much waiting learned RTO floors would have saved in a session without them."""
     resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
     if not resent:
-        return "no packet was resent by a timer: nothing would have been gained"
+        return "no packet was retransmitted by a timer: learned floors would have gained nothing"
     late = f"{counts['rounds_late']} of {counts['rounds']} rounds"
     lossy = f"{counts['resent_needed']} rounds with a loss"
     return (

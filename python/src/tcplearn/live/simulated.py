@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Simulate connections as numbers (rounds, losses and spurious retransmissions), to test the decisions of a
-Guard. The counts are the same that linux/bpf/live_arms.h makes of real connections."""
+"""Simulate connections by their numbers of rounds (round trips), losses and spurious retransmissions, to test
+the decisions of a Guard. The counts are the same that linux/bpf/live_arms.h makes of real connections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _AGAIN = 0.1  # probability that a retransmission is lost too, after which the w
 @dataclass(frozen=True)
 class Path:
     """The probabilities of losses and spurious retransmissions in the round trips of simulated connections,
-    and the time of a round trip with a loss; pairs are of the kernel's RTO floor and of a learned floor."""
+    and the time of a round trip with a loss. In a pair, the first value is for the kernel's RTO floor, the
+    second for a learned floor."""
 
     loss: float = 0.0  # probability of a round with a loss that only the timer repairs
     spurious: tuple[float, float] = (0.0, 0.0)  # of a round: stock, ours
@@ -104,7 +105,7 @@ def _times(doubled: int) -> float:
 
 
 def key_of(number: int) -> bytes:
-    """Return the key of the simulated place number `number`, which is a prefix of length /24."""
+    """Return the key of the simulated destination prefix number `number`, a prefix of length /24."""
     prefix = bytes((10, number >> 8, number & 255, 0))
     return bytes(18) + b"\xff\xff" + prefix + (120).to_bytes(4, "little") + bytes(4)
 

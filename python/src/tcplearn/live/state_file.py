@@ -75,7 +75,7 @@ class StateFile:
         try:
             self.path.replace(refused)
         except OSError as error:
-            return f"it cannot be put aside either: {_reason(error)}"
+            return f"it cannot be renamed either: {_reason(error)}"
         return f"it is now {printable(refused.name)}, and the steps begin anew"
 
 

@@ -66,7 +66,8 @@ class Steward:
         self._keep(time.time(), self._program.seen())
 
     def _is_ended(self) -> bool:
-        """Wait until the next decision is due or the kill switch changes. Return whether a signal came."""
+        """Wait until the next decision is due or the kill switch, a file, changes. Return whether a signal
+        came."""
         for _ in range(round(LOOK_EVERY_S / _KILL_EVERY_S)):
             if signal.sigtimedwait(_ENDING, _KILL_EVERY_S):
                 return True
@@ -97,7 +98,7 @@ class Steward:
             self._is_kept = True
         except (UserError, OSError, ValueError) as error:
             if self._is_kept:
-                self._say(f"the guard's state is not kept: {printable(str(error))}")
+                self._say(f"the guard's state cannot be stored: {printable(str(error))}")
             self._is_kept = False
 
     def _do(self, now_s: float, seen: arms.Seen) -> None:

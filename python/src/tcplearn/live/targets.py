@@ -17,7 +17,7 @@ def of_unit(name: str) -> Path:
     wanted = {name} if name.endswith(_ENDINGS) else {name, f"{name}.service"}
     found = [Path(folder) for folder, _, _ in os.walk(cgroups()) if Path(folder).name in wanted]
     if not found:
-        raise UserError(f"--unit {printable(name)}: no such cgroup; does it run? (systemctl status)")
+        raise UserError(f"--unit {printable(name)}: no such cgroup; does the unit run? (systemctl status)")
     if len(found) > 1:
         raise UserError(f"--unit {printable(name)}: {len(found)} cgroups have this name; use --cgroup")
     return found[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show the tables of `tcplearn live top`: places (prefixes) by their rounds, connections by time saved."""
+"""Show the tables of `tcplearn live top`: destination prefixes by round trips, connections by time saved."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read(reader: Reader) -> list[dict[str, Any]]:
 
 
 def lines(session: dict[str, Any]) -> Iterator[str]:
-    """Yield lines of text with the places (prefixes) and connections of a session. Times are in ms."""
+    """Yield lines of text with the destination prefixes and connections of a session. Times are in ms."""
     yield f"{printable(session['cgroup'])}: {len(session['connections'])} connections; times in ms"
     yield ""
     yield from _table(_PLACE_HEAD, [_place(place) for place in session["traffic"][:_PLACES]])

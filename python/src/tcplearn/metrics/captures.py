@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of a flow in a capture: requested miss rate, segments in flight, and losses and their detection."""
+"""Metrics of a flow in a capture: a timer's requested miss rate, flight size, losses and detection times."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 
@@ -9,18 +9,19 @@ METRICS = (
         (REPLAY,),
         "the miss rate requested of a timer (`--miss`); absent for timers without such a parameter",
     ),
-    Metric("mean_flight_segments", (REPLAY,), "mean number of segments out just before the ACK of a sample"),
+    Metric(
+        "mean_flight_segments", (REPLAY,), "mean number of segments in flight just before the ACK of a sample"
+    ),
     Metric(
         "losses",
         (REPLAY,),
-        "segments that were sent again, without the segments for which there is no evidence of a loss",
+        "segments that were sent again, except those without evidence of a loss",
     ),
     Metric(
         "loss_detect_actual_ms",
         (REPLAY,),
-        "mean time from a lost segment's transmission to its repair by the capture's sender; the same for "
-        "every "
-        "estimator",
+        "mean time from a lost segment's transmission to its retransmission by the capture's sender, which "
+        "does not depend on the estimator",
     ),
     Metric(
         "loss_detect_rto_ms",

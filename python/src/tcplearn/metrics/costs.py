@@ -5,6 +5,6 @@ from tcplearn.metrics.metric import NS3, Metric
 
 METRICS = (
     Metric("cpu_s", (NS3,), "CPU time of the run"),
-    Metric("events", (NS3,), "events of the simulator"),
-    Metric("peak_mib", (NS3,), "largest memory of the run"),
+    Metric("events", (NS3,), "number of events of the simulator"),
+    Metric("peak_mib", (NS3,), "largest memory use of the run"),
 )

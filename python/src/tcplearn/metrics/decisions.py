@@ -4,36 +4,38 @@
 from tcplearn.metrics.metric import LAB, NS3, Metric
 
 METRICS = (
-    Metric("loss_decisions", (LAB,), "fast recoveries whose cause the module decided on"),
+    Metric("loss_decisions", (LAB,), "fast recoveries whose cause the kernel module decided"),
     Metric(
         "decision_differences",
         (LAB,),
-        "features, probabilities and causes of these decisions that differ from the core's for the logged "
-        "ACKs",
+        "features, probabilities and causes of `loss_decisions` that differ from those of the C core for the "
+        "logged ACKs",
     ),
-    Metric("instructions_per_decision", (LAB,), "instructions of a decision, its features included"),
-    Metric("fades", (LAB,), "fades (`[fades]`) in which a request was lost"),
+    Metric(
+        "instructions_per_decision", (LAB,), "CPU instructions of a loss decision, including its features"
+    ),
+    Metric("fades", (LAB,), "fades (periods of losses, `[fades]`) in which a request was lost"),
     Metric(
         "median_overrun_ms",
         (LAB,),
-        "median of the times from a fade's end to the answer to the request lost in it",
+        "median time from the end of a fade (a period of losses) to the answer to the request lost in it",
     ),
     Metric(
         "resend_events",
         (LAB,),
-        "transmissions, timeouts, probes and ACKs that a resend policy answered with a wait",
+        "transmissions, timeouts, probes and ACKs after which a resend policy set a wait",
     ),
     Metric(
         "resend_differences",
         (LAB,),
-        "answers among these that differ from the core's for the logged events",
+        "events of `resend_events` for which the C core gives another wait",
     ),
     Metric(
         "instructions_per_sending",
         (LAB,),
-        "instructions of a resend policy at a transmission, a probe or a timeout",
+        "CPU instructions of a resend policy at a transmission, a probe or a timeout",
     ),
-    Metric("probes", (NS3,), "tail loss probes, of a resend policy"),
+    Metric("probes", (NS3,), "tail loss probes that a resend policy sent"),
     Metric(
         "overruns",
         (NS3,),

@@ -7,7 +7,7 @@ METRICS = (
     Metric(
         "regret_best_constant_ratio",
         (REPLAY,),
-        "mean absolute error divided by that of the best constant in hindsight",
+        "mean absolute error divided by that of the best constant prediction in hindsight",
     ),
     Metric(
         "regret_best_ewma_ratio",
@@ -17,8 +17,8 @@ METRICS = (
     Metric(
         "regret_best_switching_ratio",
         (REPLAY,),
-        "mean absolute error divided by that of the best sequence in hindsight of the estimators listed, one "
-        "switch in a hundred samples",
+        "mean absolute error divided by that of the best sequence in hindsight, which takes each prediction "
+        "from one of the listed estimators and switches at most once in a hundred samples",
         heading="× best\nswitching",
         name="regret",
         rank=10,

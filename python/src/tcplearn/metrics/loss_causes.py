@@ -7,30 +7,37 @@ METRICS = (
     Metric(
         "queue_dropped_packets",
         (NS3, LAB),
-        "packets of all traffic that the bottleneck's queue dropped; in the lab the transfer's own",
+        "packets that the bottleneck's queue dropped: of all traffic, in the lab of the measured transfer",
     ),
     Metric(
         "channel_dropped_packets",
         (NS3, LAB),
-        "packets of all traffic that the lossy hop dropped; in the lab the transfer's own",
+        "packets that the lossy hop dropped: of all traffic, in the lab of the measured transfer",
     ),
     Metric(
         "random_called_random",
         (NS3, LAB),
         "fast retransmits whose window lost no packet to the queue, called random by the classifier",
     ),
-    Metric("random_called_congestion", (NS3, LAB), "the same, called congestion"),
+    Metric(
+        "random_called_congestion",
+        (NS3, LAB),
+        "fast retransmits whose window lost no packet to the queue, called congestion by the classifier",
+    ),
     Metric(
         "congestion_called_random",
         (NS3, LAB),
         "fast retransmits whose window lost a packet to the queue, called random by the classifier",
     ),
-    Metric("congestion_called_congestion", (NS3, LAB), "the same, called congestion"),
+    Metric(
+        "congestion_called_congestion",
+        (NS3, LAB),
+        "fast retransmits whose window lost a packet to the queue, called congestion by the classifier",
+    ),
     Metric(
         "needless_recoveries",
         (NS3, LAB),
-        "fast retransmits of a segment whose last transmission was not dropped; in the lab: of a window of "
-        "which "
-        "no packet was dropped",
+        "fast retransmits of a segment whose last transmission was not dropped; in the lab, of a window of "
+        "which no packet was dropped",
     ),
 )

@@ -31,7 +31,7 @@ def _ending(key: str) -> tuple[str, str]:
 
 @cache
 def unit_of(key: str) -> str:
-    """Return the unit in the ending of `key`, or "1" if it has none; "B" for keys such as "ss.bytes_sent"."""
+    """Return the unit that the metric `key` ends in ("1": none), such as "ms"; "B" for "ss.bytes_sent"."""
     return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
@@ -63,13 +63,13 @@ class Metric:
 
     @property
     def ratio_key(self) -> str:
-        """Return the key of the metric's ratio to that of `jacobson` (RFC 6298), such as `mean_rto_ratio`."""
+        """Return the key of the metric divided by that of `jacobson` (RFC 6298), such as `mean_rto_ratio`."""
         return f"{without_unit(self.key)}_ratio"
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Metrics whose keys share a prefix, such as those of suites, of studies, or of another program."""
+    """Metrics whose keys share a prefix, such as "nstat." for the Linux kernel's own counters."""
 
     prefix: str
     hosts: tuple[str, ...]

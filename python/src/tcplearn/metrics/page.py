@@ -28,7 +28,7 @@ def markdown() -> str:
 
 
 def written(page: str) -> str:
-    """Return the page `page` with the current table of metrics between the lines BEGIN and END."""
+    """Return `page`, the text of docs/metrics.md, with a new table of metrics between BEGIN and END."""
     head, _, rest = page.partition(BEGIN)
     return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
 

@@ -7,7 +7,7 @@ METRICS = (
     Metric(
         "samples",
         (REPLAY, NS3, LAB),
-        "RTT samples: segments whose ACK times them (Karn's rule applied)",
+        "number of RTT samples: segments whose ACK gives an RTT (Karn's rule applied)",
         in_row=False,
     ),
     Metric(
@@ -19,9 +19,9 @@ METRICS = (
     Metric(
         "mean_abs_error_ms",
         (REPLAY, NS3, LAB),
-        "mean of |prediction - sample|, with the prediction in force just before the sample (the papers' "
-        "definition): it flatters estimators that follow the last sample. The first sample of a flow is not "
-        "scored",
+        "mean of |prediction - sample|, with the prediction in force just before the sample, as in the "
+        "reproduced papers. It favours estimators that follow the last sample. The first sample of a flow is "
+        "not scored",
         heading="error\nmean",
         name="error",
         rank=95,
@@ -31,12 +31,13 @@ METRICS = (
     Metric(
         "mean_abs_error_ticks",
         (NS3, LAB),
-        "`mean_abs_error_ms` in ticks of the paper's clock (`tick_ms` among the row's parameters)",
+        "`mean_abs_error_ms` in ticks of the reproduced paper's clock (`tick_ms` in the row's parameters)",
     ),
     Metric(
         "mean_abs_error_by_sample_ticks",
         (NS3,),
-        "the same over all samples of all flows, where `mean_abs_error_ticks` is the mean over flows",
+        "mean of |prediction - sample| over the samples of all flows (`mean_abs_error_ticks` is a mean over "
+        "flows)",
     ),
     Metric(
         "mean_abs_error_unrounded_ms",
@@ -46,19 +47,23 @@ METRICS = (
     Metric(
         "mean_abs_error_count_ticks",
         (NS3, LAB),
-        "with counted ticks (ns-3: timing `bsd-`; the lab: by a clock of `tick_ms` beside the log's): "
-        "mean of |prediction - count|; a count begins at one",
+        "for RTTs counted in clock ticks (in ns-3 with a timing `bsd-…`, in the lab with a clock of "
+        "`tick_ms` applied to the log): mean of |prediction - count|, where counting begins at one",
     ),
     Metric(
         "mean_abs_error_count_less_one_ticks",
         (NS3, LAB),
-        "the same against the count less one, the number of ticks that passed",
+        "mean of |prediction - (count - 1)|; count - 1 is the number of clock ticks in the RTT",
     ),
-    Metric("mean_abs_error_time_ticks", (NS3,), "the same against the RTT itself, not rounded"),
+    Metric(
+        "mean_abs_error_time_ticks",
+        (NS3,),
+        "for RTTs counted in clock ticks: mean of |prediction - RTT|, with the RTT not rounded to ticks",
+    ),
     Metric(
         "first_abs_error_ms",
         (NS3,),
-        "|prediction - sample| of a flow's first sample, which no other error includes",
+        "|prediction - sample| of a flow's first sample, which is part of no other error",
     ),
     Metric("median_abs_error_ms", (REPLAY,), "median of |prediction - sample|", heading="\nmedian", rank=40),
     Metric(
@@ -67,7 +72,7 @@ METRICS = (
     Metric(
         "bias_ms",
         (REPLAY, NS3),
-        "mean of prediction - sample: above 0, it predicts too high",
+        "mean of prediction - sample; above 0, the predictions are too high on average",
         heading="\nbias",
         rank=35,
         signed=True,
@@ -76,8 +81,8 @@ METRICS = (
     Metric(
         "at_send_error_ms",
         (REPLAY, NS3, LAB),
-        "mean of |prediction - sample|, with the prediction in force when the segment was sent, a flight "
-        "earlier: what a sender could have used",
+        "mean of |prediction - sample|, with the prediction in force when the segment was sent, the one that "
+        "a sender could have used",
         heading="error\nat send",
         name="at send",
         rank=80,

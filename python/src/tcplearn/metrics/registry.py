@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists all metrics, in the order of pages and table columns, and finds metrics by key or program."""
+"""Lists all metrics, in the order of docs/metrics.md and of columns, and finds metrics by key or program."""
 
 from collections.abc import Iterator
 
@@ -53,12 +53,12 @@ def known(key: str, host: str) -> bool:
 
 
 def with_ratio() -> Iterator[Metric]:
-    """Yield the metrics that a replay also reports as a ratio to `jacobson` (RFC 6298), with an interval."""
+    """Yield the metrics that `replay` also reports as ratios to `jacobson` (RFC 6298), with intervals."""
     return (metric for metric in METRICS if metric.ratio)
 
 
 def of_replay() -> tuple[str, ...]:
-    """Return the keys of the metrics in a replay's row, in order. All ratios to `jacobson` (RFC 6298) and
+    """Return the keys of a result row of `replay`, in order. All ratios to `jacobson` (RFC 6298) and
     their intervals come after the last metric that has such a ratio."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
     at = 1 + max(plain.index(m.key) for m in with_ratio())

@@ -15,36 +15,42 @@ METRICS = (
     Metric(
         "mean_response_ms",
         (NS3, LAB),
-        "mean time from a request's first write to its answer at the application",
+        "mean response time, from a request's first write to its answer at the application",
     ),
-    Metric("median_response_ms", (NS3, LAB, EXPLAIN), "median of these times"),
-    Metric("p90_response_ms", (EXPLAIN,), "90th percentile of these times"),
-    Metric("p99_response_ms", (NS3, LAB, EXPLAIN), "99th percentile of these times"),
-    Metric("p999_response_ms", (NS3, LAB, EXPLAIN), "99.9th percentile of these times"),
-    Metric("slowest_response_ms", (NS3, LAB, EXPLAIN), "mean of the slowest 2 % of these times"),
-    Metric("longest_response_ms", (NS3, LAB, EXPLAIN), "the longest of these times"),
-    Metric("advised", (EXPLAIN,), "of a forecast: 1 for the setting that is advised, else 0"),
+    Metric("median_response_ms", (NS3, LAB, EXPLAIN), "median response time"),
+    Metric("p90_response_ms", (EXPLAIN,), "90th percentile of response times"),
+    Metric("p99_response_ms", (NS3, LAB, EXPLAIN), "99th percentile of response times"),
+    Metric("p999_response_ms", (NS3, LAB, EXPLAIN), "99.9th percentile of response times"),
+    Metric("slowest_response_ms", (NS3, LAB, EXPLAIN), "mean of the slowest 2 % of response times"),
+    Metric("longest_response_ms", (NS3, LAB, EXPLAIN), "longest response time"),
+    Metric("advised", (EXPLAIN,), "in a forecast: 1 for the setting that is advised, else 0"),
     Metric(
         "needless_resends_permille",
         (NS3, LAB, EXPLAIN),
-        "spurious retransmissions in 1,000 data segments: duplicate SACKs received, in ns-3 segments that "
-        "arrived again, in a forecast those of the ends that it is for",
+        "spurious retransmissions in 1,000 data segments, counted by duplicate SACKs; in ns-3 by segments "
+        "that arrived again; in a forecast, those of the ends for which it is made",
     ),
-    Metric("median_handshake_ms", (EXPLAIN,), "median time from the first SYN to the ACK of the SYN-ACK"),
-    Metric("p99_handshake_ms", (EXPLAIN,), "99th percentile of these times"),
-    Metric("p999_handshake_ms", (EXPLAIN,), "99.9th percentile of these times"),
-    Metric("slowest_handshake_ms", (EXPLAIN,), "mean of the slowest 2 % of these times"),
+    Metric(
+        "median_handshake_ms",
+        (EXPLAIN,),
+        "median handshake time, from the first SYN to the ACK of the SYN-ACK",
+    ),
+    Metric("p99_handshake_ms", (EXPLAIN,), "99th percentile of handshake times"),
+    Metric("p999_handshake_ms", (EXPLAIN,), "99.9th percentile of handshake times"),
+    Metric("slowest_handshake_ms", (EXPLAIN,), "mean of the slowest 2 % of handshake times"),
     Metric(
         "p99_first_answer_ms",
         (EXPLAIN,),
         "99th percentile of the times from a connection's first SYN to the end of its first answer",
     ),
-    Metric("needless_syns_permille", (EXPLAIN,), "of a forecast: spurious SYNs in 1,000 handshakes"),
+    Metric(
+        "needless_syns_permille", (EXPLAIN,), "in a forecast: SYNs sent again spuriously, in 1,000 handshakes"
+    ),
     *(
         Metric(
             f"{figure}_{end}_ms",
             (EXPLAIN,),
-            f"of a forecast: the {word} end of the 95 % interval of `{figure}_ms`",
+            f"in a forecast: the {word} end of the 95 % interval of `{figure}_ms`",
         )
         for figure in (
             *(f"{name}_{of}" for of in ("response", "handshake") for name in _FIGURES),
@@ -55,14 +61,16 @@ METRICS = (
     Metric(
         "mean_overrun_ms",
         (NS3, LAB),
-        "mean time from a fade's end to the answer to the request that was lost in it; in ns-3 to the "
-        "timer's next resend",
+        "mean time from the end of a fade (a period of losses) to the answer to the request that was lost in "
+        "it; in ns-3, to the timer's next retransmission",
     ),
 )
 
 #: Families of metrics: a prefix, followed by a cause of waiting from docs/explain.md.
 FAMILIES = (
-    Family("slow_share_", (EXPLAIN,), "share of the time of the slowest 1 % of requests that a cause has"),
-    Family("time_share_", (EXPLAIN,), "the same of the time of all requests"),
-    Family("stalls_", (EXPLAIN,), "stalls with that cause"),
+    Family(
+        "slow_share_", (EXPLAIN,), "share of the time of the slowest 1 % of requests that went to this cause"
+    ),
+    Family("time_share_", (EXPLAIN,), "share of the time of all requests that went to this cause"),
+    Family("stalls_", (EXPLAIN,), "number of stalls (waits in which no data moved) with this cause"),
 )

@@ -20,7 +20,7 @@ METRICS = (
     Metric(
         "rto_miss_rate_before",
         (REPLAY, LAB),
-        "share of samples above the RTO in force just before the sample; a requested rate refers to this one",
+        "share of samples above the RTO in force just before the sample; a requested miss rate refers to it",
         heading="\nbefore",
         name="miss before",
         rank=88,
@@ -31,10 +31,9 @@ METRICS = (
     Metric(
         "spurious_timeouts",
         (REPLAY, NS3, LAB),
-        "timeouts although the original of the oldest segment out arrived (RFC 6298, section 5, runs the "
-        "timer). In ns-3 the true ones, seen at the receiver; in replay and in the lab's log the timeouts "
-        "that "
-        "the timer would have had on the trace's own clock",
+        "timeouts although the original of the oldest segment in flight arrived (the timer runs as in RFC "
+        "6298, section 5). In ns-3 they are counted at the receiver; in replay and in the lab's log they are "
+        "those that the timer would have had on the trace's own clock",
         heading="spurious\ntimeouts",
         name="spurious",
         rank=99,
@@ -43,13 +42,13 @@ METRICS = (
     Metric(
         "spurious_timeouts_tlp",
         (REPLAY, LAB),
-        "the same if a tail loss probe is sent first (RFC 8985, 7.2 and 7.3)",
+        "`spurious_timeouts` of a sender that sends a tail loss probe first (RFC 8985, 7.2 and 7.3)",
         heading="\nwith TLP",
         name="with TLP",
         rank=55,
         short="after a probe, nothing lost",
     ),
-    Metric("spurious_probes", (REPLAY, LAB), "spurious tail loss probes: an upper bound"),
+    Metric("spurious_probes", (REPLAY, LAB), "upper bound of the number of spurious tail loss probes"),
     Metric(
         "handshakes",
         (REPLAY,),
@@ -59,8 +58,8 @@ METRICS = (
     Metric(
         "mean_rto_ms",
         (REPLAY, NS3, LAB),
-        "mean over samples of the RTO in force when their segment was sent, without `handshakes`: how long a "
-        "loss would have waited for the timer alone",
+        "mean over samples of the RTO in force when their segment was sent, without `handshakes`: how long "
+        "the repair of a loss would have waited for the timer alone",
         heading="RTO\nmean",
         name="RTO",
         rank=98,
@@ -75,16 +74,18 @@ METRICS = (
         name="× linux",
         rank=97,
     ),
-    Metric("mean_rto_linux_ratio_low", (REPLAY,), "low end of its 95 % interval"),
-    Metric("mean_rto_linux_ratio_high", (REPLAY,), "high end of its 95 % interval"),
+    Metric("mean_rto_linux_ratio_low", (REPLAY,), "lower end of the 95 % interval of `mean_rto_linux_ratio`"),
+    Metric(
+        "mean_rto_linux_ratio_high", (REPLAY,), "upper end of the 95 % interval of `mean_rto_linux_ratio`"
+    ),
     Metric(
         "excess_wait_ms",
         (REPLAY, LAB),
-        "mean over samples of max(RTO - sample, 0): the part of the wait that was not needed",
+        "mean over samples of max(RTO - sample, 0), the time by which the RTO exceeds the RTT",
         heading="excess\nwait",
         name="wait",
         rank=45,
         ratio=25,
-        short="time by which the RTO outlasts the RTT, ms",
+        short="time by which the RTO exceeds the RTT, ms",
     ),
 )

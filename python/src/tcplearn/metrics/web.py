@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of web connections in ns-3, and of pages and downloads in the lab."""
+"""Metrics of web connections in ns-3, and of web pages and downloads in the lab (Linux in a VM)."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 
 _GROUPS = (
     ("syn_ack_lost", "connections that lost a SYN-ACK"),
-    ("studied", "connections under the startup policy studied"),
-    ("standard", "connections under the standard, in a mix"),
+    ("studied", "connections under the startup policy that is studied"),
+    ("standard", "connections under the standard startup policy, in a mix of policies"),
 )
 
 METRICS = (
     Metric("connections", (NS3,), "web connections that began after the warm-up"),
-    Metric("connections_a_second", (NS3,), "new web connections in a second that offer the level"),
-    Metric("connections_died", (NS3,), "web connections that gave up: none should"),
+    Metric("connections_a_second", (NS3,), "new web connections per second that give the offered load"),
+    Metric("connections_died", (NS3,), "web connections that gave up (there should be none)"),
     Metric("connections_unfinished", (NS3,), "connections without their first object when the run ended"),
     Metric("connections_forced", (NS3,), "connections whose first SYN-ACK DelayBox dropped"),
-    *(Metric(f"connections_{group}", (NS3,), f"{of}, with their first object") for group, of in _GROUPS),
+    *(
+        Metric(f"connections_{group}", (NS3,), f"{of}, if they got their first object")
+        for group, of in _GROUPS
+    ),
     Metric(
         "response_rtts",
         (NS3,),
@@ -39,19 +42,25 @@ METRICS = (
         Metric(f"mean_response_whole_{group}_ms", (NS3,), f"mean `response_whole_ms` of {of}")
         for group, of in _GROUPS
     ),
-    Metric("data_segments", (NS3,), "data segments of all web responses, including repeats and the warm-up"),
-    Metric("link_loss_share", (NS3,), "packets that the bottleneck dropped over packets that reached it"),
-    Metric("link_loss_share_max", (NS3,), "the largest such share in any second"),
+    Metric(
+        "data_segments", (NS3,), "data segments of all web responses, with retransmissions and the warm-up"
+    ),
+    Metric(
+        "link_loss_share",
+        (NS3,),
+        "packets that the bottleneck dropped, divided by the packets that reached it",
+    ),
+    Metric("link_loss_share_max", (NS3,), "largest `link_loss_share` of any second"),
     Metric(
         "link_throughput_mbps", (NS3,), "throughput of the bottleneck towards the clients, headers included"
     ),
-    Metric("link_utilisation", (NS3,), "`link_throughput_mbps` over its rate"),
+    Metric("link_utilisation", (NS3,), "`link_throughput_mbps` divided by the bottleneck's rate"),
     # pages of one size that curl fetches (`[transfer.pages]`), each on its own connection
-    Metric("pages", (LAB,), "pages of this size"),
-    Metric("pages_lost", (LAB,), "pages of this size whose handshake lost a packet on purpose"),
+    Metric("pages", (LAB,), "fetched pages of the row's size"),
+    Metric("pages_lost", (LAB,), "pages of the row's size whose handshake lost a packet on purpose"),
     Metric("page_mean_ms", (LAB,), "mean time of a page, from the first SYN to its last byte"),
-    Metric("page_median_ms", (LAB,), "median of these times"),
-    Metric("page_p99_ms", (LAB,), "99th percentile of these times"),
+    Metric("page_median_ms", (LAB,), "median time of a page, from the first SYN to its last byte"),
+    Metric("page_p99_ms", (LAB,), "99th percentile of the time of a page"),
     Metric(
         "page_after_handshake_mean_ms",
         (LAB,),
@@ -70,10 +79,10 @@ METRICS = (
     Metric(
         "resent_at_receiver_packets",
         (LAB,),
-        "the same in a capture at the receiver, which sees no copy that was lost",
+        "retransmissions that tshark finds in a capture at the receiver, which sees no copy that was lost",
     ),
     Metric("pings_answered", (LAB,), "SYN pings of a site that were answered"),
-    Metric("ping_min_ms", (LAB,), "least RTT of these pings"),
-    Metric("ping_mean_ms", (LAB,), "mean RTT of these pings"),
-    Metric("ping_max_ms", (LAB,), "largest RTT of these pings"),
+    Metric("ping_min_ms", (LAB,), "least RTT of the SYN pings of a site"),
+    Metric("ping_mean_ms", (LAB,), "mean RTT of the SYN pings of a site"),
+    Metric("ping_max_ms", (LAB,), "largest RTT of the SYN pings of a site"),
 )

@@ -49,17 +49,18 @@ def two_digits(value: float) -> str:
 
 def permille(value: float) -> str:
     """Return `value`, a number of events in 1,000, as text: with two significant digits below 10, one decimal
-    below 99.5, and otherwise none, so that differences of such numbers can be checked to a tenth."""
+    from there to 99.5, and no decimals above. Differences of numbers below 99.5 can be checked to a tenth."""
     return f"{value:.1f}" if 9.95 <= abs(value) < 99.5 else two_digits(value)
 
 
 def byte_count(value: float) -> str:
-    """Return a number of bytes with three significant digits, in bytes, kB, MB or GB (powers of 1,000)."""
+    """Return a number of bytes with three significant digits, in bytes, kB, MB or GB (powers of 1,000). From
+    1,000 GB on it is a whole number of GB."""
     for unit in ("bytes", "kB", "MB"):
         if value < 999.5:
             return f"{value:.3g} {unit}"
         value /= 1000
-    return f"{value:,.3g} GB"
+    return f"{value:.3g} GB" if value < 999.5 else f"{value:,.0f} GB"
 
 
 def hundredths(share: float, digits: int = 3) -> str:

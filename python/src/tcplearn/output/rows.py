@@ -73,8 +73,8 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the columns that all tidy rows of a run of the program `host` have in common: version, commit,
-    seed and parameters from `made_by`, the others from `fields`."""
+    """Return the columns that all tidy rows of a run of `host` ("replay", "ns3", "lab" or "explain") have in
+    common: version, commit, seed and parameters from `made_by`, the others from `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}
@@ -116,7 +116,8 @@ def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
 
 
 def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Record]:
-    """Return the wide rows `records` with the columns version, commit and seed added from `made_by`."""
+    """Return the wide rows `records` (a column for each metric) with the columns version, commit and seed
+    added from `made_by`."""
     made = {key: int(made_by[key]) if key == "seed" else made_by[key] for key in STAMP if key in made_by}
     return [{**record, **made} for record in records]
 
@@ -186,7 +187,8 @@ class _Lines:
 
 
 class ParquetWriter:
-    """Writes tidy rows as Parquet, with all of `made_by`, including the command line, as metadata."""
+    """Writes tidy rows as Parquet. Its metadata has all entries of `made_by`, such as the version and the
+    command line that made the rows."""
 
     #: The number of rows held as Python objects. Earlier ones are held packed, as Parquet in memory.
     ROWS = 100_000

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines table columns for means over runs. They show a mean and, if there is room, the spread over runs."""
+"""Defines table columns for means over runs of simulations or lab experiments. A column shows a mean and, if
+there is room, the spread over the runs."""
 
 from dataclasses import dataclass
 

@@ -55,8 +55,9 @@ def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
 
 
 def tail(independent: float) -> float:
-    """Return the share of resamples to cut off at each end for a 95 % interval from `independent` runs of
-    blocks. With few runs it is below 2.5 % (expanded percentile, Hesterberg 2015)."""
+    """Return the share of resamples to cut off at each end for a 95 % interval. `independent` is the number
+    of independent runs of blocks. With few runs, the share is below 2.5 % (expanded percentile, Hesterberg
+    2015)."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish-Fisher expansion
@@ -100,8 +101,8 @@ def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, 
 
 
 class Total:
-    """The bootstrap of all flows together. A flow with enough samples to be judged is resampled in blocks,
-    any other flow as a whole."""
+    """The bootstrap of all flows together. A flow with enough samples to be judged alone is resampled in
+    blocks, any other flow as a whole."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -130,8 +131,8 @@ class Total:
         self._in_last = 1
 
     def intervals(self, *bases: int) -> list[tuple[Floats, Floats]]:
-        """Return, for each estimator number in `bases`, the low and high ends of the intervals of all ratios
-        to that estimator. The list is empty if no flow was added."""
+        """Return, for each estimator number in `bases`, the low and high ends of the intervals of all
+        estimators' sums divided by that estimator's. The list is empty if no flow was added."""
         drawn, independent = self._judged, self._independent
         if self._pooled:
             pooled = np.stack(self._pooled)

@@ -74,7 +74,8 @@ def run(
     """Return every fast retransmit of the captures `paths` with each classifier's decision. `sender`, such as
     "near" or an address, selects the side whose data are examined; `flow` is text that a flow's name must
     contain; `truth` is a file with a table of the true causes. `classifiers` are names with parameters, such
-    as "mlp:threshold=0.4" (default: DEFAULTS). Raise UserError or TraceError."""
+    as "mlp:threshold=0.4" (default: DEFAULTS). `arithmetic` is "double" or "fixed". Raise UserError or
+    TraceError."""
     for spec in classifiers or ():
         losses.chosen(spec)
     out = Causes(tuple(classifiers or DEFAULTS), truths=truths.read(truth) if truth else None)
@@ -82,7 +83,7 @@ def run(
         source = printable(path)
         trace = open_trace(path, options=TraceOptions(sender, events=True))
         if trace.kind != "capture":
-            raise UserError(f"{source}: a {trace.kind}; only a capture has the ACKs that this needs")
+            raise UserError(f"{source}: a {trace.kind}; only a capture has the ACKs that causes needs")
         held: dict[int, list[dict[str, Any]]] = {}
         for batch in trace.batches():
             events: Any = batch["events"]
@@ -99,7 +100,8 @@ def run(
 
 
 def _hold(events: Mapping[str, Any], held: dict[int, list[dict[str, Any]]]) -> None:
-    """Append each flow's rows of `events`, a batch, to the flow's list in `held` (by flow number)."""
+    """Append each flow's rows of the table `events` (ACKs, retransmits and timeouts) to the flow's list in
+    `held`, by flow number."""
     flows = events["flow"]
     for number in np.unique(flows).tolist():
         mine = flows == number
@@ -136,7 +138,7 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """Return a table of each classifier's decisions by cause and, with known true causes, their accuracy."""
+    """Return a table of each classifier's decisions by cause, and their accuracy if true causes are known."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()
@@ -144,8 +146,8 @@ def summary(causes: Causes) -> Table:
     out = Table(
         headed("classifier", "congestion", "random", "mean P", *judged),
         title=f"{retransmits}, {counted(causes.timeouts, 'timeout')}{cause_known}",
-        legend="P: of congestion. A capture has no cwnd and no ssthresh: what was in flight is taken for the "
-        "one, half of it at the recovery before for the other.",
+        legend="P: probability of congestion. A capture has no cwnd and no ssthresh: the data in flight is "
+        "taken for cwnd, and half of the data in flight at the previous recovery for ssthresh.",
     )
     for name in causes.classifiers:
         said = [found.answers[name] for found in causes.found]
@@ -170,7 +172,8 @@ def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
 
 
 def table(causes: Causes, everything: bool) -> Table:
-    """Return a table of the decisions at all fast retransmits if `everything`, else at the first `SHOWN`."""
+    """Return a table of the classifiers' decisions at all fast retransmits if `everything`, else at the first
+    `SHOWN` of them."""
     columns = [
         Column("flow", words=True),
         Column("time,\ns"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find series (RTT samples of one flow) that occur in several files. Each counts once, in the first file."""
+"""Find series (RTT samples of one flow) that occur in several files. Each series counts once."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
 
 
 class Flows:
-    """Finds copies among a replay's flows when they end. A flow with few samples takes only some bytes."""
+    """Finds flows of a replay that have the same RTT samples as an earlier flow. Of a flow with few samples,
+    it stores only a few bytes."""
 
     def __init__(self) -> None:
         self._source = 0
@@ -98,7 +99,7 @@ class Flows:
             first = self._judged.first(key, self._source, source)
             of = first[1] if first else ""
         else:
-            of = "a file before it" if self._short.times(key) > 1 else ""
+            of = "an earlier file" if self._short.times(key) > 1 else ""
         if of:
             self._copies[of] += 1
         return bool(of)

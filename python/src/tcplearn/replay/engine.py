@@ -19,8 +19,9 @@ from tcplearn.traces import Columns, schema
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Sums over one flow that compare an estimator's RTOs with `timed` samples: the number of misses (samples
-    above the RTO) and, in us, the RTOs and the excess waits (RTO - sample, at least 0)."""
+    """Sums over one flow that compare an estimator's RTOs with RTT samples, whose number is `timed`: the
+    number of misses (samples above the RTO) and, in us, the RTOs and the excess waits (RTO - sample, at
+    least 0)."""
 
     timed: int
     misses: int
@@ -42,8 +43,9 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Sums over one flow, in us: |prediction - sample| just before the samples (`error_us`, of `scored`
-    samples) and when their segments were sent (`at_send_us`, of `sent`), and the RTOs at both times."""
+    """Sums over one flow: |prediction - sample| in us, with the prediction just before each sample
+    (`error_us`, over `scored` samples) and with that when its segment was sent (`at_send_us`, over `sent`
+    samples). `before` and `send` have the sums of the RTOs at these two times."""
 
     scored: int
     error_us: float
@@ -74,8 +76,9 @@ class _Users:
         self._flows: dict[int, list[estimators.CoreEstimator | estimators.WithTimer]] = {}
 
     def predict(self, batch: Mapping[str, Any]) -> tuple[Floats, Floats] | tuple[None, None]:
-        """Return the predicted RTTs and the RTOs in us just before each row of `batch`, as flat arrays
-        indexed [row, estimator]; (None, None) if the user has no estimators. Raise UserError if one fails."""
+        """Return the RTTs that the user's estimators predict and their RTOs, in us, before each row (ACK) of
+        `batch`, as flat arrays indexed [row, estimator], or (None, None) if there are no such estimators.
+        They learn from the rows. Raise UserError if an estimator raises an error or gives NaN or infinity."""
         if not self.specs:
             return None, None
         rows = len(batch["time_us"])
@@ -98,7 +101,7 @@ class _Users:
         finite = np.isfinite(rtt_us) & np.isfinite(rto_us)
         if not finite.all():
             wrong = self.specs[int(np.argmin(finite.all(axis=0)))]
-            raise UserError(f"estimator '{wrong.text}' answered NaN or infinity")
+            raise UserError(f"estimator '{wrong.text}' gave NaN or infinity as a prediction or an RTO")
         return rtt_us.ravel(), rto_us.ravel()
 
     def finish(self, flow: int) -> None:
@@ -106,7 +109,8 @@ class _Users:
 
 
 class Engine:
-    """Runs estimators over flows, with new instances for each flow. Results are in the order of `specs`."""
+    """Runs estimators over flows, with new instances for each flow. Results are in the order of `specs`:
+    first the C core's estimators, then the user's."""
 
     def __init__(
         self,
@@ -137,7 +141,8 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return each estimator's sums of errors and RTOs over flow number `flow`, which must have a row."""
+        """Return each estimator's sums of errors and RTOs over flow number `flow`, of which at least one row
+        (ACK) must have been fed."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
@@ -147,7 +152,7 @@ class Engine:
         return self._native.so_far(flow)
 
     def finish(self, flow: int) -> _native.ReplayedFlow | None:
-        """Remove flow number `flow` and return its result, or None if it had no row."""
+        """Remove flow number `flow` and return its result, or None if none of its rows (ACKs) was fed."""
         self._users.finish(flow)
         return self._native.finish(flow)
 

@@ -82,7 +82,8 @@ class Sides:
 
 
 def made_by(options: Options) -> dict[str, str]:
-    """Return version, commit, seed and options. Raise UserError for a wrong estimator or parameter."""
+    """Return, by name, tcplearn's version and commit, and the replay's seed and `options`. Raise UserError
+    for a wrong estimator or parameter."""
     return _made_by(options, _engine(options).labels)
 
 
@@ -129,7 +130,8 @@ class _Run:
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Return a row of metrics over `of` for each estimator. `lossy`: whether the trace shows losses."""
+        """Return a row for each estimator with its metrics, measured (`of`) over the flow `name` or over all
+        flows. `lossy` says whether the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
@@ -193,7 +195,7 @@ class _Run:
         return rows
 
     def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
-        """Keep the data of the flow's pictures if it is among the flows with the most samples so far."""
+        """Keep the data of the pictures of `flow` if it is among the flows with the most samples so far."""
         if len(self._pictured) == PICTURED and flow.samples <= self._pictured[0][0]:
             return
         drawn = series(source, name, self.labels, flow)
@@ -274,7 +276,8 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """Return the replay's result as if the trace ended now (None: no rows yet). The trace continues."""
+        """Return the replay's result as if the trace ended now, or None if no flow has a sample yet. The
+        trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)
@@ -293,8 +296,8 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return, by estimator, the interval of its mean RTO divided by that of a base estimator, if both
-        ends are finite. `bounds` has the ends of the intervals of all ratios to that base estimator."""
+        """Return, by estimator, the interval of its mean RTO divided by that of a baseline estimator, if
+        both ends are finite. `bounds` has the ends of the intervals of all ratios to that baseline."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}

@@ -70,7 +70,8 @@ def processes(text: str) -> tuple[str, ...]:
 
 
 def records(path: Path, options: TraceOptions, flow: str) -> Iterator[Record]:
-    """Yield each flow of the trace with at least `LEAST_SAMPLES` samples and the text `flow` in its name."""
+    """Yield the RTTs of each flow in the trace `path` that has at least `LEAST_SAMPLES` samples and the text
+    `flow` in its name."""
     source, trace = printable(path), open_trace(path, options=options)
     held: dict[int, list[tuple[Any, Any]]] = {}
     for batch in trace.batches():
@@ -101,7 +102,8 @@ def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:
 
 
 def wanted(count: int, seed: int) -> Ints:
-    """Return request start times in us. Pauses are exponential with mean 500 ms, clipped to 100 ms to 2 s."""
+    """Return the start times of `count` requests in us. The pauses between them are exponential with mean
+    500 ms, clipped to 100 ms to 2 s."""
     pauses = np.clip(np.random.default_rng(100 + seed).exponential(500.0, count), 100, 2000)
     return np.rint(1000 * np.cumsum(pauses)).astype(np.int64)
 

@@ -127,9 +127,9 @@ def played(
 
 
 def played_at_limit(record: paths.Record, process: str, limit: str, setup: Setup) -> dict[str, Any]:
-    """Simulate the requests of `played` under the timer `limit`, a value of `LIMITS`, which knows what no
-    sender knows, and return the same arrays. The statistical oracle has the default price of a spurious
-    retransmission of the resend policy `priced`."""
+    """Simulate the requests of `played` under the timer `limit`, a value of `LIMITS`, and return the same
+    arrays. A clairvoyant timer knows which transmissions are lost. The statistical oracle knows how RTTs and
+    losses are distributed, and has the default price of a spurious retransmission of the policy `priced`."""
     return _native.requests_at_limit(limit, **_path(record, process, setup, setup.seed))
 
 
@@ -158,7 +158,8 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Simulate all policies over all flows with enough samples for a path. Raise UserError or TraceError."""
+    """Simulate all resend policies over all flows of `files` with at least `paths.LEAST_SAMPLES` samples.
+    Raise UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -178,7 +179,7 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
     """Return the results of all resend policies and of the timers in `LIMITS` over one path and loss process,
-    with the ratios of their response times to those of stock Linux and of the best `rto_min`."""
+    with the ratios of their response times to those of stock Linux and of Linux with the best `rto_min`."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
@@ -235,10 +236,11 @@ def table(result: Resends) -> Table:
     out = Table(
         headed(*heads),
         title=f"Thin requests: {counted(result.paths, 'path')}, {cells} of {result.requests:,} requests",
-        legend="Geometric means over cells (a path and a process of losses); spurious retransmissions: mean. "
-        "× floor: beside the best rto_min in hindsight, chosen on another seed among settings with no more "
-        "of them. The last three know what no sender knows: a clairvoyant timer which transmissions are "
-        "lost, the statistical oracle how RTTs and losses are distributed.",
+        legend="Geometric means over cells (a path with a loss process); of spurious retransmissions, the "
+        "mean. × stock, × floor: divided by the times of stock Linux, and of the best rto_min in hindsight, "
+        "chosen on another seed among settings with no more spurious retransmissions. The last three know "
+        "what no sender knows: a clairvoyant timer which transmissions are lost, the statistical oracle how "
+        "RTTs and losses are distributed.",
     )
     for row in summaries(result, [*POLICIES, *LIMITS]):
         f = row.figures
@@ -269,7 +271,8 @@ def shares(result: Resends) -> Table:
             "policy", "clairvoyant\np99", "\np99.9", "\nslowest", "statistical\np99", "\np99.9", "\nslowest"
         ),
         title="Share of the way from stock to each limit",
-        legend="ln(policy / stock) / ln(limit / stock), over the cells where the limit gains 10 % or more.",
+        legend="ln(policy / stock) / ln(limit / stock), over the cells (a path with a loss "
+        "process) where the limit gains 10 % or more.",
     )
     for policy in POLICIES:
         if policy != STOCK:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert sums over flows to the metrics of rows: units, ratios, bootstrap intervals and regret."""
+"""Convert sums over flows to metrics of estimators, and add ratios, bootstrap intervals and regret (the
+ratio of an estimator's error to that of the best choice in hindsight)."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ Bounds = tuple[Floats, Floats]
 
 
 def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with the ends of each ratio's 95 % interval, from `bounds`. An unbounded end is None."""
+    """Return `rows` with the ends of the 95 % interval of each ratio to `jacobson`, from `bounds`. Ends that
+    are not finite become None."""
     if bounds is None:
         return rows
     out = []

@@ -24,7 +24,7 @@ def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
     if verdict is None:
         return ["Which timer is best cannot be told: no flow has enough samples."]
     lead = verdict.lead
-    part = ["This answer is of the part that could be read: see the warnings."] if verdict.part else []
+    part = ["This answer covers only the part that could be read: see the warnings."] if verdict.part else []
     last = [_prediction(verdict)] if prediction else []
     if not verdict.rows[0].judged:
         return [_unknown(verdict), *part]
@@ -131,7 +131,8 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Say how soon a sender with RACK and tail loss probes notices losses under the timer `lead`."""
+    """Return a sentence on how soon a sender with RACK and tail loss probes would notice the losses with the
+    timer `lead`, or [] if there are no losses or no other timers."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rack_ms"]
     if not count or after is None or not beside:
         return []
@@ -142,8 +143,8 @@ def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
         which = "as soon as"
     losses = "loss" if count == 1 else f"{count:,} losses"
     actual = lead["loss_detect_actual_ms"]
-    own = "" if actual is None else f"; the sender took {_ms(actual)}"
-    return [f"It notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
+    own = "" if actual is None else f"; the capture's sender took {_ms(actual)}"
+    return [f"A sender with this RTO notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
 
 
 def _refused(verdict: Verdict) -> list[str]:
@@ -177,14 +178,15 @@ def _differing(verdict: Verdict, lead: Row) -> list[str]:
 
 
 def _requested(verdict: Verdict) -> list[str]:
-    """Compare the achieved miss rate of each timer with the rate that the user requested."""
+    """Return sentences that compare timers' achieved miss rates (shares of samples above the RTO) with the
+    rates that the user requested."""
     out = []
     for row in verdict.rows:
         requested, before = row["rto_miss_rate_requested"], row["rto_miss_rate_before"]
         if row.estimator not in verdict.requested or not requested or before is None:
             continue
         out.append(
-            f"{row.estimator}: {percent(before)} of samples outlast the RTO just before, "
+            f"{row.estimator}: {percent(before)} of samples exceed the RTO just before them, "
             f"{percent(requested)} requested; it has {_timeouts(spurious(row))} and a mean RTO of "
             f"{_ms(row['mean_rto_ms'])}."
         )
@@ -202,7 +204,7 @@ def _prediction(verdict: Verdict) -> str:
         row["mean_abs_error_ratio_high"],
     )  # Linux predicts as jacobson does
     chance = ", which may be chance" if linux and low is not None and high is not None and high >= 1 else ""
-    return f"{_named(row)} predicts the RTT best: {_ms(error)} off in the mean{linux}{chance}."
+    return f"{_named(row)} predicts the RTT best: its mean error is {_ms(error)}{linux}{chance}."
 
 
 def todo(verdict: Verdict | None, *, everything: bool, reported: bool = False) -> str:

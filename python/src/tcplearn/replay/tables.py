@@ -178,7 +178,8 @@ def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
 
 
 def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
-    """Return the heading of a table. `short` of its `flows` flows have too few samples to be judged alone."""
+    """Return the heading of the table of `rows`. If the rows are over several flows, `flows` is the number of
+    flows, and `short` the number of those with too few samples to be judged alone."""
     first = rows[0]
     text = Text(printable(first.flow) if first.flow != TOTAL else "all flows together", style="bold")
     if (file := Path(first.source).name) not in ("", first.flow) and first.flow != TOTAL:
@@ -195,7 +196,7 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
-    """Return a line for each flow with too few samples to be judged, or one line that counts them if many."""
+    """Return a line for each flow with too few samples to be judged, or one with their number if many."""
     if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(
@@ -241,7 +242,7 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
     shown = [c for c in columns if c.metric.short and not c.ratio]
     parts = [f"{c.head.replace(chr(10), ' ') or c.name}: {c.metric.short}" for c in shown]
     if len(columns) <= len(FEW_COLUMNS):
-        parts += ["×: over jacobson's"] if any(c.ratio for c in columns) else []
+        parts += ["×: divided by jacobson's"] if any(c.ratio for c in columns) else []
         parts += [f"{verdict.STANDARD}: RFC 6298"] if standard else []
         return Text(f"{'; '.join(parts)}.", style="dim")
     if any(c.ratio for c in columns):

@@ -34,7 +34,8 @@ class Where:
 
 @cache
 def identity(room: str) -> str:
-    """Return a hash of the code of jobs: the core, trace readers, replay, and tcplearn's package `room`."""
+    """Return a hash of the code that jobs run: the C core, the trace readers, the replay, and tcplearn's
+    subpackage `room`."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())
@@ -116,7 +117,8 @@ def job(
     check: Callable[[Json], object] | None = None,
 ) -> Job:
     """Return the job that calls `function` on `file`. `options` holds everything else that determines the
-    result, except the estimators `specs`. `check` raises ValueError for a malformed result."""
+    result, except the estimators `specs`. `cost` is the run time relative to other jobs. `check` raises
+    ValueError for a malformed result."""
     room = function.__module__.split(".")[1]
     document = {
         "options": options,
@@ -131,12 +133,13 @@ def job(
 
 
 def outcome(document: Json, work: Callable[[Seen], Json]) -> Json:
-    """Return the result of `work`, {"problem": line} for an unreadable file, or {"refused": line} for a
-    failed estimator. Raise FailedError if the job was made on a computer with other code."""
+    """Call `work` on the trace file of the job whose argument is `document`. Return the result of `work`,
+    {"problem": line} for an unreadable file, or {"refused": line} for a failed estimator. Raise FailedError
+    if the job was made on a computer with other code."""
     ours = identity(document["room"]), users_code(document["estimators"])
     if ours != (document["identity"], document["users_code"]):
         raise FailedError(
-            f"tcplearn or an estimator of your own is another one on {os.uname().nodename} than where the "
+            f"tcplearn or an estimator of your own differs on {os.uname().nodename} from that where the "
             "command was given: install the same there"
         )
     file = Seen(**document["file"])
@@ -193,13 +196,14 @@ def run(
     *,
     in_processes: bool = False,
 ) -> Json:
-    """Return the results of the jobs `work` by key, from the user's cache or by running the jobs. `unit`
-    says in messages what the jobs are, such as "files". Raise FailedError if a job failed."""
+    """Return the results of the jobs `work` by key, from subfolder `room` of the user's cache or by running
+    the jobs at `where`. `unit` says in messages what the jobs are, such as "files". Raise FailedError if a
+    job failed."""
     kept = Results(cache_folder(room))
     pool = where.place.pool(kept.folder / "slurm", in_processes=in_processes)
     done = jobs.run(work, kept, pool, fresh=where.fresh, progress=progress, say=where.say, unit=unit)
     if done.failures:
         raise FailedError(
-            f"{len(done.failures)} of {len(work)} {unit} failed; the others are kept for the next time"
+            f"{len(done.failures)} of {len(work)} {unit} failed; the others are stored for the next time"
         )
     return done.results

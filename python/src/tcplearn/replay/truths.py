@@ -43,7 +43,7 @@ def read(path: Path) -> Truths:
     frame = tabular.read(path, "causes")
     for column in ("time_us", "truth"):
         if column not in frame.columns:
-            raise UserError(f"{where}: no column {column}; a row is a fast retransmit: time_us, truth")
+            raise UserError(f"{where}: no column {column}; a row has time_us and truth of a fast retransmit")
     if not frame["time_us"].dtype.is_integer() or frame["time_us"].null_count():
         raise UserError(f"{where}: time_us is not whole microseconds in every row")
     other = [v for v in frame["truth"].cast(pl.String).unique() if v not in losses.CAUSES]

@@ -23,7 +23,8 @@ Waits = Mapping[str, Mapping[str, Interval]]  # of mean RTO / a base timer's, by
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Linux's or RFC 6298's timer. `ratio` is the best timer's mean RTO divided by this timer's."""
+    """Linux's or RFC 6298's timer, with which the best timer is compared. `ratio` is the best timer's mean
+    RTO divided by this timer's."""
 
     row: Row
     ratio: float
@@ -31,8 +32,8 @@ class Beside:
 
     @property
     def chance(self) -> bool:
-        """Return whether the difference between the mean RTOs of the best timer and of this one may be
-        chance."""
+        """Return whether the difference between the mean RTOs of the best timer and of this timer (Linux's
+        or RFC 6298's) may be chance."""
         return self.interval is None or self.interval[0] <= 1 <= self.interval[1]
 
 
@@ -104,13 +105,14 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return how many spurious timeouts a timer may have: as many as Linux's timer, or 1 per 1,000 samples if
-    that is more."""
+    """Return the largest number of spurious timeouts with which a timer can be the best: that of Linux's
+    timer, or 1 per 1,000 samples if that is more."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return how many spurious tail loss probes a timer may have: Linux's number plus 1 per 100 samples."""
+    """Return the largest number of spurious tail loss probes with which a timer can be the best: that of
+    Linux's timer plus 1 per 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 
@@ -145,8 +147,8 @@ def _equal(ratio: float, interval: Interval | None) -> bool:
 
 def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
     """Return the verdict on which timer suits the traffic best, or None if no timer was measured. `rows` has
-    each timer's metrics over all `flows` flows, `waits` the intervals of each mean RTO divided by that of a
-    base timer, by base timer and timer."""
+    each timer's metrics over all `flows` flows. `waits[a][b]` is the interval of the mean RTO of timer `b`
+    divided by that of timer `a`."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order:
         return None
@@ -169,7 +171,7 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
     """Return the verdict on which timer suits one flow best; None with too few samples or without a good
-    timer. `waits` returns the intervals of the mean RTOs divided by that of a given base timer."""
+    timer. `waits(a)` returns, by timer, the interval of its mean RTO divided by that of timer `a`."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order or order[0].samples < FEW:
         return None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build a replay's pictures as Vega-Lite specifications. Most only name their data, which the caller adds."""
+"""Build a replay's pictures as Vega-Lite specifications. Most specifications contain only the names of their
+data sets; the caller adds the data."""
 
 from __future__ import annotations
 
@@ -95,7 +96,8 @@ def colour(looks: Mapping[str, Look], legend: alt.Legend | None = None) -> alt.C
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the selection by which clicks in the legend show or hide lines; `chosen` are shown at first."""
+    """Return the Vega-Lite selection by which clicks in the legend show or hide estimators' lines. Those of
+    the estimators in `chosen` are shown at first."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -114,9 +116,9 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of RTTs, predictions and RTOs over time. It reads the data sets `band` (columns t,
-    low, high) and `lines` (time t, estimator e, prediction p, RTO r). If `still`, the chart has no controls
-    and shows only the estimators in `chosen`."""
+    """Return the chart of RTTs, predictions and RTOs over time. It reads the data sets `band` (time t,
+    smallest RTT low, largest RTT high) and `lines` (time t, estimator e, prediction p, RTO r). If `still`,
+    the chart has no controls and shows only the estimators in `chosen`."""
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
     seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
@@ -126,8 +128,8 @@ def over_time(
     x = alt.X("t:Q", title="time, s").scale(domain=span if still else zoom, nice=False)
 
     def panel(what: str, field: str, scale: alt.Scale, reach: data.Reach, **properties: Any) -> Any:
-        """Return a panel with the samples and each estimator's line of `field`: p (predictions) or r (RTOs).
-        Only the panel of RTTs has a legend."""
+        """Return the panel `what` ("RTT" or "RTO") with the RTT samples and each estimator's line of `field`:
+        p (predictions) or r (RTOs). Lines are clamped to `reach`. Only the panel "RTT" has a legend."""
 
         def y(field: str) -> alt.Y:
             return alt.Y(field, title=f"{what}, ms").scale(scale).axis(minExtent=44, format=".6~g")
@@ -198,7 +200,8 @@ def errors(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of the distribution of errors, from data set `cdf` (estimator e, error x, share y)."""
+    """Return the chart of the distribution of prediction errors. It reads the data set `cdf` (estimator e,
+    error x, share y of samples with at most this error)."""
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
@@ -294,8 +297,8 @@ Domains = tuple[list[float], list[float]]
 
 
 def add_places(points: list[dict[str, Any]], name: str, domains: Domains, size: tuple[int, int]) -> None:
-    """Add to each of `points` the position (lx, ly) at which the text in its field `name` is drawn. Both axes
-    are logarithmic."""
+    """Add to each of `points` the position (lx, ly) at which the text in its field `name` is drawn. `domains`
+    has the ranges of both axes, which are logarithmic, and `size` their lengths in pixels."""
     x, y = LogAxis(domains[0], size[0]), LogAxis(domains[1], -size[1])
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, [p[name] for p in points], *size), strict=True):

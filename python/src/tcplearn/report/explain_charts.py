@@ -43,7 +43,7 @@ def _legend(columns: int) -> Any:
 
 def _causes(of: Iterable[str], columns: int) -> Any:
     """Return the encoding of causes of delay as colours, which are the same in every picture. The legend has
-    only the causes in `of`."""
+    only the causes in `of`, in `columns` columns."""
     known = set(of)
     shown = [cause for cause in CAUSES if cause in known]
     return alt.Color("cause:N", legend=_legend(columns)).scale(
@@ -52,7 +52,8 @@ def _causes(of: Iterable[str], columns: int) -> Any:
 
 
 def stalls(found: Explained) -> Spec | None:
-    """Return the chart of the longest stalls (waits in which no data moved): their starts and durations."""
+    """Return the chart of the starts and durations of the longest stalls (waits in which no data moved), or
+    None if there are none."""
     longest = found.stalls.sort("duration_ms", descending=True).head(MOST_STALLS)
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
@@ -126,7 +127,8 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
-    """Return the chart of the share of requests that took longer than each time, measured and forecast."""
+    """Return the chart of the share of requests that took longer than each time: as measured (`seen`), and as
+    forecast with another setting (`after`, called `name`)."""
     names = [seen.candidate.name, name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):
@@ -152,7 +154,8 @@ _STREAM = {"client": "client", "server, ACK": "client", "server": "server", "cli
 
 
 def sequence(packets: PacketSequence) -> Spec:
-    """Return the chart of a request's packets: bytes over time for both ends. Retransmissions are marked."""
+    """Return the chart of a request's packets: the bytes that each end has sent and acknowledged, over time.
+    Retransmissions are marked."""
     first: dict[str, float] = {}
     for _, byte, end, _ in packets.points:
         first[_STREAM[end]] = min(byte, first.get(_STREAM[end], byte))

@@ -104,8 +104,8 @@ def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return four marks for each flow: the share of samples above the RTO just before them, the share above
-    the RTO when they were sent, and the shares of spurious timeouts without and with tail loss probes. A
-    share of 0 is drawn at a lower limit."""
+    the RTO when their segments were sent, and the numbers of spurious timeouts without and with tail loss
+    probes as shares of the samples. A share of 0 is drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -123,8 +123,8 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Return the chart of misses and timeouts, as shares of samples, against segments in flight. A dashed
-    line shows the requested miss rate. Both axes are logarithmic. Return None if there is nothing to draw."""
+    """Return the chart of misses and timeouts of the timer `label`, as shares of samples, against segments in
+    flight, or None without data. A dashed line shows the requested miss rate. Both axes are logarithmic."""
     rows = [r for rows in groups for r in rows if r.estimator == label and r["mean_flight_segments"]]
     marks = points(rows)
     if not marks:

@@ -35,7 +35,8 @@ class FlowPictures:
     chosen: list[str]
 
     def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
-        """Yield each picture's kind, such as "time", and its specification, with its data if `still`."""
+        """Yield each picture's kind, such as "time", and its specification. If `still` (for a picture file),
+        the specification contains its data."""
         title = printable(self.name) if still else ""  # a control character would crash the renderer
         if data.timer_rows(self.rows):
             yield "timer", charts.timer(self.rows, self.looks, title=title)
@@ -51,7 +52,8 @@ class FlowPictures:
             yield "time", spec
 
     def _still_errors(self, title: str) -> Spec:
-        """Return the picture of errors for a file. Equal curves are drawn once, under all their names."""
+        """Return the picture of prediction errors for a picture file. Equal curves are drawn once, under all
+        their estimators' names."""
         names = data.same_curves(self.cdf)
         curves = {name: self.cdf[first] for first, name in names.items()}
         looks = {name: self.looks[first] for first, name in names.items()}
@@ -61,7 +63,7 @@ class FlowPictures:
         return spec
 
     def narrow(self, kind: str) -> Spec | None:
-        """Return picture `kind` for narrow screens, if it has names beside points; otherwise None."""
+        """Return the picture of kind `kind` for narrow screens if it has names beside points, else None."""
         return charts.timer(self.rows, self.looks, width=charts.NARROW_WIDTH) if kind == "timer" else None
 
 

@@ -38,7 +38,8 @@ def write(
     panels: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Path:
-    """Write the chart of `summaries`, one for each policy, to `folder`/`name`.svg. Return the file's path."""
+    """Write the chart of `summaries`, one for each resend policy, to `folder`/`name`.svg, with a panel for
+    each metric in `panels`. Return the file's path."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
@@ -53,7 +54,7 @@ def chart(
     titles: Mapping[str, str] = REPLAYED,
     intervals: Intervals | None = None,
 ) -> Any:
-    """Return the Vega-Lite chart of `summaries`, one for each resend policy, with a panel for each figure in
+    """Return the Vega-Lite chart of `summaries`, one for each resend policy, with a panel for each metric in
     `titles`. The 95 % intervals `intervals` are drawn as vertical lines."""
     import altair as alt
 
@@ -111,9 +112,9 @@ def _kind(policy: str) -> str:
 
 
 def _offsets(summaries: Sequence[Summary], others: Sequence[Summary], key: str) -> dict[str, int]:
-    """Return, by policy, how many pixels the label of each of the `others` is moved down from its point in
-    the panel `key`. The label of the lowest point is below it. All other labels are above their points, and
-    above the labels of lower points nearby."""
+    """Return, by resend policy, how many pixels the label of each of `others` (policies but not settings of
+    `rto_min`) is moved down from its point in the panel of the metric `key`. The label of the lowest point is
+    below this point. All other labels are above their points and above the labels of lower points nearby."""
     values = [s.figures[key] for s in summaries]
     spurious = [s.figures[NEEDLESS] for s in summaries]
     pixels = _DRAWN / max(max(values) - min(values), 1e-9)

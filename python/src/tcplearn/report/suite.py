@@ -182,9 +182,9 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """Return the points of the curves of timers, one for each value of the timer's parameter. `when` says
-    with which RTO each sample is compared: "before", just before the sample, or "send", when its segment was
-    sent."""
+    """Return the points of the timers' curves of miss rate against excess wait; a curve has a point for each
+    value of the timer's parameter. `when` says with which RTO each sample is compared: "before", just before
+    the sample, or "send", when its segment was sent. A miss rate of 0 is drawn at `floor`."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):

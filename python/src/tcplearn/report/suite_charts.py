@@ -45,8 +45,8 @@ def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[flo
 
 
 def mean_row(label: str, look: str, row: Record, key: str) -> Rows:
-    """Return the mark that shows the mean `key` of an estimator's result `row`, with its interval; no mark if
-    the mean is unknown."""
+    """Return a list with the mark that shows the mean `key` of an estimator's result `row` with its interval
+    (an empty list if the mean is unknown). `label` is the chart's row, `look` gives the colour."""
     mean, low, high = row[key], row[f"{key}_low"], row[f"{key}_high"]
     if mean is None:
         return []
@@ -64,8 +64,9 @@ def strips(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> Spec:
-    """Return a chart with a panel for each (name, marks, means). In each row, a series has a tick, and below
-    the ticks is the mean with its interval. `order` lists the rows; `band` is a shaded range."""
+    """Return a chart with a panel for each (name, marks, means) in `panels`. In each row, a series has a tick
+    at its ratio, and below the ticks is the mean with its interval. `order` lists the rows; `band` is a
+    shaded range of ratios."""
     every = [row for _, marks, means in panels for row in (*marks, *means)]
     seen = [row[key] for row in every for key in ("x", "a", "b") if key in row]
     low = max(RATIO_LOW, min([*seen, band[0] if band else 0.9]) / 1.06)
@@ -225,7 +226,7 @@ def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title
 
 
 def floor_of(samples: int) -> float:
-    """Return where a miss rate of 0 is drawn, in %: below the smallest that `samples` samples can show."""
+    """Return, in %, where a miss rate of 0 is drawn: below the smallest rate that `samples` samples show."""
     return 100 / max(samples, 1) / 3
 
 

@@ -107,7 +107,8 @@ def _learner(row: Row, base: Row) -> str:
 
 
 def _timer_of(best: Row, base: Row) -> list[str]:
-    """Return a sentence that compares the RTOs of `best`, the best predictor, and `base`, `jacobson`."""
+    """Return a sentence that compares the RTOs of the best predictor (row `best`) and of `jacobson` (row
+    `base`); [] if an RTO is unknown."""
     values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
     known = [v for v in values if v is not None]
     if len(known) < len(values):

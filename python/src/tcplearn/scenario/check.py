@@ -22,8 +22,8 @@ class Table(BaseModel):
 
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
-    """Return `tree`, the content of the file `path`, as an instance of `model`. Raise UserError, whose
-    message names the wrong key, with `where` before it."""
+    """Return `tree`, the content of the file `path`, as an instance of `model`. Raise UserError with the
+    first wrong key; `where` is the text before it in the message, such as "grids[0]."."""
     try:
         return model.model_validate(tree)
     except ValidationError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads Mahimahi link traces: repeated lists of times in ms at which a packet of 1,500 bytes may leave."""
+"""Reads Mahimahi link traces: lists of times in ms at which a packet of 1,500 bytes may leave, repeated."""
 
 import gzip
 import io
@@ -55,7 +55,7 @@ class Steps:
 
 
 def in_steps(path: Path, step_ms: int) -> Steps:
-    """Return the trace in the file `path` as mean rates over steps of `step_ms`. Raise ValueError."""
+    """Return the link trace in the file `path` as mean rates over steps of `step_ms`. Raise ValueError."""
     try:
         times = times_ms(unpacked(path))
     except ValueError as error:

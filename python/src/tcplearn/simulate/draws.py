@@ -41,7 +41,7 @@ def _one_of(key: str, source: Any, draw: random.Random) -> Mapping[str, Any]:
 
 def _value(key: str, source: Any, draw: random.Random) -> Any:
     if not isinstance(source, dict) or len(source) != 1:
-        raise UserError(f"grid.draw.{key}: give one of even, log, of, any, as {{ even = [0.1, 0.6] }}")
+        raise UserError(f"grid.draw.{key}: give one of even, log, of, any, such as {{ even = [0.1, 0.6] }}")
     ((how, values),) = source.items()
     try:
         match how:

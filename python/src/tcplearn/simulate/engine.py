@@ -43,7 +43,7 @@ Json = dict[str, Any]
 @cache
 def folder() -> Path:
     """Return the folder in which the simulation program is built. For an installed package it is in the
-    cache, and its name is a hash of the sources and of their folder."""
+    cache, and its name is a hash of the sources and of their folder's path."""
     if IS_CHECKOUT:
         return BUILD
     key = hashlib.sha256(f"{identity()} {weights()} {ROOT}".encode()).hexdigest()[:16]
@@ -51,7 +51,7 @@ def folder() -> Path:
 
 
 def program() -> Path:
-    """Return the path of the simulation program: the value of TCPLEARN_NS3, or a file in `folder()`."""
+    """Return the path of the simulation program: the environment's TCPLEARN_NS3, or a file in `folder()`."""
     named = os.environ.get("TCPLEARN_NS3")
     return Path(named) if named else folder() / PROGRAM
 
@@ -91,8 +91,8 @@ def ns3_version() -> str:
 
 @cache
 def identity() -> str:
-    """Return a hash of ns-3's version and the program's sources, or of the program that TCPLEARN_NS3
-    names."""
+    """Return a hash of ns-3's version and of the simulation program's sources, or of the program that the
+    environment variable TCPLEARN_NS3 names."""
     named = os.environ.get("TCPLEARN_NS3")
     if named:
         return hashlib.sha256(Path(named).read_bytes()).hexdigest()[:16]
@@ -106,8 +106,8 @@ def identity() -> str:
 
 @cache
 def weights() -> str:
-    """Return a hash of the loss classifiers' weights, or "" if the weights do not exist or if TCPLEARN_NS3
-    names a program, which contains them."""
+    """Return a hash of the loss classifiers' weights, or "" if the weights do not exist, or if the
+    environment variable TCPLEARN_NS3 names a program: its hash includes them."""
     if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
         return ""
     return hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()[:16]
@@ -132,4 +132,4 @@ def simulate(document: Json) -> Json:
         losses = {x["kind"]: x for x in lines if x["kind"] == "losses"}
         return {"flows": [x for x in lines if x["kind"] == "flow"], "run": lines[-1], **losses}
     except (ValueError, IndexError, KeyError) as error:
-        raise FailedError("the program's output is not a report") from error
+        raise FailedError("the output of the simulation program is not a report") from error

@@ -38,8 +38,8 @@ def _timing(text: str) -> str:
         rf"(every-ack|one-per-rtt)(/{clock})?|one-per-rtt/bsd-{clock}(/less-one|/time)?", text
     ):
         raise ValueError(
-            f"'{text[:40]}': give every-ack or one-per-rtt, and a clock or none: one-per-rtt/500ms; "
-            "or one-per-rtt/bsd-500ms, alone or followed by /less-one or /time"
+            f"'{text[:40]}': give every-ack or one-per-rtt, also with a clock, such as one-per-rtt/500ms; "
+            "or one-per-rtt/bsd-500ms, which /less-one or /time may follow"
         )
     return text
 
@@ -227,7 +227,7 @@ def _classifier(text: str) -> str:
     name, at, arithmetic = text.partition("@")
     losses.checked(name)
     if at and arithmetic not in ("fixed", "double"):
-        raise ValueError("after @ only fixed and double are known, as mlp@fixed")
+        raise ValueError("after @ only fixed and double are known, such as mlp@fixed")
     return text
 
 
@@ -258,7 +258,7 @@ class Web(Table):
     @model_validator(mode="after")
     def _of_places(self) -> Web:
         if self.first_rto and not self.places:
-            raise ValueError("first_rto: it needs a number of places, as places = 40")
+            raise ValueError("first_rto needs a number of places (destinations), such as places = 40")
         return self
 
 
@@ -281,7 +281,7 @@ class Tcp(Table):
     @model_validator(mode="after")
     def _a_segment_fits(self) -> Tcp:
         if self.buffer_bytes < self.segment_bytes:
-            raise ValueError(f"buffer_bytes: at least a segment, {self.segment_bytes}")
+            raise ValueError(f"buffer_bytes has to be at least a segment, {self.segment_bytes}")
         return self
 
 
@@ -290,8 +290,8 @@ def _warms_up(load: Web, rate_mbps: float) -> None:
     most_mb = MOST_CONNECTIONS * CONNECTION_BYTES / 1e6
     if offered_mb > most_mb:
         raise ValueError(
-            f"load.warmup_s: {offered_mb:,.0f} MB are offered in it, at most {most_mb:,.0f}, about "
-            f"{MOST_CONNECTIONS:,} connections"
+            f"load.warmup_s: {offered_mb:,.0f} MB are offered in the warm-up, more than {most_mb:,.0f} "
+            f"(about {MOST_CONNECTIONS:,} connections)"
         )
 
 
@@ -326,11 +326,11 @@ class Scenario(Table):
             raise ValueError("load.kind: web and topology delaybox go together")
         if isinstance(self.load, Web):
             if self.load.warmup_s >= self.duration_s:
-                raise ValueError(f"load.warmup_s: it ends within duration_s, {self.duration_s:g}")
+                raise ValueError(f"load.warmup_s has to be less than duration_s, {self.duration_s:g}")
             if isinstance(self.topology, DelayBox):
                 _warms_up(self.load, self.topology.rate_mbps)
         elif self.load.start_s[1] > self.duration_s:
-            raise ValueError(f"load.start_s: flows start within duration_s, {self.duration_s:g}")
+            raise ValueError(f"load.start_s: flows have to start within duration_s, {self.duration_s:g}")
         if isinstance(self.topology, Path) != isinstance(self.load, (Long, Requests)):
             raise ValueError("load.kind: long or requests, and topology path, go together")
         acts = self.loss is not None and self.loss.acts

@@ -47,7 +47,7 @@ class FirstRto(Table):
         }
 
     def algorithm(self) -> str:
-        """Return the model as the text of a first-RTO policy, such as "rfc6298:place=on,..."."""
+        """Return the model as a first-RTO policy with its parameters, such as "rfc6298:place=on,..."."""
         of = self.settings()
         place = "off"
         if of["place"]:

@@ -33,7 +33,7 @@ def check(found: Json) -> None:
     rows, width = losses.get("rows") or [], len(losses.get("columns") or [])
     plain = (bool, int, float, str)
     if any(len(row) != width or not all(isinstance(v, plain) for v in row) for row in rows):
-        raise ValueError("losses.rows are not of its columns")
+        raise ValueError("losses.rows does not fit losses.columns")
 
 
 class RunStore(Store):

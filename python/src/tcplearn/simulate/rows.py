@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the rows of a sweep (all runs of some scenario files), and a table for the terminal. There are tidy
-rows of metrics, and rows of fast retransmits, on which loss classifiers are trained."""
+"""Makes a table and result rows of a sweep (all runs of some scenario files). There is a row for each metric,
+or for each fast retransmit, on which loss classifiers are trained."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def parameters(run: Run) -> Json:
 
 
 def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[Json]:
-    """Return a tidy row for each metric of each finished run. `flows` adds the metrics of each flow, and
+    """Return a row for each metric of each finished run. `flows` adds rows for the metrics of each flow, and
     `cost` the CPU time and memory of each run."""
     out: list[Json] = []
     for run, result in sweep.finished():
@@ -120,18 +120,18 @@ def document(sweep: Sweep, console: Console) -> RenderableType:
 
 LEGEND = (
     "Means over the runs, ± half their {confidence:.0%} interval; of all flows of a run. error: "
-    "|prediction - sample|, a tick is {tick_ms:g} ms; at send: of the prediction when the segment was sent; "
-    "spurious: timeouts with nothing lost; resent, delivered: of the data packets sent."
+    "|prediction - sample|, a tick is {tick_ms:g} ms; at send: error of the prediction when the segment was "
+    "sent; spurious: timeouts with nothing lost; resent, delivered: shares of the data packets sent."
 )
 WEB_LEGEND = (
-    "Means over the runs, ± half their {confidence:.0%} interval. response: of a connection that lost a "
-    "SYN-ACK, in round trips, the initial timer left out; whole: with it; all: of every connection; lost: at "
-    "the bottleneck."
+    "Means over the runs, ± half their {confidence:.0%} interval. response: time of a connection that lost "
+    "a SYN-ACK, in round trips, without the initial timer; whole: with it; all: of every connection; lost: "
+    "share of packets dropped at the bottleneck."
 )
 REQUEST_LEGEND = (
-    "Means over the runs, ± half their {confidence:.0%} interval; times in ms. median to slowest: responses "
-    "at the application; spurious: segments in 1,000 that arrived again; overrun: from a fade's end to the "
-    "timer's next resend; dropped: packets, by the queue."
+    "Means over the runs, ± half their {confidence:.0%} interval; times in ms. median to slowest: response "
+    "times at the application; spurious: segments in 1,000 that arrived again; overrun: from a fade's end to "
+    "the timer's next retransmission; dropped: packets that the queue dropped."
 )
 
 
@@ -166,8 +166,8 @@ def _cell(shown: Shown, seeds: Sequence[Mapping[str, float]], confidence: float)
 
 
 def losses_of_sweep(sweep: Sweep) -> pl.DataFrame:
-    """Return a row for each fast retransmit. `truth` is "congestion" if a queue dropped a packet of the
-    window. A split into training and test data must keep rows with the same `scenario` together."""
+    """Return a row for each fast retransmit. Its `truth` is "congestion" if a queue dropped a packet that was
+    in flight, else "random". Keep rows with the same `scenario` together in training or in test data."""
     import polars as pl
 
     parts = []

@@ -52,8 +52,8 @@ class Shared:
 
 
 def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
-    """Return the job that simulates `run` in about `cost` seconds of CPU time. `shared` is equal for all runs
-    of a scenario; if it is None, it is computed."""
+    """Return the job that simulates `run` in about `cost` seconds of CPU time. `shared` is the part of the
+    job's input that all runs of a scenario have in common; if it is None, it is computed."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
     estimator = _known(own["estimator"])
@@ -68,7 +68,7 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
 
 
 def _known(table: Json) -> Json:
-    """Return `table`, an algorithm's description, without its entry `algorithm`, which repeats it as text."""
+    """Return `table`, which describes an algorithm, without its key `algorithm` (the same as text)."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
@@ -139,7 +139,7 @@ def _estimator(run: Run) -> Json:
     name, _, arithmetic = run.algorithm.partition("@")
     if arithmetic not in ("", "fixed"):
         raise UserError(
-            f"{printable(run.file)}: {run.algorithm}: after @ only fixed is known, as jacobson@fixed"
+            f"{printable(run.file)}: {run.algorithm}: after @ only fixed is known, such as jacobson@fixed"
         )
     try:
         spec = estimators.parse(name)

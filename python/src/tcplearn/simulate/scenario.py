@@ -97,7 +97,7 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
             at = at.get(word) if isinstance(at, dict) else None
         if not isinstance(at, dict) or (last not in at and way[:1] != [tree.PATH]):
             known = list(_dotted(changed))
-            todo = "give one of [scenario], as topology.rate_mbps"
+            todo = "give a key of [scenario], such as topology.rate_mbps"
             if described and way[:1] == ["topology"]:
                 known, todo = [], "the scenario has a path; give a key of it, as path.hop.access.delay_ms"
             raise UserError(

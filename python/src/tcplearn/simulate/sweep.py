@@ -46,8 +46,8 @@ def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) 
 
 
 def stored(files: Iterable[Path], profile: str, kept: Kept, progress: Progress | None = None) -> Sweep:
-    """Return all runs of the scenario `files`, with the results that the store `kept` has. Nothing is
-    simulated."""
+    """Return all runs of the scenario `files` with the overrides of `profile`, and those results that the
+    store `kept` has. Nothing is simulated."""
     sweep = plan(files, profile, progress)
     sweep.done.results = kept_of(sweep.jobs, kept, progress)
     return sweep

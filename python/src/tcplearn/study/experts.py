@@ -50,7 +50,8 @@ class Options:
 
 @dataclass(slots=True)
 class Score:
-    """An estimator's sums over all flows, ordered as in measure.Halves. Errors, RTOs and waits are in us."""
+    """Sums over all flows of an estimator's samples, misses, and errors, RTOs and excess waits in us, in the
+    order of `measure.Halves`."""
 
     first_scored: int = 0
     first_error_us: float = 0.0
@@ -264,7 +265,8 @@ def _measured(study: Study, score: Score) -> Record:
 
 
 def rows(study: Study) -> list[Record]:
-    """Return a row for each triple (N, eta, alpha), then for each reference estimator, without a triple."""
+    """Return a result row for each triple (N, eta, alpha), then one for each reference estimator, where N,
+    eta and alpha are None."""
     said = marks(study)
     out: list[Record] = []
     for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):
@@ -277,7 +279,7 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each row of `wide`, with that row's N, eta and alpha as `parameters`."""
+    """Yield a row for each metric of each result row of `wide`, with N, eta and alpha as `parameters`."""
     source = ", ".join(study.files)
     made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # leave out the whole grid
     for row in wide:

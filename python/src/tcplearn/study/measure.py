@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures one file of a study: each job runs a part of the parameter grid over all flows of the file."""
+"""Measures a trace file for `study experts`: a job runs part of the parameter grid on all of its flows."""
 
 import contextlib
 import sys
@@ -45,7 +45,7 @@ def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
 
 
 def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
-    """Return the jobs that measure the estimators `specs` on `file`, PART estimators in each job."""
+    """Return the jobs that measure the estimators `specs` on `file`, at most PART estimators in each."""
     known = {**settings, "title": Path(file.shown).name}
     parts = [specs[i : i + PART] for i in range(0, len(specs), PART)]
     return [
@@ -113,7 +113,7 @@ _reading = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _flows(file: Seen, read: TraceOptions, flow: str, min_samples: int) -> _Flows:
-    """Return the flows of `file`, cached until another file is read: a file's jobs run in succession."""
+    """Return the flows of `file`. They are cached until another file is read, for the file's next job."""
     reader = Reader(Path(file.path), read, flow, printable(file.shown))
     flows = list(reader)
     judged = [flow for flow in flows if flow.samples >= min_samples]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Describes the results of a study in sentences and as a table."""
+"""Describes the results of `study experts` (parameters of an estimator) in sentences and as a table."""
 
 from collections.abc import Sequence
 

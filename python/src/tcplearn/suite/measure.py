@@ -158,7 +158,7 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Measure each timer again with the miss rate that each reference timer had on `flow`, and add the
+        """Measure each timer again, set to the miss rate that each reference timer had on `flow`. Add the
         results to `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):

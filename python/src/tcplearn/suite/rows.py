@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes a suite's rows: each estimator's ratios to baselines over all series (flows), with intervals."""
+"""Makes a suite's result rows: each estimator's ratios to baselines over all flows, with intervals."""
 
 import itertools
 import statistics
@@ -70,8 +70,8 @@ def interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
-    """Return the ratio value / reference for each of `pairs` (series, value, reference) that has such a
-    ratio."""
+    """Return value / reference for each of `pairs` (name of a series, value, reference), without those whose
+    value is None or whose reference is None or 0."""
     kept = [(name, v / base) for name, v, base in pairs if v is not None and base]
     values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # 0 has no logarithm
     return Ratios(tuple(name for name, _ in kept), values)
@@ -115,7 +115,7 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return, for each series (flow), the mean excess wait ("excess") or the mean RTO ("rto") of the timer
+    """Return, for each series (flow), the mean excess wait (`figure` "excess") or RTO ("rto") of the timer
     `label`, set to the miss rate of the timer `reference`, divided by that of `reference`. `when` selects the
     RTO that is compared with a sample (see WHEN)."""
     key = label, reference, when
@@ -168,7 +168,7 @@ def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
     """Return the mean RTO of `label` divided by that of Linux's timer, and the `ends` of the ratio's 95 %
-    interval. Unless `known` is true, the ratio is None."""
+    interval. If `known` is false (Linux's timer was not measured), the ratio is None."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -176,8 +176,8 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return how close the achieved miss rates (shares of RTTs above the RTO) of the timer `label` came to
-    the requested rate."""
+    """Return statistics over `series` of the miss rate (share of RTTs above the RTO) of the timer `label`
+    divided by the rate requested of it; None for a timer of which none can be requested."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -215,8 +215,8 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return the number of misses (RTTs above the RTO) of the timer `label`, set to the miss rate of
-    `reference`, divided by that of `reference`; both over all series."""
+    """Return the number of misses (RTTs above the RTO) over all series of the timer `label`, set to the miss
+    rate of the timer `reference`, divided by the number of misses of `reference`."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None
@@ -233,7 +233,7 @@ def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def rows(suite: Suite) -> list[Record]:
-    """Return a row for each estimator over the series (flows) with enough samples, then a row for each
+    """Return a result row for each estimator over the series (flows) with enough samples, then one for each
     estimator over the shorter series."""
     out: list[Record] = []
     for group, series in (("series", suite.series), ("short", suite.short)):
@@ -263,7 +263,7 @@ def rows(suite: Suite) -> list[Record]:
 
 
 def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a tidy row for each metric of each row of `wide`. Its `flow` is "series" if the row is about
+    """Yield a row for each metric of each result row of `wide`. Its `flow` is "series" if the row is about
     flows with enough samples, otherwise "short"."""
     for row in wide:
         head = head_of(

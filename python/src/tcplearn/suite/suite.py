@@ -94,7 +94,7 @@ def run(
     options, where = options or Options(), where or Where()
     shown = printable(directory)
     if not directory.is_dir():
-        missing = "is a file; name it as FILE" if directory.exists() else "no such directory; check the path"
+        missing = "is a file; name its folder" if directory.exists() else "no such directory; check the path"
         raise UserError(f"{shown}: {missing}")
     specs = estimators.compared(options.estimators, options.miss)
     timers = [s.text for s in timers_of(specs)]
@@ -124,7 +124,7 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Remove copies of series (flows): a series in several files is kept only in the first file, by path."""
+    """Remove copies of series (flows): of several files with the same series, only the first keeps it."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):

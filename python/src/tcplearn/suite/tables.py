@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the tables of a suite for the terminal and the report."""
+"""Makes the tables of a suite (estimators compared over many traces) for the terminal and the report."""
 
 import itertools
 from collections.abc import Sequence
@@ -48,8 +48,8 @@ def prediction(rows: Sequence[Record], title: str) -> Table:
         ),
         title=title,
         legend=(
-            "×: error to that of the better of jacobson and last, chosen for each series in hindsight; "
-            "geometric mean over series. wins: series below 1."
+            "×: error divided by that of the better of jacobson and last, which is chosen for each series in "
+            "hindsight; geometric mean over series. wins: number of series below 1."
         ),
     )
     for r in _by(rows, "error_ratio"):
@@ -80,9 +80,9 @@ def timers(rows: Sequence[Record]) -> Table:
         ),
         title="Timers",
         legend=(
-            "miss: samples above the RTO in force when their segment was sent, over all samples and as the "
-            "mean of the series; before: above the RTO in force just before the sample. ms: over all "
-            "samples; ×: to jacobson, geometric mean over series."
+            "miss: share of samples above the RTO in force when their segment was sent, over all samples and "
+            "as the mean of the series; before: share above the RTO in force just before the sample. ms: "
+            "mean over all samples; ×: divided by jacobson's, geometric mean over series."
         ),
     )
     for r in _by(rows, "excess_wait_ratio"):
@@ -118,9 +118,9 @@ def promises(rows: Sequence[Record]) -> Table:
         ),
         title="Chosen miss rates, and those achieved",
         legend=(
-            f"least to most: series with at least {MISSES_LEAST} expected misses. A timer learns of a miss "
-            "when the ACK comes, and steers the RTO in force just before the next one; in a bulk flow the "
-            "RTO in force at the sending is a flight older."
+            f"least to most: over the series with at least {MISSES_LEAST} expected misses. A timer learns of "
+            "a miss when the ACK comes, and steers the RTO in force just before the next one; in a bulk flow "
+            "the RTO in force when a segment is sent is a flight older."
         ),
     )
     for r, when in itertools.product((r for r in rows if r["rto_miss_rate_requested"] is not None), WHEN):
@@ -155,11 +155,11 @@ def equal_misses(rows: Sequence[Record]) -> Table:
         ),
         title="Waits at equal miss rates",
         legend=(
-            "For each series the timer is given the miss rate that the reference had there; ×: to the "
-            "reference, geometric mean over series. misses ×: all its misses to the reference's; where that "
-            "is far from 1 the waits are not at equal rates. "
-            f"Left out: the reference missed fewer than {MISSES_LEAST} times, or at a rate that the timer "
-            "cannot be set to."
+            "For each series the timer is given the miss rate that the reference had there; ×: divided by "
+            "the reference's, geometric mean over series. misses ×: the timer's misses in all series divided "
+            "by the reference's; where that is far from 1, the waits are not at equal rates. Left out: "
+            f"series in which the reference missed fewer than {MISSES_LEAST} times, or at a rate to which "
+            "the timer cannot be set."
         ),
     )
     timers = [r for r in rows if r["rto_miss_rate_requested"] is not None]
@@ -188,8 +188,8 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
         headed("estimator", *heads),
         title="Fresh restarts",
         legend=(
-            "Each series is cut into windows, up to 120, that each begin with a fresh estimator; ×: error "
-            "pooled over a series' windows, to the better of jacobson and last there."
+            "Each series is cut into at most 120 windows, each of which begins with a fresh estimator; ×: "
+            "error pooled over a series' windows, divided by that of the better of jacobson and last there."
         ),
     )
     for r in _by(rows, f"restart_{lengths[0]}_ratio"):
@@ -215,8 +215,8 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
             Column("\nworst", keep=1),
         ],
         legend=(
-            "RTO: mean over all samples, ms; error ×: to that of the better of jacobson and last, chosen for "
-            f"each series in hindsight, geometric mean; {STANDARD}: RFC 6298."
+            "RTO: mean over all samples, ms; error ×: divided by that of the better of jacobson and last, "
+            f"chosen for each series in hindsight, geometric mean; {STANDARD}: RFC 6298."
         ),
     )
     by_name = {r["estimator"]: r for r in rows if r["group"] == "series"}
@@ -278,14 +278,14 @@ def inventory(suite: Suite) -> list[str]:
     out = [
         f"{numbers.counted(len(good), 'file')} read: {_over(suite)} ({numbers.counted(samples, 'sample')}), "
         f"{len(suite.short):,} shorter"
-        + (f", {numbers.counted(tiny, 'flow')} with hardly any sample left out" if tiny else "")
+        + (f", {numbers.counted(tiny, 'flow')} left out, with hardly any sample" if tiny else "")
         + "."
     ]
     out += copies.sentence(suite.copies)
     if suite.problems:
         out.append(f"{numbers.counted(len(suite.problems), 'file')} could not be read.")
     if len(suite.series) < FEW:
-        out.append("So few series make the intervals rough: they say little of other networks.")
+        out.append("With so few series the intervals are rough, and say little about other networks.")
     return out
 
 

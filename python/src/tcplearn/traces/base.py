@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the interface of a trace: it yields batches of columns, and describes the flows of their rows."""
+"""Defines the interface of a trace, which yields batches of columns (a row for each ACK or RTT sample) and
+describes the flows to which the rows belong."""
 
 from __future__ import annotations
 
@@ -153,7 +154,8 @@ class Trace(Protocol):
         """Return the share of the file that has been read, from 0 to 1."""
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
-        """Yield the rows in batches of about `max_rows` rows; the last may be smaller. Raise TraceError."""
+        """Yield the rows (ACKs or RTT samples) in batches of about `max_rows` rows; the last may be smaller.
+        Raise TraceError."""
 
     def flow(self, flow_id: int) -> FlowInfo:
         """Return the information on flow `flow_id`. It is final once a batch lists the flow in `ended`."""

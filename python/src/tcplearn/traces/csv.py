@@ -140,7 +140,8 @@ class CsvTrace(SampleTrace):
     def _parse(
         self, numbers: Int64s, texts: list[str], may_be_cut: bool
     ) -> tuple[npt.NDArray[np.float64], list[str] | None]:
-        """Return the used numeric columns, and the flow name of each row (None without a flow column)."""
+        """Parse the lines `texts`, whose line numbers are `numbers`. Return the numeric columns in use and
+        the rows' flow names (None without a flow column). If `may_be_cut`, omit a malformed last line."""
         header = self._header
         separators = header.width - 1
         plain = texts and not any('"' in text for text in texts)
@@ -286,7 +287,8 @@ class CsvTrace(SampleTrace):
 
 
 def _in_order(pieces: list[Columns | None]) -> Columns:
-    """Return the rows of all `pieces` (columns, or None) as one batch, sorted by time, that ends no flow."""
+    """Return the rows of all `pieces` (columns, or None) as one batch, sorted by time, whose list of ended
+    flows is empty."""
     known = [piece for piece in pieces if piece]
     rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
     by_time = np.argsort(rows["time_us"], kind="stable")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Derive the columns of a batch from RTT samples of many flows. A flow's state takes a few hundred bytes."""
+"""Derive the columns of a trace, such as the number of segments in flight, from RTT samples of many flows. A
+flow's state takes a few hundred bytes."""
 
 from __future__ import annotations
 
@@ -64,8 +65,9 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return integer keys whose order is that of the pairs (`run`, value). If the keys contain ranks in
-        place of values, also return the sorted distinct values, otherwise None."""
+        """Return integer keys whose order is that of the pairs (flow, value), with the flows `run`, which are
+        indices into `flows`, and `values`. If the keys contain ranks in place of values, also return the
+        sorted distinct values, otherwise None."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
@@ -120,8 +122,8 @@ class ManyFlows:
         self._arrivals[number] = self._waiting[number] = b""
 
     def steps(self, ids: Int64s, given_us: Int64s) -> Int64s:
-        """Return, for each row, the difference of its time to the previous time in the row's flow. Rows are
-        sorted by flow."""
+        """Return, for each row, its time in `given_us` minus that of the flow's previous row (0 for its first
+        row). `ids` has the rows' flow numbers; rows are sorted by flow."""
         runs = _Runs.of(ids)
         state = self._state[runs.flows]
         before = np.roll(given_us, 1)

@@ -172,7 +172,8 @@ def _bytes(value: object) -> bytes:
 
 
 def _unpacked(value: object) -> dict[str, Any]:
-    """Return the fields in use of the struct tcp_info in `value` (base64). Older kernels lack some."""
+    """Return those fields of the struct tcp_info in `value` (base64) that this reader uses, by name. Older
+    kernels lack some of them."""
     raw = _bytes(value)
     fields = {}
     for name, offset in _OFFSETS.items():

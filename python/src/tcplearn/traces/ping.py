@@ -177,8 +177,8 @@ class PingTrace(SampleTrace):
             self._without += 1
 
     def _all_of(self, target: _Target, rtts_ms: list[str]) -> None:
-        """Add the round trips to a host ("-": lost) that fping prints in one line, unless these round trips
-        had lines of their own (fping without -q)."""
+        """Add to the host `target` the round trips `rtts_ms` ("-": lost), which fping prints in one line,
+        unless they also had lines of their own (fping without -q)."""
         if not target.itemized:
             for rtt_ms in rtts_ms:
                 self._reply(target, None, None, None if rtt_ms == "-" else float(rtt_ms) * 1000, 0)

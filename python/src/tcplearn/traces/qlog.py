@@ -85,7 +85,7 @@ class _Log:
         self._last_us = 0
 
     def take(self, where: str, event: object) -> None:
-        """Process one event of the log. `where` says in messages at which position of the file it is."""
+        """Process one event of the log. `where` is the event's position in the file, as text for messages."""
         if isinstance(event, list) and self._fields is not None:
             event = dict(zip(self._fields, event, strict=False))
         if not isinstance(event, dict):
@@ -310,7 +310,8 @@ class QlogTrace:
             self.warn(f"read as far as it goes: {self._stream.damage}")
 
     def _texts(self, rest: bytes, separator: bytes) -> Iterator[tuple[int, bytes, bool]]:
-        """Yield the number of each JSON text (from 1), the text, and whether it is the last one."""
+        """Yield the number (from 1) of each JSON text in the file, the text, and whether it is the last one.
+        `rest` has the bytes that were already read; `separator` is between the texts."""
         number = 0
         waiting = b""
         while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert values in qlog's JSON, in all forms that loggers write. An invalid one becomes None, 0 or empty."""
+"""Convert values in qlog's JSON, in all forms that loggers write. Invalid values become None, 0 or empty."""
 
 import math
 import re
@@ -31,7 +31,7 @@ def as_object(value: object) -> dict[str, Any]:
 
 
 def finite(value: object) -> float | None:
-    """Return `value` as a finite float, or None. Strings, which mvfst writes, are accepted."""
+    """Return `value` as a finite float, or None. A number in a string, as mvfst writes it, is accepted."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -42,7 +42,7 @@ def finite(value: object) -> float | None:
 
 
 def whole(value: object, most: int) -> int | None:
-    """Return `value` as an int from 0 to `most`, or None. Strings (draft-01) are accepted."""
+    """Return `value` as an int from 0 to `most`, or None. A number in a string (draft-01) is accepted."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         value = int(value)
     if isinstance(value, float) and value.is_integer():

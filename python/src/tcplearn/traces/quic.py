@@ -53,8 +53,8 @@ class _Space:
 
 
 class Connection:
-    """A QUIC connection as one endpoint logged it. Its finished rows are appended to `rows`; `left_out`
-    counts, for each reason in `LEFT_OUT`, the packets that were left out."""
+    """A QUIC connection as one endpoint logged it. Its finished rows (one for each ACK that acknowledges new
+    data) are appended to `rows`; `left_out` counts, for each reason in `LEFT_OUT`, the packets left out."""
 
     def __init__(
         self,
@@ -123,7 +123,8 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Process an ACK frame. It gives a row if it newly acknowledges an ack-eliciting packet."""
+        """Process an ACK frame of the packet number space `space`. It gives a row of output if it newly
+        acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -234,8 +235,8 @@ class Connection:
             self._discard(space)
 
     def _settle(self, final: bool = False) -> None:
-        """Append the waiting rows to the output, in order, up to the first row whose oldest packet in flight
-        may still be acknowledged or lost. With `final`, append all rows."""
+        """Append the waiting rows (one for each ACK) to `rows`, in order, up to the first row whose oldest
+        packet in flight may still be acknowledged or lost. With `final`, append all rows."""
         while self._waiting:
             row, head = self._waiting[0]
             if head.out and not final:

@@ -33,7 +33,7 @@ MEANINGS: dict[str, str] = {c["name"]: c["meaning"] for c in _ALL if c["table"] 
 
 
 def filled(given: Mapping[str, npt.ArrayLike]) -> Columns:
-    """Return all columns: those in `given`, converted to their types, and defaults for the others. Raise
+    """Return a batch's columns: those in `given`, converted to their types, and defaults for others. Raise
     ValueError if a column is unknown, differs in length, or is missing without a default."""
     types = COLUMNS | {name: kind for name, kind in OPTIONAL.items() if name in given}
     if unknown := given.keys() - types.keys():

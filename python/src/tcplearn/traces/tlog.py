@@ -45,7 +45,8 @@ Records = npt.NDArray[np.void]
 
 @dataclass
 class Connection:
-    """A connection of a log. `open`, `close` or `startup` is None if the log has no such record."""
+    """The records of one connection in a kernel log. `open`, `startup` and `close` are the records of its
+    opening, of the end of its handshake and of its closing; each is None if the log has no such record."""
 
     id: int
     acks: Records
@@ -64,8 +65,8 @@ class Connection:
 
     @property
     def spec(self) -> str:
-        """Return the estimator as written in the sysctl, such as "conformal:miss=0.001"; in older logs, its
-        name."""
+        """Return the estimator as written in the sysctl, such as "conformal:miss=0.001"; in older logs,
+        its name without parameters."""
         spec = self.open["spec"].decode("ascii", "replace") if self.open is not None else ""
         return spec or self.estimator
 

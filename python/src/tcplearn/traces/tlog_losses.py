@@ -28,8 +28,8 @@ class Compared:
 
 def compare(c: Connection, spec: str) -> Compared:
     """Compare the logged decisions of connection `c`'s loss classifier with those of the C library's
-    classifier `spec` in fixed point. These are computed twice: from the logged ACKs and changes of state, and
-    from the logged features."""
+    classifier `spec` in fixed point. The library's are computed twice: from the logged ACKs and changes of
+    the sender's state, and from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
@@ -67,7 +67,7 @@ def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
 def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
     """Pass a logged change of the sender's state (such as the end of a recovery) to the loss classifier. Only
     `decided`, the decision that began the recovery, has the number of segments in flight. If a recovery began
-    without a decision (ECN), the classifier `history` may differ from the kernel."""
+    without a decision (ECN), the results of the classifier `history` may differ from the kernel's."""
     at = (record["time_us"], record["cwnd"], record["change"], record["cause"])
     if record["change"] == _BEGUN and decided.get("record") == record["record"] - 1:
         core.change(*at, decided["flight_segments"], decided["ssthresh"])

@@ -8,8 +8,9 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Return the number of logged events of connection `c` to which the C library's resend policy `spec`, in
-    fixed point, answers differently: with another wait, or in whether a tail loss probe ends the wait."""
+    """Return how many logged events (segments sent, timeouts, ACKs) of connection `c` the C library's resend
+    policy `spec`, in fixed point, answers differently from the kernel: with another wait, or in whether a
+    tail loss probe ends the wait."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

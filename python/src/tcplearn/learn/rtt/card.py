@@ -29,7 +29,7 @@ def printed(coefficients: Coefficients, mape: float) -> str:
 def bursts_table(result: Result) -> Table:
     out = Table(
         headed("mean of a burst by", "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)),
-        title="The paper's task: the mean RTT of a burst from its least and largest, destinations held out",
+        title="Task of baddam2018: the mean RTT of a burst from its least and largest, destinations held out",
     )
     return _errors(out, result.bursts)
 
@@ -93,20 +93,21 @@ def _lines(result: Result, command: str) -> Iterator[str]:
     yield f"Made by `{command}`.\n"
     yield "## Data\n"
     yield (
-        f"{table.read} rows, {len(table)} with an RTT, of {len(table.destinations)} destinations; "
-        f"{len(result.usable)} have hops and TTL. {len(result.rows)} handshakes, {len(result.of_first())} "
-        f"of them the first with their destination. {options.folds} folds by destination: no model is "
-        "tested on destinations with which it was trained. The history of a handshake has the earlier "
-        "handshakes with its destination and with others in the prefix. The intervals are from a bootstrap "
-        "over destinations.\n"
+        f"The files have {table.read} rows, {len(table)} with an RTT, of {len(table.destinations)} "
+        f"destinations; {len(result.usable)} rows have hops and TTL. There are {len(result.rows)} "
+        f"handshakes, and {len(result.of_first())} of them are the first with their destination. The "
+        f"destinations are divided into {options.folds} folds: no model is tested on destinations with which "
+        "it was trained. The history of a handshake has the earlier handshakes with its destination and with "
+        "others in the prefix. The intervals are from a bootstrap over destinations.\n"
     )
     yield "## The paper's regression\n"
     yield (
-        f"Least squares on all rows, ms: b0, hops, min, max, ttl; MAPE on the rows that it was fitted to.\n\n"
+        "Least squares on all rows, with RTTs in ms. The coefficients are b0 and those of hops, min, max and "
+        "ttl; MAPE is on the rows to which they were fitted.\n\n"
         f"```text\n{printed(result.coefficients, result.mape)}\n```\n"
     )
     if result.coefficients.b4_ttl_ms == 0:
-        yield "TTL repeats the hops here, as every host starts at the same value: its coefficient is 0.\n"
+        yield "TTL follows from the hops here, as every host starts at the same TTL: its coefficient is 0.\n"
     yield table_of(
         ["kernel, published", "b0", "hops", "min", "max", "ttl", "MAPE, %"],
         [
@@ -118,8 +119,8 @@ def _lines(result: Result, command: str) -> Iterator[str]:
     yield ""
     yield markdown_of(bursts_table(result))
     yield (
-        "It predicts the mean of a burst from that burst's own least and largest RTT, which are known only "
-        "after the burst.\n"
+        "The regression predicts the mean RTT of a burst from that burst's own least and largest RTT, which "
+        "are known only after the burst.\n"
     )
     yield "## Before the handshake\n"
     for shown in tables(result):
@@ -138,9 +139,9 @@ def _model(result: Result) -> Iterator[str]:
     model = result.model
     yield (
         "RTO = constant + last × the last RTT + high × the high RTT (which rises at once and falls by an "
-        f"eighth), with the first row of the table that applies, within {model.floor_us / 1000:g} ms and "
-        f"{model.cap_us / 1000:g} ms; history older than {model.max_age_us / 3_600_000_000:g} h is not "
-        "used.\n"
+        "eighth). The coefficients are those of the first row of the table that applies. The RTO is at least "
+        f"{model.floor_us / 1000:g} ms and at most {model.cap_us / 1000:g} ms. RTTs older than "
+        f"{model.max_age_us / 3_600_000_000:g} h are not used.\n"
     )
     rows = []
     for step in history.KNOWN:

@@ -33,8 +33,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The RTTs known of the destination and of its prefix before each handshake, and the number of hops. An
-    RTT of 0 means that none is known. The RTTs of a prefix include those of its other destinations."""
+    """The RTTs known before each handshake, of its destination (`place_...`) and of its prefix, and the
+    number of hops. An RTT of 0 means that none is known. A prefix has the RTTs of all its destinations."""
 
     place_last_us: Floats
     place_high_us: Floats

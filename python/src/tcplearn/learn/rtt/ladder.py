@@ -98,7 +98,7 @@ def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x:
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
     """Return the weights of linear function number `number` of the model. Without `margin`, and for the
     constant, they are those of the quantile `level`. Otherwise the weights of a quantile (0.9 at most for
-    prefixes and hops, which have few rows) are multiplied so that the share `level` of RTTs is below the
+    prefixes and hops, which have few data) are multiplied so that the share `level` of RTTs is below the
     RTO."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)

@@ -76,8 +76,8 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Return predictions of each measurement's mean RTT: by coefficients fitted without its destination's
-    fold, by published coefficients, and by simple rules."""
+    """Return predictions of the mean RTT in each row of `table`: by coefficients fitted to the rows outside
+    its destination's fold, by published coefficients, and by simple rules."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)

@@ -33,7 +33,7 @@ def mape(actual: Floats, predicted: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """An RTT or RTO `value_us` for each handshake, by a predictor trained without its destination."""
+    """An RTT or RTO `value_us` for each handshake, predicted without training on its destination."""
 
     name: str
     actual_us: Floats
@@ -139,14 +139,15 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Return the RTO that Linux computes from a destination's stored RTT, and uses after handshakes only."""
+    """Return the RTO that Linux computes from a destination's cached RTT. Linux uses it only after the
+    handshake."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
 
 def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> Iterator[Guess]:
-    """Yield the RTTs for `rows` by each predictor. Without an earlier RTT of the destination, predictors that
-    do not learn use the median RTT of other destinations."""
+    """Yield the RTTs that each predictor gives for the handshakes `rows`. If no earlier RTT of a destination
+    is known, predictors that do not learn use the median RTT of other destinations."""
     constant = held_out(rows, folds, _constant(rows, 0.5))
 
     def ours(train: Ints) -> Floats:
