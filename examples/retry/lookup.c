@@ -131,7 +131,7 @@ static void run(struct client *c, const char *name, const struct tl_retry_settin
 			ask(c, (uint32_t)again.id, again.copy);
 	}
 	qsort(c->took_us, c->queries, sizeof(c->took_us[0]), by_length);
-	printf("%u answers, %u resends, %u of them needless; median %.1f ms, p99 %.1f ms: %s\n", c->answered,
+	printf("%u answers, %u resends, %u of them spurious; median %.1f ms, p99 %.1f ms: %s\n", c->answered,
 	       (unsigned)c->timer.counts.resends, (unsigned)c->timer.counts.needless,
 	       (double)c->took_us[c->queries / 2] / 1e3, (double)c->took_us[c->queries * 99 / 100] / 1e3,
 	       name);

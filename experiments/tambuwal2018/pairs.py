@@ -53,9 +53,9 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns how many pairs of runs it would take until the upper end of the ratio's interval is at the
-    criterion's limit, if both startup policies were equally good. `above` and `below` are their values in the
-    pairs so far."""
+    """Returns how many pairs of runs of two equally good startup policies it takes to show that one is not
+    worse than the other by more than BAR_WORSE %. `above` and `below` have a metric of each policy in the
+    pairs so far, from which the spread of its ratio is taken."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)

@@ -52,8 +52,9 @@ class PlacesGuard:
         ]
 
     def keep_on(self, now_s: float, stops: Sequence[KeptStop], judged: Mapping[bytes, Counts]) -> None:
-        """Continue from `stops`, the result of kept() before a restart, and from `judged`, the results of
-        judged(). If the clock was set back, no prefix is stopped for longer than the longest stop."""
+        """After a restart, give no RTO floors to the destination prefixes in `stops`, a result of kept().
+        `judged` has results of judged() by prefix. If the clock was set back, a prefix gets floors again
+        after the longest time for which one is without."""
         for stop in stops[:_MOST]:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
