@@ -194,7 +194,7 @@ def test_an_estimator_is_shown_by_its_name(engine: stub.Engine, capsys: pytest.C
         ("algorithms estimator jacobsen", "no algorithm is called 'jacobsen'; did you mean jacobson"),
         ("algorithms zzz", "`tcplearn algorithms` lists them"),
         ("first-rto load --model x", "see `tcplearn first-rto --help`"),
-        ("algorithms kinds of", "no kind of algorithm is called 'kinds'; they are estimator, loss,"),
+        ("algorithms kinds of", "no kind of algorithm is called 'kinds'; the kinds are estimator, loss,"),
         ("algorithms los mlp", "no kind of algorithm is called 'los'; did you mean loss?"),
         ("algorithms loss mlp veno", "(veno); see `tcplearn algorithms --help`"),
         ("algorithms jacobsen", "no kind and no algorithm is called 'jacobsen'; did you mean jacobson"),
