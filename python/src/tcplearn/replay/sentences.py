@@ -143,8 +143,8 @@ def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
         which = "as soon as"
     losses = "loss" if count == 1 else f"{count:,} losses"
     actual = lead["loss_detect_actual_ms"]
-    own = "" if actual is None else f"; the capture's sender took {_ms(actual)}"
-    return [f"A sender with this RTO notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
+    own = "" if actual is None else f"; the sender took {_ms(actual)}"
+    return [f"This RTO notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
 
 
 def _refused(verdict: Verdict) -> list[str]:
