@@ -17,7 +17,7 @@ Json = dict[str, Any]
 #: The startups in figure 9 (loss over time): the standard, and IW 3 with ssthresh 16 after a lost SYN-ACK.
 OVER_TIME = (STANDARD, "tsl/3-16")
 BARS = "bars are 95 % intervals"
-PAPER = "a grey line or band is the number or range that the paper prints"
+PAPER = "a grey line or band is the number or range that tambuwal2018 prints"
 #: The file of a figure, its title, the title of its axis, the measure, and where the paper prints it.
 BY_LOAD = (
     ("figure-07.svg", "Figure 7: mean response times after a lost SYN-ACK", "RTTs", "mean_rtts", ""),
@@ -65,7 +65,7 @@ def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
             if one.row.measure == "peak_loss_percent"
             and (one.row.level, one.row.startup) == (cell.level, cell.startup)
         ]
-        title = "Figure 9: loss share of each second of the first run or part; dashed: largest in the paper"
+        title = "Figure 9: loss share of each second of the first run or part; dashed: tambuwal2018's largest"
         yield "figure-09.svg", title, _seconds(over_time, peaks)
 
 

@@ -79,7 +79,7 @@ def _of_connections(cells: Sequence[Cell], paper: Iterator[Json]) -> Iterator[tu
     yield (
         "figure-04-06-ccdf.svg",
         "Figures 4 and 6, right: share of response times above x, for objects of 1 to 50 KB; "
-        "numbers of the paper: cross (standard), diamond (TSL)",
+        "tambuwal2018's numbers: cross (standard), diamond (TSL)",
         _ccdf(_ccdf_rows(cells, lambda c: c.rtts if is_short(c) else None), "RTTs", paper=list(paper)),
     )
     yield (
