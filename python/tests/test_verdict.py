@@ -141,7 +141,7 @@ def test_losses_say_how_much_sooner() -> None:
         return next(line for line in sentences.of(decided(*rows)) if "notices" in line)
 
     assert noticed(120, 320) == (
-        "This RTO notices the 3 losses after 120 ms, 200 ms sooner than Linux; the sender took 119 ms."
+        "It notices the 3 losses after 120 ms, 200 ms sooner than Linux; the sender took 119 ms."
     )
     assert "after 119 ms, as soon as Linux" in noticed(119, 119)
     assert "after 150 ms, 30.0 ms later than Linux" in noticed(150, 120)

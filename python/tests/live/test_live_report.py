@@ -123,7 +123,7 @@ def test_the_page_has_what_the_screen_has(tmp_path: Path) -> None:
     session["guard"] = {"share": 0.5, "places": [], "journal": [{"at_s": 1.0, "text": "it began"}]}
     page.write([session], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert "ms with the kernel's timer" in text and "it began" in text and "<b>host" not in text
+    assert "ms with the kernel" in text and "it began" in text and "<b>host" not in text
 
 
 def test_the_interval_is_wider_than_one_that_is_looked_at_once() -> None:

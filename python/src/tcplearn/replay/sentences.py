@@ -144,7 +144,7 @@ def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
     losses = "loss" if count == 1 else f"{count:,} losses"
     actual = lead["loss_detect_actual_ms"]
     own = "" if actual is None else f"; the sender took {_ms(actual)}"
-    return [f"This RTO notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
+    return [f"It notices the {losses} after {_ms(after)}, {which} {_named(first)}{own}."]
 
 
 def _refused(verdict: Verdict) -> list[str]:
