@@ -16,6 +16,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python" / "tests"))
 
+from ablation_bursts import disturbed, heavy, run  # noqa: E402
 from ablation_variants import EXPERTS, FIRST, TIMERS, TRACKING, Params  # noqa: E402
 from trace_series import Series, read  # noqa: E402
 
@@ -27,13 +28,6 @@ ROWS = 2000
 FLIGHT_ROWS = 20_000  # 400 flights of fifty packets
 STEPS = 300  # series with an RTT step, for each noise distribution and direction of the step
 EXPECTED = 20  # a miss rate is judged only on a series with at least this expected number of misses
-
-
-def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return predicted RTTs and RTOs of estimator `name` in us, before each RTT of `y` but the first."""
-    now = np.cumsum(y)
-    rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
-    return rtt[1:], rto[1:]
 
 
 def loss(y: Rtts, name: str, params: Params) -> float:
@@ -187,35 +181,6 @@ def at_send(window: int) -> Iterator[str]:
         out.append([e / min(errors[2:]) for e in errors[:2]])
     for ratios in zip(*out, strict=True):
         yield from (f"{mean(ratios):.3f}", f"{max(ratios):.3f}")
-
-
-def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield means over 200 series with a burst, in which up to `most` RTTs are multiplied by a factor from
-    `low` to `high`: the RTOs of `conformal` and `jacobson` after the burst, and that of `conformal` 200
-    samples later, each divided by that before the burst; and the share of RTTs after the burst above
-    `conformal`'s RTO, divided by the chosen 1 %."""
-    out = []
-    for seed in range(200):
-        r = np.random.default_rng([seed, most])
-        y, n = 50_000 * (1 + 0.05 * np.abs(r.standard_normal(4000))), int(r.integers(1, most + 1))
-        y[2000 : 2000 + n] *= r.uniform(low, high)
-        whole = np.round(y).astype(np.int64)
-        rtos = [run(name, whole, {})[1] for name in ("conformal", "jacobson")]
-        near, far = slice(2000 + n + 8, 2000 + n + 50), slice(2000 + n + 200, 2000 + n + 300)
-        before = [np.median(rto[1500:1990]) for rto in rtos]
-        after = [np.median(rto[near]) / b for rto, b in zip(rtos, before, strict=True)]
-        missed = whole[1:] > rtos[0]
-        rate = missed[2000 + n :].mean() / 0.01
-        out.append([*after, np.median(rtos[0][far]) / before[0], rate])
-    yield from (f"{v:.2f}" for v in np.mean(out, axis=0))
-
-
-def heavy(tail: float) -> Iterator[str]:
-    r = np.random.default_rng([5, int(10 * tail)])
-    y = np.round(50_000 * (1 + 0.1 * r.pareto(tail, 100_000))).astype(np.int64)
-    ours, rfc = (run(name, y, {})[1] for name in ("conformal", "jacobson"))
-    yield from (f"{100 * (y[1:] > rto).mean():.2f}" for rto in (ours, rfc))
-    yield f"{np.maximum(ours - y[1:], 0).mean() / np.maximum(rfc - y[1:], 0).mean():.2f}"
 
 
 def table(head: str, rows: Iterable[Iterable[str]]) -> str:
