@@ -223,9 +223,9 @@ class SeedsCell(Cell):
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
         return self._drawn if half is None else self._drawn[:, half::2]
 
-    def over_stock(self, timer: str, above: str, below: str = "") -> tuple[Drawn, Drawn]:
-        """Returns the sum of the field `above` of `Timer` divided by the sum of its field `below`, for
-        `timer` and for Linux's own timer (`stock`), each with bootstrap samples."""
+    def over_stock(self, timer: str, above: str, below: str) -> tuple[Drawn, Drawn]:
+        """Returns two ratios with bootstrap samples, of `timer` and of Linux's own timer (`stock`): the sum
+        over the runs of the field `above` of `Timer`, divided by that of the field `below`."""
         out = []
         for name in (timer, STOCK):
             top, bottom = (getattr(self.timers[name], part) for part in (above, below))

@@ -61,7 +61,8 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Return the options as arguments of the class replay.Options or suite.Options. Raise UserError."""
+        """Return the options as arguments of the classes replay.Options and suite.Options. Raise UserError if
+        the value of an option is invalid."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
