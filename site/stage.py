@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 _LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)")
 _README, _INDEX = Path("README.md"), Path("index.md")  # the site's first page stands for the repository's
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+# the line of a paragraph before the first item of a list; the site needs an empty line between them
+_BEFORE_LIST = re.compile(r"^(?![-*] |\d+\. |[ |>#\0]).+\n(?=(?:[-*]|1\.) )", re.MULTILINE)
 
 
 def tracked() -> set[Path]:
@@ -37,6 +39,16 @@ def listing(folder: Path, files: set[Path]) -> str:
     return f"# {folder}\n\n" + "\n".join(lines) + "\n"
 
 
+def lists_apart(text: str) -> str:
+    """Return the page `text` with an empty line between a paragraph and a list that follows it."""
+    kept = _CODE.sub(lambda found: "\0" * len(found[0]), text)
+    out, at = [], 0
+    for found in _BEFORE_LIST.finditer(kept):
+        out.append(text[at : found.end()])
+        at = found.end()
+    return "\n".join([*out, text[at:]])
+
+
 class Stage:
     def __init__(self, out: Path) -> None:
         self._out, self._files = out, tracked()
@@ -55,7 +67,9 @@ class Stage:
         self.write(file, (ROOT / file).read_text())
 
     def write(self, page: Path, text: str) -> None:
-        """Write `text` as the page `page`. Links to a folder are changed to links to its README.md."""
+        """Write `text` as the page `page`. Links to a folder are changed to links to its README.md, and a
+        list after a paragraph gets an empty line before it."""
+        text = lists_apart(text)
         kept = _CODE.sub(lambda found: "\0" * len(found[0]), text)
         out, at = [], 0
         for found in _LINK.finditer(kept):

@@ -38,7 +38,7 @@ startups = ["stock", "tsl/3-16"]
     [
         ('"syn"', '"ack"', r"handshakes\.lose: should be 'syn' or 'syn-ack'"),
         ("nth = 2", "nth = 0", r"handshakes\.nth: should be greater than or equal to 1"),
-        ("count = 3", "percent = 5", r"handshakes\.percent chooses among pages"),
+        ("count = 3", "percent = 5", r"handshakes\.percent below 100 is for pages"),
         ("count = 3", "percent = 0", r"handshakes\.percent: should be greater than 0"),
         ('bytes = "1kB"', "pages = { sizes = [1] }", r"pages: by nginx, not send"),
         ('bytes = "1kB"', 'by = "nginx"\npages = { sizes = [] }', r"pages\.sizes: "),

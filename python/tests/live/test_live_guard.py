@@ -10,9 +10,10 @@ import random
 import guard_trial
 import pytest
 
-from tcplearn.live.arms import CONTROL, OURS, WHOLE, name_of
+from tcplearn.live.arms import CONTROL, OURS, WHOLE, Place, name_of
 from tcplearn.live.epochs import Epochs
 from tcplearn.live.guard import RISK, Guard, Plan
+from tcplearn.live.places_guard import PlacesGuard
 from tcplearn.live.sequential import log_harm, log_more, log_rate, rate_limits
 from tcplearn.live.simulated import Fleet, Path, count, guarded, key_of
 
@@ -157,6 +158,33 @@ def test_a_place_with_harm_is_stock_and_the_others_go_on() -> None:
     assert f"{name_of(key_of(0))} gets no learned floors" in " ".join(_texts(guard))
     ours = fleet.seen.places[key_of(0)].ours
     assert ours["spurious"] < 10 and ours["rounds"] < 600
+
+
+SIDE = dict.fromkeys(("connections", "rounds", "resent", "needed", "spurious", "wait"), 0)
+
+
+def _place(rounds: int, spurious: int) -> Place:
+    """Return a place (destination prefix) with these counts of connections with learned floors."""
+    return Place(SIDE, SIDE | {"rounds": rounds, "spurious": spurious})
+
+
+def test_a_place_that_the_program_forgot_is_judged_anew() -> None:
+    """Test that a prefix whose counts begin again after a stop, because the BPF program's map was full, is
+    not stopped for counts that are below those of before."""
+    places, key = PlacesGuard(), key_of(0)
+    assert list(places.look(0.0, {key: _place(300, 12)}, 0.0)) and key in places.stopped(0.0)
+    assert not list(places.look(60.0, {key: _place(300, 12)}, 0.0))
+    assert not list(places.look(200_000.0, {key: _place(40, 0)}, 0.0)) and not places.stopped(200_000.0)
+
+
+def test_one_spurious_retransmission_stops_a_place_only_where_many_places_were_harmed() -> None:
+    def stopped(harmed: int) -> int:
+        guard = PlacesGuard()
+        places = {key_of(n): _place(100, 5 if n < harmed else 0) for n in range(100)}
+        assert len(list(guard.look(0.0, places, 0.0))) == harmed
+        return len(list(guard.look(1.0, places | {key_of(500): _place(20, 1)}, 0.0)))
+
+    assert [stopped(harmed) for harmed in (0, 2, 15)] == [0, 0, 1]
 
 
 def test_an_element_that_is_used_again_keeps_what_it_had() -> None:

@@ -83,7 +83,8 @@ class Guard:
         self._attempts, self._tests = 1, 0
         self._since_s = now_s
         self._places_before: dict[bytes, Counts] = {}  # what ours had there when this epoch began
-        self._climb, self._climb_places = none(), self._places_before  # likewise, when this climb began
+        # likewise, of all connections and by place, when the first step since harm or a doubt began
+        self._before_ramp, self._places_before_ramp = none(), self._places_before
         self._cleared: Counts | None = None  # what ours had when doubts were last cleared
         self.begun_s = now_s  # when the evidence began
         self._kept_places: dict[bytes, Place] = {}  # what places had before the program was loaded
@@ -138,9 +139,9 @@ class Guard:
             tests=self._tests,
             epoch=ShareCounts(share=self.share, arms=self.epochs.now(seen.arms)),
             older=[ShareCounts(share=share, arms=had) for share, had in sorted(by_share.items())],
-            climb=self._climb,
+            before_ramp=self._before_ramp,
             cleared=self._cleared,
-            places=kept_places(seen.places, self._places_before, self._climb_places, self.places),
+            places=kept_places(seen.places, self._places_before, self._places_before_ramp, self.places),
             stops=self.places.kept(now_s),
             journal=[KeptEntry(at_s=entry.at_s, text=entry.text) for entry in self.journal],
         )
@@ -159,7 +160,7 @@ class Guard:
             step = None if step is None and now_s < self.again_at_s else 0
             self._enter(now_s, seen, step, f"the counts until {_clock(kept.saved_s)} are no longer used")
             return
-        had, before, climb, judged = places_of(kept.places)
+        had, before, before_ramp, judged = places_of(kept.places)
         self.places.keep_on(now_s, kept.stops, judged)
         self._kept_places, self.begun_s = had, kept.begun_s
         self._attempts, self._tests = kept.attempts, kept.tests
@@ -172,7 +173,7 @@ class Guard:
         if self._share_at(step) == kept.epoch.share:
             self._enter(now_s, seen, step, why, kept.epoch.arms)
             self._places_before, self._cleared = before, kept.cleared
-            self._climb, self._climb_places = kept.climb, climb
+            self._before_ramp, self._places_before_ramp = kept.before_ramp, before_ramp
         else:
             self.epochs.add_older(kept.epoch.share, kept.epoch.arms)
             self._enter(now_s, self._since_kept(seen), step, why)
@@ -249,14 +250,14 @@ class Guard:
         if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
             return
         most = EXCLUDED * WHOLE / self._shares[step + 1]
-        now = self.epochs.now(seen.arms)
-        ours = self._without_stopped(now_s, now[OURS], seen, self._places_before)
-        climbed = minus(self._with_floors(seen), self._climb)
-        climbed = self._without_stopped(now_s, climbed, seen, self._climb_places)
+        control, ours = (self.epochs.now(seen.arms)[arm] for arm in (CONTROL, OURS))
+        here = self._without_stopped(now_s, ours, seen, self._places_before)
+        ramp = minus(self._with_floors(seen), self._before_ramp)
+        ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
         # Rounds of several steps are not compared with the control group's, as paths may have changed between
         # the steps: then all spurious retransmissions count, as if stock had none.
-        more = min(excess(now[CONTROL], ours), _limits(climbed, climbed["rounds_lowered"])[1])
-        if climbed["connections"] >= LEAST_CONNECTIONS and more < most:
+        more = min(excess(control, here), _limits(ramp, ramp["rounds_lowered"])[1])
+        if ours["connections"] >= LEAST_CONNECTIONS and more < most:
             why = (
                 f"it is excluded that floors add more than {1000 * most:.0f} spurious retransmissions "
                 "in 1,000 rounds"
@@ -270,16 +271,17 @@ class Guard:
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return the counts `ours` of connections with RTO floors, less those of the destination prefixes to
-        which the guard now gives no floors, because they get none in the next step. `before` has the counts
-        of each prefix when the counting of `ours` began."""
+        """Return the counts `ours` of connections with RTO floors, less those of the destination prefixes
+        that were stopped by their own counts alone, because they get no floors in the next step. `before` has
+        the counts of each prefix when the counting of `ours` began."""
         out = dict(ours)
-        for key in self.places.stopped(now_s):
+        for key, stop in self.places.stopped(now_s).items():
             had, place = before.get(key), seen.places.get(key)
-            if place:
-                for name in ("rounds", "spurious"):
-                    out[name] -= place.ours[name] - (had[name] if had else 0)
-                out["rounds_lowered"] = min(out["rounds_lowered"], out["rounds"])
+            if place and stop.is_sure:
+                rounds = place.ours["rounds"] - (had["rounds"] if had else 0)
+                out["rounds"] -= rounds
+                out["rounds_lowered"] -= rounds  # how many of them had a lowered floor is not known by place
+                out["spurious"] -= place.ours["spurious"] - (had["spurious"] if had else 0)
         out = {name: max(0, count) for name, count in out.items()}
         if ours["spurious"]:  # the squares are not known by place
             out["spurious_square"] = ours["spurious_square"] * out["spurious"] // ours["spurious"]
@@ -301,7 +303,7 @@ class Guard:
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
         if not is_forward:
-            self._climb, self._climb_places = self._with_floors(seen), self._places_before
+            self._before_ramp, self._places_before_ramp = self._with_floors(seen), self._places_before
         if share:
             self._tests = max(1, self._tests + (had is None))
         self.step, self._since_s, self._cleared = step, now_s, None

@@ -55,7 +55,7 @@ class KeptPlace(_Part):
     stock: SideCounts
     ours: SideCounts
     epoch: SideCounts | None  # what ours had when the epoch began
-    climb: SideCounts | None  # likewise, when the steps to the present one began
+    before_ramp: SideCounts | None  # likewise, when the first step since harm or a doubt began
     judged: SideCounts | None  # what ours had when the place was last judged
 
 
@@ -66,7 +66,7 @@ class KeptStop(_Part):
     until_s: Seconds
     times: Number
     why: Text
-    is_sure: bool = True  # by its own counts alone, not only by those and the other places'
+    is_sure: bool  # stopped by its own counts alone
 
 
 class KeptEntry(_Part):
@@ -93,7 +93,7 @@ class State(_Part):
     tests: Annotated[int, Field(ge=0, le=10**9)]
     epoch: ShareCounts
     older: list[ShareCounts]
-    climb: ArmCounts  # of connections with floors, when the steps to the present one began
+    before_ramp: ArmCounts  # of connections with floors, when the first step since harm or a doubt began
     cleared: ArmCounts | None
     places: Annotated[list[KeptPlace], Field(max_length=MOST_PLACES)]
     stops: Annotated[list[KeptStop], Field(max_length=MOST_PLACES)]

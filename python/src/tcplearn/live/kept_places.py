@@ -17,13 +17,13 @@ ByPlace = dict[bytes, Counts]
 def kept_places(
     places: Mapping[bytes, Place],
     before: Mapping[bytes, Counts],
-    climb: Mapping[bytes, Counts],
+    before_ramp: Mapping[bytes, Counts],
     guard: PlacesGuard,
 ) -> list[KeptPlace]:
     """Return the destination prefixes (places) to store, with their counts. `places` has all counts of each
     place. The others have those of its connections with RTO floors: `before` when the current epoch began,
-    `climb` when the first step since harm or a doubt began, and `guard` at the end of the place's last stop
-    (a time without floors)."""
+    `before_ramp` when the first step since harm or a doubt began, and `guard` at the end of the place's last
+    stop (a time without floors)."""
     found = [(key, place) for key, place in places.items() if place.ours["rounds"] or guard.judged(key)]
     found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
     return [
@@ -32,7 +32,7 @@ def kept_places(
             stock=place.stock,
             ours=place.ours,
             epoch=before.get(key),
-            climb=climb.get(key),
+            before_ramp=before_ramp.get(key),
             judged=guard.judged(key),
         )
         for key, place in found[:MOST_PLACES]
@@ -47,5 +47,5 @@ def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, B
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}
     judged = {key: place.judged for key, place in by_key if place.judged}
-    climb = {key: place.climb for key, place in by_key if place.climb}
-    return had, before, climb, judged
+    before_ramp = {key: place.before_ramp for key, place in by_key if place.before_ramp}
+    return had, before, before_ramp, judged

@@ -16,12 +16,13 @@ from .guard_state import MOST_PLACES, KeptStop
 from .sequential import log_rate
 
 TOLERATED = 0.0005  # more spurious retransmissions in a round than the place has under stock
-ENOUGH = 20.0  # the e-value that stops a place by itself
-ODDS = 1 / 3  # of harm, that stop a place too, weighted with the share of places that were found harmful
-_MOST_SHARE = 0.2  # of harmful places: many at once lower what stops a place no further
-_JUDGED_ROUNDS = 30  # of a place with learned floors, from which on it counts among those not found harmful
+ENOUGH = 20.0  # the e-value from which a place is stopped by its own counts alone
+ODDS = 1 / 3  # the posterior odds of harm from which a place is stopped too
+_MOST_SHARE = 0.2  # upper limit of the prior probability of harm
+_JUDGED_ROUNDS = 30  # with learned floors, after which a place counts fully among those that may be harmed
 _POOLED_ROUNDS = 100  # of all stock connections, which the place's own are added to
 _MOST = 1024  # places that the program can hold
+_MOST_UNSURE = _MOST // 2  # places that may be stopped without being sure of harm
 _AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # doubled each time: a place is seldom worth another trial
 
 
@@ -30,7 +31,7 @@ class Stopped:
     until_s: float
     times: int  # so far
     why: str
-    is_sure: bool = True  # stopped by its own counts alone
+    is_sure: bool  # stopped by its own counts alone
 
 
 class PlacesGuard:
@@ -75,20 +76,32 @@ class PlacesGuard:
             if key in held:
                 self._before[key] = place.ours
                 continue
-            ours = minus(place.ours, self._before[key]) if key in self._before else place.ours
+            ours = self._since_stop(key, place.ours)
             evidence = self._evidence(ours, place.stock, pooled)
-            if ours["spurious"] and len(held) < _MOST and evidence >= log(enough):
-                held[key] = self._stop(now_s, key, ours, evidence >= log(ENOUGH))
+            is_sure = evidence >= log(ENOUGH)
+            most = _MOST if is_sure else _MOST_UNSURE
+            if ours["spurious"] and evidence >= log(enough) and len(held) < most:
+                held[key] = self._stop(now_s, key, ours, is_sure)
                 yield f"{name_of(key)} gets no learned floors: {held[key].why}"
+
+    def _since_stop(self, key: bytes, ours: Counts) -> Counts:
+        """Return the counts `ours` of a prefix less those at the end of its last stop. If the BPF program has
+        forgotten the prefix since then, its counts began anew, and nothing is subtracted."""
+        before = self._before.get(key)
+        if not before:
+            return ours
+        if any(ours[name] < had for name, had in before.items()):
+            del self._before[key]
+            return ours
+        return minus(ours, before)
 
     @staticmethod
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
-        """Return the e-value from which on a destination prefix is stopped: ENOUGH or, if less, that which
-        means odds of ODDS for harm by Bayes' rule, with the share of prefixes that were stopped by their own
-        counts alone as the prior."""
-        sure = sum(place.is_sure for place in held.values())
-        judged = sum(place.ours["rounds"] >= _JUDGED_ROUNDS for place in places.values())
-        share = min((sure + 0.5) / (judged + 10), _MOST_SHARE)
+        """Return the e-value that stops a prefix. By Bayes' rule, floors harm a prefix with this e-value with
+        odds of ODDS; the prior is the share of prefixes that were stopped by their own counts alone."""
+        sure = sum(key in places for key, stop in held.items() if stop.is_sure)
+        judged = sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())
+        share = min((sure + 0.25) / (judged + 10), _MOST_SHARE)
         return min(ENOUGH, ODDS * (1 - share) / share)
 
     @staticmethod
