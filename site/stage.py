@@ -39,11 +39,15 @@ def listing(folder: Path, files: set[Path]) -> str:
     return f"# {folder}\n\n" + "\n".join(lines) + "\n"
 
 
+def without_code(text: str) -> str:
+    """Return the page `text` with a zero character for each character of its code blocks."""
+    return _CODE.sub(lambda found: "\0" * len(found[0]), text)
+
+
 def lists_apart(text: str) -> str:
     """Return the page `text` with an empty line between a paragraph and a list that follows it."""
-    kept = _CODE.sub(lambda found: "\0" * len(found[0]), text)
     out, at = [], 0
-    for found in _BEFORE_LIST.finditer(kept):
+    for found in _BEFORE_LIST.finditer(without_code(text)):
         out.append(text[at : found.end()])
         at = found.end()
     return "\n".join([*out, text[at:]])
@@ -70,9 +74,8 @@ class Stage:
         """Write `text` as the page `page`. Links to a folder are changed to links to its README.md, and a
         list after a paragraph gets an empty line before it."""
         text = lists_apart(text)
-        kept = _CODE.sub(lambda found: "\0" * len(found[0]), text)
         out, at = [], 0
-        for found in _LINK.finditer(kept):
+        for found in _LINK.finditer(without_code(text)):
             target = Path(os.path.normpath(page.parent / found[1]))
             if target in self._folders:
                 target = self._first_page(target)

@@ -77,10 +77,11 @@ class PlacesGuard:
                 self._before[key] = place.ours
                 continue
             ours = self._since_stop(key, place.ours)
+            if not ours["spurious"]:
+                continue
             evidence = self._evidence(ours, place.stock, pooled)
             is_sure = evidence >= log(ENOUGH)
-            most = _MOST if is_sure else _MOST_UNSURE
-            if ours["spurious"] and evidence >= log(enough) and len(held) < most:
+            if evidence >= log(enough) and len(held) < (_MOST if is_sure else _MOST_UNSURE):
                 held[key] = self._stop(now_s, key, ours, is_sure)
                 yield f"{name_of(key)} gets no learned floors: {held[key].why}"
 
@@ -109,8 +110,6 @@ class PlacesGuard:
         """Return the logarithm of the e-value for harm at a destination prefix, from its counts with RTO
         floors (`ours`) and without (`stock`), and the rate `pooled` of spurious retransmissions in the whole
         control group."""
-        if not ours["spurious"]:
-            return 0.0
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
         rate = TOLERATED + spurious / (_POOLED_ROUNDS + stock["rounds"])
         return log_rate(ours["spurious"], ours["rounds"] * rate)
