@@ -25,8 +25,9 @@ def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
 
 @dataclass(frozen=True)
 class Forecasts:
-    """A batch of a scenario's captured runs and of forecasts: for each timer setting, one run that holds the
-    forecast from all these captures."""
+    """A batch of a scenario's runs in the lab, captured under unchanged Linux, and of the forecasts that
+    `tcplearn explain` makes from all these captures together. The forecast for each timer setting is stored
+    like a run."""
 
     file: Path
 

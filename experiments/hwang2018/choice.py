@@ -21,10 +21,11 @@ DROPS = "queue_dropped_packets"
 @dataclass(frozen=True)
 class Candidate:
     """A value of a parameter of the loss classifier `history`, and the results of senders with this value.
-    `drops` (at the queue), `rtt` (mean RTT) and `jain` (Jain's fairness index) are ratios from runs without
-    random loss. `drops` and `rtt` have four each: for a transfer alone and for one beside a competing
-    transfer, without reordering and then with it. `jain` has the two with a competing transfer. The ratios
-    are relative to NewReno, but drops with reordering to the oracle, which knows each loss's cause."""
+    `drops` (at the queue), `rtt` (mean RTT) and `jain` (Jain's fairness index) are ratios to NewReno in runs
+    without random loss. `drops` and `rtt` each have four ratios: for a transfer alone, for one beside a
+    competing transfer, and for both of these with reordering. With reordering, `drops` has ratios to the
+    oracle, which knows each loss's cause. `jain` has two: beside a competing transfer, without and with
+    reordering."""
 
     value: float
     drops: list[float]

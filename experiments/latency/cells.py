@@ -54,8 +54,9 @@ class Sample:
         return np.array([np.bincount(row, minlength=n) for row in chosen])
 
     def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Returns p99, p99.9 and the mean of the slowest 2 %, in ms, for each row of `weights`, which says
-        how often each group counts; without `weights`, for one row in which each group counts once."""
+        """Returns p99, p99.9 and the mean of the slowest 2 % of the response times, in ms: one row of three
+        numbers for each row of `weights`, which says how often each group of response times counts. Without
+        `weights`, returns a single row, for which each group counts once."""
         if weights is None:
             weights = np.ones((1, len(self.sizes)), np.int64)
         counts = weights @ self.sizes

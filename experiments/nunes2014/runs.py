@@ -101,7 +101,8 @@ class Pairs:
 
     @property
     def spread(self) -> str:
-        """Returns, as text, the ratio of `base` to `ours` with its interval."""
+        """Returns, as text, the geometric mean of the ratios in paired runs (the metric under the algorithm
+        `base` divided by that under `ours`), with its confidence interval."""
         if not (found := self.ratio):
             return "no ratio" if self.base else ""
         middle, low, high = map(ratio, found)

@@ -109,8 +109,8 @@ def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None,
 
 
 def _is_traced(stall: Stall, passed: dict[Flow, list[Packet]], place: str) -> bool:
-    """Returns whether the capture at `place` shows the stall: by a lost packet that passed there, or by later
-    data after the gap."""
+    """Returns whether the capture at `place` shows the stall (a wait of a connection). The capture shows a
+    loss if the lost packet passed `place`, or if later data passed `place` before the retransmission."""
     if stall.covered:
         return False
     if not stall.lost or stall.seen_as is None:

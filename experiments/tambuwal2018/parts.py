@@ -62,9 +62,10 @@ def thinned(values: Floats, bits: int) -> Floats:
 
 
 def links(series: Mapping[str, Floats], rate_mbps: float) -> Iterator[Link]:
-    """Yields the bottleneck's state in each part; all parts have equally many seconds. The share of lost
-    packets is the mean of the seconds' shares, weighted by the number of packets that arrived in each second.
-    This number is taken as proportional to the bytes sent and to 1 / (1 - share lost)."""
+    """Yields the bottleneck's state in each of the equally long parts of a run, from the values of each
+    second in `series`. A part's share of lost packets is the mean of its seconds' shares, weighted by the
+    number of packets that arrived in each second. This number is taken as proportional to the bytes sent and
+    to 1 / (1 - share lost)."""
     shares, mbps = (np.array_split(np.asarray(series[name], float), PARTS) for name in ("loss_share", "mbps"))
     for share, sent in zip(shares, mbps, strict=True):
         arrived = sent / np.maximum(1 - share, 1e-4)

@@ -58,7 +58,8 @@ def check_the_kernel_loads_the_module_by_its_name():
 
 def check_a_base_that_needs_more_memory_is_not_used():
     """Check that the module makes no variant of a congestion control whose `init` writes more than 64 bytes
-    of private data. Here this is a copy of the module, registered as `vegas`."""
+    of private data. Such a congestion control is made by a copy of the module, which registers its own
+    variant of `reno` as `vegas`."""
     sh("rmmod tcp_vegas")
     _load_copy((b"cubic\0", b"xubic\0"), (b"vegas\0", b"xegas\0"), (b"tl-%s\0", b"vegas\0"))
     try:

@@ -59,7 +59,8 @@ def has_ipv6() -> bool:
 
 
 def variables() -> dict[str, str]:
-    """Return the environment variables that tell both commands the addresses of both ends."""
+    """Return the environment variables that tell the client's command and the server's command the IP
+    addresses of the client and the server."""
     out = {f"TCPLEARN_{end}": address for end, address in ADDRESSES.items()}
     if has_ipv6():
         out |= {f"TCPLEARN_{end}6": address for end, address in ADDRESSES6.items()}

@@ -48,7 +48,8 @@ class Result:
             yield f"the server ended with code {self.found['server_exit_code']} before the command"
 
     def record(self) -> dict[str, Any]:
-        """Return the counts, the limit of lateness and the reasons against using the run, for JSON."""
+        """Return, for JSON, the emulating process's counts, the lateness of a packet above which the run
+        cannot be used, and the reasons why this run cannot be used."""
         return {**self.found, "late_limit_us": self.late_limit_us, "unusable": self.unusable}
 
     def lines(self) -> Iterator[str]:

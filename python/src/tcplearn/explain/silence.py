@@ -67,7 +67,8 @@ def _meets(
 
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
-    """Return `requests` with the time that went to the stalls `moved` counted for the cause `path_silent`."""
+    """Return `requests`, whose columns say how long each cause held up a request, with the time of the stalls
+    `moved` taken from their earlier causes and added to the cause `path_silent`."""
     spent = held_up(requests, moved)
     columns = {name: requests[name].to_numpy().copy() for name in requests.columns if name.endswith("_ms")}
     for row, cause, ms in spent.select("request", pl.col("cause").cast(pl.String), "overlap_ms").iter_rows():

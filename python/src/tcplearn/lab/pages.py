@@ -45,7 +45,8 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return how many algorithms a scenario can compare at most: each page needs its own port."""
+        """Return how many algorithms a scenario can compare at most: each page (a fetch of a file by curl)
+        needs its own port under each algorithm."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:

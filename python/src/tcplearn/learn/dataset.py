@@ -58,7 +58,8 @@ class Dataset:
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 
     def at_most(self, rows: int, seed: int) -> Dataset:
-        """Return at most `rows` random losses of each scenario, so that long runs do not outweigh others."""
+        """Return at most `rows` losses of each scenario (a simulated network), drawn at random whatever their
+        cause, so that long runs do not outweigh others."""
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(self.group[order], kind="stable")]
         groups = self.group[order]
@@ -67,7 +68,8 @@ class Dataset:
 
 
 def read(paths: Sequence[Path]) -> Dataset:
-    """Return the losses in the files `paths`. Raise UserError if their data do not fit."""
+    """Return the losses in the files `paths`. Raise UserError if a file is malformed, or if a classifier
+    cannot be trained on the losses."""
     return of(frame(paths), " ".join(printable(path) for path in paths))
 
 

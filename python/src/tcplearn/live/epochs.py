@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keep, for each epoch (a time in which it does not change), the share of new connections that got RTO
-floors, and the counts of the connections that began in the epoch. The BPF program has the counts of the last
-epochs only; those of older epochs are kept here."""
+"""Keep the share of new connections that get RTO floors (learned least times that the RTO adds to SRTT) in
+each epoch, and the counts of the connections that began in the epoch. The share does not change within an
+epoch. The BPF program has the counts of the last epochs only; the counts of older epochs are kept here, added
+up by share."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ class Epochs:
         self._older: dict[int, Element] = {}  # by share
 
     def begin(self, share: int, arms: list[Element], had: Element | None = None) -> None:
-        """Begin an epoch, in which `share` / arms.WHOLE of the new connections get RTO floors. `arms` has all
-        counts of the BPF program so far, `had` those of this epoch from before the program was loaded."""
+        """Begin an epoch, in which `share` / arms.WHOLE of the new connections get RTO floors. `arms` has the
+        counts of the BPF program so far. If the epoch continues one from before a restart, which loads the
+        program anew, `had` has the counts of that epoch until then."""
         self.number += 1
         self.share = share
         at = self.number % EPOCHS
@@ -32,8 +34,8 @@ class Epochs:
         self._before[at] = [minus(arm, had[i]) if had else dict(arm) for i, arm in enumerate(arms[at])]
 
     def add_older(self, share: int, had: Element) -> None:
-        """Add the counts `had` of connections that began, before the BPF program was loaded, while `share` /
-        arms.WHOLE of the new connections got RTO floors."""
+        """Add the counts `had` of connections from an earlier epoch, in which `share` / arms.WHOLE of the new
+        connections got RTO floors. The BPF program no longer has these counts."""
         self._older[share] = together(self._older[share], had) if share in self._older else had
 
     def now(self, arms: list[Element]) -> Element:

@@ -271,8 +271,9 @@ class Guard:
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return the counts `ours` of connections with RTO floors, less those of the destination prefixes
-        that were stopped by their own counts alone, because they get no floors in the next step. `before` has
+        """Return the counts `ours` of connections with RTO floors, less those to destination prefixes that
+        are stopped (new connections get no floors for a time) because their own counts alone show harm. The
+        next step, a larger share of connections with floors, gives these prefixes none either. `before` has
         the counts of each prefix when the counting of `ours` began."""
         out = dict(ours)
         for key, stop in self.places.stopped(now_s).items():

@@ -20,10 +20,11 @@ def kept_places(
     before_ramp: Mapping[bytes, Counts],
     guard: PlacesGuard,
 ) -> list[KeptPlace]:
-    """Return the destination prefixes (places) to store, with their counts. `places` has all counts of each
-    place. The others have those of its connections with RTO floors: `before` when the current epoch began,
-    `before_ramp` when the first step since harm or a doubt began, and `guard` at the end of the place's last
-    stop (a time without floors)."""
+    """Return the destination prefixes (places) to store. `places` has the counts of all their connections.
+    The other arguments have earlier counts of connections with RTO floors: `before` when the current epoch
+    began (an epoch has one share of new connections with floors), `before_ramp` when this share last began to
+    rise in steps, and `guard` at the end of the prefix's last stop (a time in which its new connections get
+    no floors)."""
     found = [(key, place) for key, place in places.items() if place.ours["rounds"] or guard.judged(key)]
     found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
     return [
@@ -40,9 +41,10 @@ def kept_places(
 
 
 def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
-    """Return, each by destination prefix, the counts of all connections; and those of connections with RTO
-    floors when the current epoch began, when the first step since harm or a doubt began, and at the end of
-    the prefix's last stop (a time without floors)."""
+    """Return four tables by destination prefix: the counts of all connections, and three earlier counts of
+    the connections with RTO floors. These are from when the current epoch began (an epoch has one share of
+    new connections with floors), from when this share last began to rise in steps, and from the end of the
+    prefix's last stop (a time in which its new connections get no floors)."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}

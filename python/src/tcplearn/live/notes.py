@@ -54,7 +54,8 @@ class Note:
         self.guarded.unlink(missing_ok=True)
 
     def read(self) -> dict[str, object]:
-        """Return the note and the counts so far of the BPF program that it is about, for JSON."""
+        """Return, for JSON, the contents of this note (which process holds the BPF program at which cgroup),
+        the program's counts so far, and the guard's state."""
         with map_of(self.maps["counts"]) as counted:
             counts = counts_of(counted)
         with map_of(self.maps["hosts"]) as hosts, map_of(self.maps["places"]) as places:

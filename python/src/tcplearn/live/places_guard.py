@@ -53,17 +53,18 @@ class PlacesGuard:
         ]
 
     def keep_on(self, now_s: float, stops: Sequence[KeptStop], judged: Mapping[bytes, Counts]) -> None:
-        """After a restart, give no RTO floors to the destination prefixes in `stops`, a result of kept().
-        `judged` has results of judged() by prefix. If the clock was set back, a prefix gets floors again
-        after the longest time for which one is without."""
+        """After a restart, continue the stops (times without RTO floors) of destination prefixes in `stops`,
+        a result of kept(). `judged` has the results of judged() by prefix. Even if the clock was set back, no
+        stop lasts longer from now on than the longest stop that the guard sets."""
         for stop in stops[:_MOST]:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
         self._before = dict(judged)
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return the counts of connections with RTO floors to the prefix `key` at the end of its last stop (a
-        time without floors), or None if there was none."""
+        """Return what the counts of connections with RTO floors to the prefix `key` were at the end of the
+        prefix's last stop (a time in which new connections to the prefix get no floors, but open ones keep
+        theirs). Return None if the prefix had no stop."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
@@ -86,8 +87,9 @@ class PlacesGuard:
                 yield f"{name_of(key)} gets no learned floors: {held[key].why}"
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
-        """Return the counts `ours` of a prefix less those at the end of its last stop. If the BPF program has
-        forgotten the prefix since then, its counts began anew, and nothing is subtracted."""
+        """Return the counts `ours` of a prefix less its counts at the end of its last stop (a time in which
+        its new connections got no RTO floors). If the BPF program has forgotten the prefix since then, its
+        counts began anew, and nothing is subtracted."""
         before = self._before.get(key)
         if not before:
             return ours
@@ -98,8 +100,9 @@ class PlacesGuard:
 
     @staticmethod
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
-        """Return the e-value that stops a prefix. By Bayes' rule, floors harm a prefix with this e-value with
-        odds of ODDS; the prior is the share of prefixes that were stopped by their own counts alone."""
+        """Return the e-value (evidence of harm) from which the guard stops RTO floors for a prefix: ENOUGH,
+        or less if the odds of harm then reach ODDS by Bayes' rule. The prior probability of harm is the share
+        of prefixes that were stopped by their own counts alone, that is, with an e-value of ENOUGH."""
         sure = sum(key in places for key, stop in held.items() if stop.is_sure)
         judged = sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())
         share = min((sure + 0.25) / (judged + 10), _MOST_SHARE)

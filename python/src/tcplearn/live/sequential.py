@@ -52,9 +52,10 @@ def log_rate(events: int, expected: float) -> float:
 
 
 def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: float = 0.0) -> float:
-    """Test as log_more() does, but tolerate in addition `allowed` events, on average and independent of the
-    draw, in the connections with learned RTO floors. How many of the `ours` events these are is not known, so
-    the number with the least evidence of harm is taken. The product of independent e-values is an e-value."""
+    """Return the logarithm of an e-value as log_more() does, but tolerate `allowed` more events on average in
+    the connections with learned RTO floors. These events do not depend on the random draw that gives
+    connections floors. How many of `ours` they are is not known, so the number with the least evidence of
+    harm is taken. The e-value is the product of two independent ones: for these events and for the others."""
     if allowed <= 0:
         return log_more(ours, control, share, tolerated)
 
@@ -72,8 +73,9 @@ def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: f
 
 
 def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
-    """Return the lower and the upper limit of the rate of which `events` in `trials` are a sample. The
-    probability that a limit is ever wrong is at most `risk` / 2."""
+    """Return the lower and the upper limit of the rate at which `events` occurred in `trials`. The
+    probability that either limit is ever wrong, however often the limits are computed while trials are added,
+    is at most `risk` / 2."""
     if not trials:
         return 0.0, inf
     wall = log(2 / risk)
@@ -99,8 +101,8 @@ def _log_gamma(events: int, expected: float) -> float:
 
 
 def _limit(events: int, wall: float, far: float, near: float) -> float:
-    """Return, by bisection, the mean number of events between `near` and `far`, as far as possible from
-    `near`, at which _log_gamma() is below `wall`."""
+    """Return, by bisection, one limit of the mean number of events, given that `events` occurred: the number
+    between `near` and `far` that is farthest from `near` and has a _log_gamma() below `wall`."""
     if far < near and events == 0:
         return 0.0
     for _ in range(50):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists all metrics, in the order of docs/metrics.md and of columns, and finds metrics by key or program."""
+"""Lists all metrics, in the order of docs/metrics.md and of the columns of tables, finds a metric by its key,
+and says which program may report it."""
 
 from collections.abc import Iterator
 

@@ -131,8 +131,9 @@ class Total:
         self._in_last = 1
 
     def intervals(self, *bases: int) -> list[tuple[Floats, Floats]]:
-        """Return, for each estimator number in `bases`, the low and high ends of the intervals of all
-        estimators' sums divided by that estimator's. The list is empty if no flow was added."""
+        """Return, for each estimator number in `bases`, the low and high ends of the intervals of each
+        estimator's sums over all flows divided by those of the estimator with this number. The sums are of
+        errors, misses, RTOs and excess waits. The list is empty if no flow was added."""
         drawn, independent = self._judged, self._independent
         if self._pooled:
             pooled = np.stack(self._pooled)

@@ -63,8 +63,9 @@ def of_file(
 
 
 def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
-    """Return a list with one sentence on the copies `left_out`, which names the first `most` of them; without
-    copies, an empty list."""
+    """Return a list with one sentence that says how many series (RTT samples of one flow) were left out as
+    copies of others and names the first `most` entries of `left_out`. If `left_out` is empty, return an empty
+    list."""
     if not left_out:
         return []
     series, others = sum(c.series for c in left_out), len(left_out) - most

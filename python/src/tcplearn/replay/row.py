@@ -46,8 +46,8 @@ class Row:
 
 
 def tidied(rows: Iterable[Row], made_by: Mapping[str, str], everything: str = "") -> Iterator[Record]:
-    """Yield a row of output for each metric of each of `rows`. Rows over all flows together have the text
-    `everything` in the column `source`."""
+    """Yield a row of output for each metric of each of `rows`, with the version, commit, seed and options in
+    `made_by`. Rows over all flows together have the text `everything` in the column `source`."""
     for row in rows:
         made = {**made_by, "arithmetic": row.arithmetic}
         source = everything if row.flow == TOTAL else row.source

@@ -167,7 +167,8 @@ class Results(Store):
             self._is_open = True
 
     def put(self, job: Job, result: Json) -> Json:
-        """Store `result`. Raise UserError if an estimator failed, FailedError if a worker lacks the file."""
+        """Store and return the `result` of `job`. Raise UserError if an estimator failed, FailedError if the
+        job's trace file is missing on the computer that ran the job but not on this one."""
         (document,) = job.arguments
         if "refused" in result:
             raise UserError(result["refused"])

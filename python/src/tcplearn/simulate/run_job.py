@@ -68,7 +68,8 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
 
 
 def _known(table: Json) -> Json:
-    """Return `table`, which describes an algorithm, without its key `algorithm` (the same as text)."""
+    """Return `table`, which describes an algorithm, without its entry `algorithm`, a text that repeats the
+    other entries."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 

@@ -174,7 +174,9 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Study:
-    """Measure every triple (N, eta, alpha) on the traces in `paths`. Raise UserError or TraceError."""
+    """Return the errors, misses and RTOs of the RTT estimator `experts` on the traces in `paths` for every
+    triple of the number of experts N, the learning rate eta and the share alpha. Raise UserError or
+    TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(

@@ -96,10 +96,10 @@ def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x:
 
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
-    """Return the weights of linear function number `number` of the model. Without `margin`, and for the
-    constant, they are those of the quantile `level`. Otherwise the weights of a quantile (0.9 at most for
-    prefixes and hops, which have few data) are multiplied so that the share `level` of RTTs is below the
-    RTO."""
+    """Return the weights of linear function number `number` of the model. Without `margin`, and always for
+    the constant function, the weights are fitted to the quantile `level` of the RTT. Otherwise they are
+    fitted to this quantile (for prefixes and hops, which have few data, to the 0.9 quantile at most) and
+    multiplied by a factor, so that the share `level` of RTTs is below the RTO."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
     fitted = level if number == history.PLACE else min(level, FIRST_LEVEL)
