@@ -65,8 +65,9 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """Return the model `name` of core/models/ with parameters `changed`, named as in first_rto/list.h. A
-    parameter with the name of a step of the model switches this step on if it is 0, otherwise off."""
+    """Return the model `name` of core/models/ with the parameters `changed`, named as in first_rto/list.h. A
+    parameter that is named as one of the model's ways to predict an RTO (`steps`) has the value 0 if that way
+    is used, and 1 if it is not."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]

@@ -19,8 +19,8 @@ def report(time_us, sent, resent, rtt_us=60_000, rtt_min_us=50_000):
 
 
 def windows():
-    """Yield handshakes with all combinations of what was lost (nothing, SYN, SYN-ACK, one of the two),
-    numbers of retransmissions, and windows."""
+    """Yield handshakes with all combinations of what was lost (nothing, the SYN, the SYN-ACK, or one of
+    the two without knowledge of which), numbers of retransmissions, and windows."""
     time_us = 0
     for loss in range(4):
         for resends in (0, 1, 2, 7, 40):
@@ -30,9 +30,10 @@ def windows():
 
 
 def place(loss_share, seed):
-    """Yield the handshakes and reports of 600 connections to one destination. They begin 0.1 s apart on
-    average, with a pause of two minutes after the 400th. Each handshake loses its SYN-ACK, and each packet
-    of data is lost, with probability `loss_share`."""
+    """Yield events of 600 connections to one destination: for each, its handshake, and a report of how many
+    data packets were sent and retransmitted and of its RTTs. The connections begin 0.1 s apart on average,
+    with a pause of two minutes after the 400th. Each handshake loses its SYN-ACK, and each data packet is
+    lost, with probability `loss_share`."""
     dice = random.Random(seed)
     time_us = 0
     for k in range(600):

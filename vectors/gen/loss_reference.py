@@ -225,8 +225,8 @@ class Online(Classifier):
         self.recovers = False
 
     def lows(self):
-        """Return how many of the lowest loads have together the share `low` of all packets; fewer, if these
-        would have all packets."""
+        """Return how many of the lowest loads of the path count as low: the fewest that saw together at least
+        the share `low` of all packets, but not so many that no packet is left for a higher load."""
         total = sum(self.packets.values())
         least = self.n.product(self.n.decimal(self.p["low"]), max(1, total))
         sums = [sum(self.packets[load] for load in self.LOADS[:k]) for k in range(len(self.LOADS) + 1)]

@@ -31,7 +31,8 @@ class Moment(NamedTuple):
 
 
 def recovery(at, *after):
-    """Yield the decision `at`, the beginning of the recovery, and the later changes of state `after`."""
+    """Yield the events of one recovery: the decision `at`, then its beginning, then the later changes of
+    state `after`."""
     yield at
     for change in (BEGUN, *after):
         yield at._replace(change=change, cause=CONGESTION if change == TIMEOUT else AS_DECIDED)

@@ -75,8 +75,8 @@ class ExpertsQ16:
         self.rescale()
 
     def rescale(self):
-        """Divide the weights by their sum, with truncation, after every `rescale` trials that leave a weight
-        above zero (never if `rescale` is 0)."""
+        """Divide the weights by their sum, with truncation. This is done once in `rescale` samples (never if
+        `rescale` is 0); samples after which all weights are zero are not counted."""
         self.trials += 1
         if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
             total = sat(sum(self.w))

@@ -16,7 +16,8 @@ FLOORS_MS = (1, 5, 10, 20, 50, 100)
 
 
 class SeenLinux(FloatLinux):
-    """Linux's RTT estimator in floats, with the attributes `seen` and `mdev4` of the version in integers."""
+    """Linux's RTT estimator in floats. It has two attributes of the estimator in integers: `seen` (whether
+    there was a sample) and `mdev4` (four times the mean deviation)."""
 
     @property
     def seen(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Generate series of events (kind, values) to test resend policies, the rules for when TCP retransmits. The
-series contain the times at which timers fire, which do not depend on the policies."""
+times at which timers fire are part of a series, so that all policies are asked at the same times."""
 
 import random
 

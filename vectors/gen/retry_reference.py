@@ -108,8 +108,9 @@ class Retry:
         return self.earliest().due if self.out else -1
 
     def fired(self, now):
-        """Return the code and, if a request is due to be sent again, its number and the number of the
-        copy."""
+        """Return the result code, the identifier of the request that is due to be sent again, and which
+        transmission of it that will be (1: the first resend). The code is DUE; if no request is due it is OK,
+        and if `now` is before an earlier time it is TIME, and both numbers are then 0."""
         if self.late(now):
             return TIME, 0, 0
         self.now = now

@@ -99,8 +99,9 @@ class Fixed:
         return a + fix.times(b - a, (part >> shift << 30) // (part + rest >> shift))
 
     def step(self, c, error, distance, s):
-        """Return the next value of a correction coefficient `c`. The other arguments are durations, which are
-        shifted right until the scale `s` has at most 15 bits."""
+        """Return the next value of `c`, the coefficient of a correction of the prediction. It grows with
+        `error` (the sample minus the prediction) times `distance` (that of the correction's predictor from
+        the mixture) over `s` squared. These are durations, shifted right until `s` has at most 15 bits."""
         shift = max(0, s.bit_length() - 15)
         product = (error >> shift) * (distance >> shift)
         return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)
