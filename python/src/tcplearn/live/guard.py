@@ -83,7 +83,7 @@ class Guard:
         self._attempts, self._tests = 1, 0
         self._since_s = now_s
         self._places_before: dict[bytes, Counts] = {}  # what ours had there when this epoch began
-        # likewise, of all connections and by place, when the first step since harm or a doubt began
+        # likewise, of all connections and by place, when the share last began to rise in steps
         self._before_ramp, self._places_before_ramp = none(), self._places_before
         self._cleared: Counts | None = None  # what ours had when doubts were last cleared
         self.begun_s = now_s  # when the evidence began

@@ -55,7 +55,7 @@ class KeptPlace(_Part):
     stock: SideCounts
     ours: SideCounts
     epoch: SideCounts | None  # what ours had when the epoch began
-    before_ramp: SideCounts | None  # likewise, when the first step since harm or a doubt began
+    before_ramp: SideCounts | None  # likewise, when the share last began to rise in steps
     judged: SideCounts | None  # what ours had when the place was last judged
 
 
@@ -93,7 +93,7 @@ class State(_Part):
     tests: Annotated[int, Field(ge=0, le=10**9)]
     epoch: ShareCounts
     older: list[ShareCounts]
-    before_ramp: ArmCounts  # of connections with floors, when the first step since harm or a doubt began
+    before_ramp: ArmCounts  # of connections with floors, when the share last began to rise in steps
     cleared: ArmCounts | None
     places: Annotated[list[KeptPlace], Field(max_length=MOST_PLACES)]
     stops: Annotated[list[KeptStop], Field(max_length=MOST_PLACES)]
