@@ -21,7 +21,14 @@ PAPER = "a grey line or band is the number or range that tambuwal2018 prints"
 #: The file of a figure, its title, the title of its axis, the measure, and where the paper prints it.
 BY_LOAD = (
     ("figure-07.svg", "Figure 7: mean response times after a lost SYN-ACK", "RTTs", "mean_rtts", ""),
-    ("figure-07-gain.svg", "Figure 7: mean gain over the standard", "RTTs", "gain_rtts", "Figure 7"),
+    (
+        "figure-07-gain.svg",
+        "Figure 7: by how many RTTs the mean response time after a lost SYN-ACK is shorter than under the "
+        "standard (IW 1, ssthresh 2)",
+        "RTTs",
+        "gain_rtts",
+        "Figure 7",
+    ),
     (
         "figure-08.svg",
         "Figure 8: share of packets lost at the bottleneck",
@@ -31,7 +38,8 @@ BY_LOAD = (
     ),
     (
         "figure-08-change.svg",
-        "Table 2: by how many per cent the loss share is above that under the standard",
+        "Table 2: by how many per cent the bottleneck's loss share under each startup policy is above that "
+        "under the standard (IW 1, ssthresh 2)",
         "over the standard's, %",
         "loss_change_percent",
         "Table 2",
@@ -39,7 +47,8 @@ BY_LOAD = (
     ("figure-11.svg", "Figure 11: mean throughput of the bottleneck", "Mbit/s", "throughput_mbps", ""),
     (
         "figure-11-change.svg",
-        "Table 3: by how many per cent the throughput is below that under the standard",
+        "Table 3: by how many per cent the bottleneck's throughput under each startup policy is below that "
+        "under the standard (IW 1, ssthresh 2)",
         "below the standard's, %",
         "throughput_drop_percent",
         "Table 3",

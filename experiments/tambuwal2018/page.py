@@ -182,7 +182,7 @@ def _counts(cells: Sequence[Cell]) -> str:
     return (
         "The smallest number of connections under one startup policy (the standard or one of the five "
         f"variants) that lost a SYN-ACK and received their first object is {each}. At the end of the runs "
-        f"{open_} other connections that lost a SYN-ACK had not received it."
+        f"{open_} other connections that lost a SYN-ACK had not received their first object."
     )
 
 

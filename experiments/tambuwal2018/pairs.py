@@ -113,10 +113,11 @@ def section(cells: Sequence[Cell]) -> str:
     head = ("metric of a run", "standard", f"`{OWN}`", "change, %", f"`{BOLD}`", "change, %", "seeds needed")
     good = "reached" if most[0] <= BAR_WORSE else "not reached"
     bar = (
-        f"the upper end of the interval of `{OWN}` must be at most {BAR_WORSE:+.0f} %. "
-        f"It is {most[0]:+.1f} %: {good}."
+        f"The criterion is about the first row (*{MEASURES[0][0]}*): the upper end of the interval of the "
+        f"change from the standard to `{OWN}` must be at most {BAR_WORSE:+.0f} %. It is {most[0]:+.1f} %: "
+        f"{good}."
     )
-    return "\n\n".join((about, table_of(head, rows), f"The criterion is about the {MEASURES[0][0]}: {bar}"))
+    return "\n\n".join((about, table_of(head, rows), bar))
 
 
 def feedback(cells: Sequence[Cell]) -> str:
