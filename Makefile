@@ -173,9 +173,9 @@ $(VENV)/.dev: python/requirements-dev.txt $(VENV)/.packages Makefile | $(BIN)/tc
 
 # What needs no package but the compilers is built while the other packages are installed; then what is left is built,
 # then it is checked: as many at a time as there are processors, each timed (tools/test-times). What one check builds no
-# other builds: they run beside each other. Many tests wait for what they started, so pytest has a process more.
+# other builds: they run beside each other. Many tests wait for what they started, so pytest has two processes more.
 JOBS := $(shell nproc)
-PYTESTS = $$(($(JOBS) + 1))
+PYTESTS = $$(($(JOBS) + 2))
 TOGETHER := $(MAKE) --no-print-directory -j $(JOBS) --output-sync=target
 JUNIT = --output-junit $(CURDIR)/build/times/$(1).xml
 BUILDS := packages python-build core-build ns3-build dev-python capture-build

@@ -109,6 +109,12 @@ BUILDS = (
         (r"make -n \1",),
     ),
     Form(
+        r"make crates",
+        "what it would do; in full it compiles both crates as their users do",
+        ("make -n crates",),
+        ("make crates",),
+    ),
+    Form(
         r"make (rust-(?:fuzz(?: MINUTES=\d+)?|bench))",
         "minutes, and rust-bench needs a Rust that Debian does not have: what it would do",
         (r"make -n \1",),

@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 from measured import run
 
 
+@pytest.mark.full
 def test_every_part_of_the_benchmark_runs() -> None:
     out = ROOT / "out" / "bench-small.json"
     out.unlink(missing_ok=True)

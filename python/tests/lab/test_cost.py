@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from samples import ROOT
 from tcplearn.lab import run, scenario
 
@@ -14,6 +16,7 @@ from tcplearn.lab import run, scenario
 MOST = {"linux": 222, "tracking/first": 1294, "conformal/first": 1322, "tracking": 1621, "conformal": 2000}
 
 
+@pytest.mark.full
 def test_an_ack_costs_no_more_than_it_may(tmp_path: Path) -> None:
     chosen = scenario.load(ROOT / "linux" / "lab" / "scenarios" / "cost.toml")
     algorithms = chosen.algorithms.model_copy(update={"estimators": list(MOST)})

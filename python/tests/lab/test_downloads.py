@@ -133,6 +133,7 @@ def test_a_trial_has_the_program_where_it_says() -> None:
     assert " 1 24 1 64 65 66 >" in first_rto.script(of, replace(both, fresh=True))
 
 
+@pytest.mark.full
 def test_a_download_under_each_ends_kernel(tmp_path: Path) -> None:
     """Test a download under the kernel of each end, beside SYNs of the downloader. tshark counts
     retransmissions at both ends."""

@@ -65,7 +65,8 @@ MISS_RATE = ROOT / "linux" / "lab" / "scenarios" / "miss-rate.toml"
 @pytest.mark.parametrize(
     ("profile", "specs", "tolerance"),
     [
-        ("smoke", ["conformal:miss=0.004"], 0.5),  # twelve misses are expected
+        # twelve misses are expected
+        pytest.param("smoke", ["conformal:miss=0.004"], 0.5, marks=pytest.mark.full),
         pytest.param("full", ["conformal", "conformal:miss=0.001"], 0.1, marks=pytest.mark.full),
     ],
 )
@@ -88,6 +89,7 @@ def test_a_rate_of_misses_that_is_set_in_the_kernel_is_held(
     assert not timer
 
 
+@pytest.mark.full
 def test_smoke_of_a_live_experiment(
     ready: machine.Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,7 +36,8 @@ in_cgroup server s python3 /scenario/live_talk.py serve >/out/server &
 for share in ours control; do
 	program=/sys/fs/bpf/$share maps=/sys/fs/bpf/maps-$share
 	mkdir "/sys/fs/cgroup/$share"
-	bpftool -d prog load /scenario/live.o "$program" type sockops pinmaps "$maps" 2>"/out/$share.log"
+	[ $share = ours ] && d=-d || d= # the verifier's log is long
+	bpftool $d prog load /scenario/live.o "$program" type sockops pinmaps "$maps" 2>"/out/$share.log"
 	bpftool map update pinned "$maps/settings" key 0 0 0 0 value $(cat "/scenario/$share.settings")
 	bpftool cgroup attach "/sys/fs/cgroup/$share" sock_ops pinned "$program"
 	until [ -s /out/server ]; do sleep 0.1; done
@@ -65,9 +66,8 @@ def test_floors_fall_on_each_kernel(kernel: str, tmp_path: Path) -> None:
     guest = machine.prepare(machine.cache_folder(), programs=True, kernel=kernel)
     out = tmp_path / "out"
     machine.run(guest, SCRIPT, out, seed=1, limit_s=600, files=_files(tmp_path))
-    for name in ("ours", "control"):
-        log = (out / f"{name}.log").read_text()
-        assert "processed" in log, log[-2000:]
+    log = (out / "ours.log").read_text()
+    assert "processed" in log, log[-2000:]
     steps = int(log.split("processed ")[1].split()[0])
     print(f"Linux {kernel}: {steps} steps of the verifier")
     assert steps < 500_000

@@ -22,6 +22,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return own_models.trained(tmp_path_factory.mktemp("own"))
 
 
+@pytest.mark.full
 def test_the_kernel_decides_as_replay(own: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(
         f'extends = "{PAPER / "lab" / "loss-1e-2.toml"}"\nname = "mine"\n[profiles.own]\n'

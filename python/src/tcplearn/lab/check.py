@@ -164,11 +164,10 @@ def _resend_differences(encoded: str) -> str:
     return said
 
 
-def check_module(machine: Machine, few: bool = False) -> list[str]:
-    """Run linux/lab/checks/module.py, with `few` for fewer cases; return a report. Raise FailedError."""
-    ordinary = _FEW if few else ORDINARY
+def check_module(machine: Machine) -> list[str]:
+    """Run linux/lab/checks/module.py; return a report. Raise FailedError."""
     # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
-    left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ordinary, _DEBUGFS_OFF)]
+    left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ORDINARY, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
     return [*kept, *left[1].get("memory", "").splitlines()]
 
