@@ -138,7 +138,8 @@ def _data(data: Dataset) -> Iterator[str]:
     yield "## Data\n"
     yield (
         f"The files have {data.read} fast recoveries in {len(data.scenarios)} scenarios. Recoveries in which "
-        f"no packet was lost ({data.spurious}) are left out, and so are those of a scenario above a limit. "
+        f"no packet was lost ({data.spurious}) are left out. Of a scenario with more recoveries than a limit "
+        "(`--most`), only that many, chosen at random, are used. "
         f"This leaves {len(data)} recoveries in {data.count} scenarios: {congested} losses by congestion "
         f"and {len(data) - congested} random losses. A loss counts as congestion if a queue dropped any "
         "packet of the window.\n"

@@ -62,7 +62,8 @@ def effect_of(sessions: Sequence[Session]) -> Effect | None:
 
 
 def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    """Return each session's counts for each share (except 0 and 1) of connections with RTO floors."""
+    """Return what can be compared: the counts of the connections with learned floors and of those without,
+    one dict for each session and each share that its guard chose, unless all or none had floors."""
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 
