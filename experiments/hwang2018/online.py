@@ -108,8 +108,8 @@ def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
 
 
 def late(found: Sample, ends: Sequence[float]) -> dict[str, Estimate]:
-    """Returns, for each other sender, the ratio of the goodput with the loss classifier `online` to the
-    goodput of this sender, between the last two of the times `ends`."""
+    """Returns, by the name of a sender: the goodput of the sender with the loss classifier `online`, divided
+    by that of this sender, between the last two of the times `ends`."""
     of = {name: between(own, *ends[-2:]) for name, own in found.senders().items()}
     return {
         name: student_ratio(of[ONLINE], values, CONFIDENCE) for name, values in of.items() if name != ONLINE
