@@ -60,10 +60,12 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     metrics["data_segments"] = results.data_segments(folder)
     series = {}
     if (folder / "requests").exists():
-        columns = np.loadtxt(folder / "requests", dtype=np.float64, ndmin=2).T
-        series["response_us"] = columns[0]
+        took_us, started_us = np.loadtxt(folder / "requests", dtype=np.float64, ndmin=2).T[:2]
         if "queue_dropped_packets" in metrics:
-            series["started_us"] = columns[1]
+            metrics["answers"] = float(len(took_us))
+            series["block_us"] = loads.blocks_us(took_us, started_us)
+        else:
+            series["response_us"] = took_us
     if chosen.path.drawn_fades:
         series |= dict(zip(("fade", "fade_length_ms", "overrun_ms"), fades.overruns(folder).T, strict=True))
     return metrics, series

@@ -174,6 +174,13 @@ class Fades:
         return alt.hconcat(*sized).configure_view(stroke="#ddd").to_dict()
 
 
+def blocks_us(took_us: Floats, started_us: Floats) -> Floats:
+    """Returns how long each of BLOCKS blocks of equally many responses took. Each request has its response
+    time in `took_us` and its start in `started_us`."""
+    ends = np.sort(started_us + took_us)[np.linspace(0, len(took_us) - 1, BLOCKS + 1).astype(int)[1:]]
+    return np.diff(ends, prepend=started_us.min())
+
+
 @dataclass(frozen=True)
 class Load:
     """Counts of responses and drops under one timer at one overloaded queue."""
@@ -186,15 +193,12 @@ class Load:
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> Load:
-        blocks = []
-        for run in runs:
-            took, started = run.series["response_us"], run.series["started_us"]
-            ends = np.sort(started + took)[np.linspace(0, len(took) - 1, BLOCKS + 1).astype(int)[1:]]
-            blocks.append(np.diff(ends, prepend=started.min()))
-        answers = float(sum(len(run.series["response_us"]) for run in runs))
+        blocks = np.concatenate([run.series["block_us"] for run in runs])
         dropped = np.array([run.metrics["queue_dropped_packets"] for run in runs])
-        timeouts, probes = (sum(run.metrics[name] for run in runs) for name in (TIMEOUTS, PROBES))
-        return cls(np.concatenate(blocks), answers, dropped, timeouts, probes)
+        answers, timeouts, probes = (
+            sum(run.metrics[name] for run in runs) for name in ("answers", TIMEOUTS, PROBES)
+        )
+        return cls(blocks, answers, dropped, timeouts, probes)
 
     @property
     def a_second(self) -> Drawn:
