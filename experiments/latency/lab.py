@@ -50,8 +50,8 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns the numbers of a run that are stored: kernel counters, response times, and data on outages and
-    queues."""
+    """Returns the numbers of a run that are stored: kernel counters, data on outages, and response times or,
+    at an overloaded queue, how long blocks of responses took."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -60,7 +60,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     metrics["data_segments"] = results.data_segments(folder)
     series = {}
     if (folder / "requests").exists():
-        took_us, started_us = np.loadtxt(folder / "requests", dtype=np.float64, ndmin=2).T[:2]
+        took_us, started_us = np.loadtxt(folder / "requests", dtype=np.float64, ndmin=2).T
         if "queue_dropped_packets" in metrics:
             metrics["answers"] = float(len(took_us))
             series["block_us"] = loads.blocks_us(took_us, started_us)
