@@ -29,9 +29,11 @@ def traffic(
     tick_us: int = 0,
     *,
     begin_us: int = 0,
+    fade_us: tuple[int, int] = (1, 0),
 ) -> list[float]:
     """Add the packets of the requests to `talk` and return their response times in ms. `tick_us` is the tick
-    of the sender's timers, or 0 for exact timers."""
+    of the sender's timers, or 0 for exact timers. `fade_us` is the period of fades and how long each lasts:
+    everything that is sent in a fade is lost."""
     rng = np.random.default_rng(seed)
     policy = resends.policy(spec)
     now = talk.open(begin_us)
@@ -54,7 +56,7 @@ def traffic(
         at, done, rtt, which, extra, sent = start, None, 0, 0, [], 0
         while True:
             took = int(rtt_us * rng.lognormal(0, jitter))
-            gone = rng.random() < loss
+            gone = rng.random() < loss or at % fade_us[0] < fade_us[1]
             talk.client(at, asked, 200, answered, lost=0.9 if gone else None)
             if not gone and done is None:
                 done, rtt, which = at + took, took, sent

@@ -14,6 +14,7 @@ import polars as pl
 
 from tcplearn.explain.answers import Advice, Forecast
 from tcplearn.explain.causes import CAUSES, HANDSHAKE
+from tcplearn.explain.fades import Fade
 
 #: The columns that identify a connection in each table.
 KEY = ("source", "connection")
@@ -72,6 +73,7 @@ class Explained:
     packets: int = 0
     named: str = ""  # what the user named on the command line
     warnings: list[str] = field(default_factory=list)
+    fades: list[Fade] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)
     forecast: Forecast | None = None  # None if no timer held a request up
     advice: Advice | None = None  # None until it has been made

@@ -12,7 +12,7 @@ import polars as pl
 
 from tcplearn import provenance
 from tcplearn.errors import UserError, printable
-from tcplearn.explain import advice, forecast, handshakes, read, silence
+from tcplearn.explain import advice, fades, forecast, handshakes, read, silence
 from tcplearn.explain.answers import SIDES
 from tcplearn.explain.model import Explained
 
@@ -55,6 +55,7 @@ def run(
     given = found.sources if anonymize else list(map(printable, sources))
     found.named = " ".join(given) if len(given) < 4 else f"{len(found.sources)} captures"
     silence.name_silence(found)
+    found.fades = fades.find(found.requests, found.stalls, found.connections)
     found.forecast, found.advice = advice.best(found, forecast.of_each(found, seed))
     found.handshakes = handshakes.of(found, seed)
     found.handshake_advice = advice.of_handshakes(found.handshakes)

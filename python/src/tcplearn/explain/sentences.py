@@ -10,6 +10,7 @@ import polars as pl
 
 from tcplearn.explain.advice import most_of_all
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
+from tcplearn.explain.fades import Fade
 from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
 from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, two_digits
 
@@ -25,7 +26,7 @@ def of(found: Explained) -> list[str]:
     """Return the first lines of `tcplearn explain`: response times, why the slowest were slow, and losses."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
-    return [*begin, *_losses(found), *_handshakes(found)]
+    return [*begin, *_losses(found), *_fades(found), *_handshakes(found)]
 
 
 def advice(found: Explained) -> list[list[str]]:
@@ -114,6 +115,20 @@ def _losses(found: Explained) -> Iterator[str]:
         words += ". A segment that was lost before the capture point appears once"
     if sent:
         yield f"{words}."
+
+
+def _fades(found: Explained) -> Iterator[str]:
+    """Yield a sentence for each of the recurring fades with the most losses. If a path has fades with the
+    same period in several captures, they share a sentence."""
+    alike: dict[tuple[str, str, str], list[Fade]] = {}
+    for fade in found.fades:
+        ends = (fade.client, fade.host) if fade.by == "client" else (fade.host, fade.client)
+        alike.setdefault((*ends, f"{fade.every_s:.2g}"), []).append(fade)
+    for (sender, receiver, every), fades in list(alike.items())[:_MOST_NAMED]:
+        losses = sum(fade.losses for fade in fades)
+        lasts_ms = float(f"{1e3 * max(fade.lasts_s for fade in fades):.2g}")
+        what = f"all that {sender} sends to {receiver} is lost for about {lasts_ms:,.0f} ms"
+        yield f"Every {every} s, {what}: {losses:,} of the losses happened then."
 
 
 def _handshakes(found: Explained) -> Iterator[str]:
