@@ -54,6 +54,23 @@ def test_forecast_against_the_same_path(stock: tuple[Explained, list[float]], na
     assert p99.value == pytest.approx(np.mean([np.quantile(times, 0.99) for times in measured]), rel=0.12)
 
 
+@pytest.mark.parametrize("name", ["rto_min 5 ms", "priced"])
+def test_a_setting_learns_from_its_own_waits(tmp_path: Path, name: str) -> None:
+    """Test that the forecast for a setting goes on after a loss as if this setting, not the sender's longer
+    timer, had repaired it. Without timestamps, the time until a retransmitted segment is acknowledged decides
+    how long the next wait is, and one request in twenty is lost right after another."""
+    talk = Talk(stamped=False)
+    thin.traffic(talk, 1, REQUESTS, 0.05, tick_us=4000)
+    told = _first(explained(tmp_path, talk))
+    assert told is not None
+    spec = next(one.spec for one in ALL if one.name == name)
+    measured = [
+        slowest(thin.traffic(Talk(stamped=False), seed, REQUESTS, 0.05, spec, tick_us=4000))
+        for seed in (2, 3, 4)
+    ]
+    assert told.of(name).slowest_ms == pytest.approx(np.mean(measured), rel=0.1)
+
+
 def short(folder: Path, connections: int, seed: int, spec: str = "stock") -> tuple[Explained, list[float]]:
     """Simulate connections to one server, one after another, with one or two requests each. Return the result
     of `explain` and the true response times."""

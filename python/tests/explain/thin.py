@@ -9,7 +9,7 @@ from talk import Talk
 
 from tcplearn import resends
 
-FIRST, LATER = 0, 1
+FIRST, LATER, UNCLEAR = 0, 1, 2
 RTT_US = 32_000
 
 
@@ -70,7 +70,8 @@ def traffic(
         for late in extra:
             arrives = max(late, done) - talk.rtt_us // 2
             talk.answer(arrives, answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
-        policy.ack(done, rtt, 0, FIRST if which == 0 else LATER)
+        unclear = sent > 0 and not talk.stamped
+        policy.ack(done, rtt, 0, UNCLEAR if unclear else FIRST if which == 0 else LATER)
         times.append((done - start) / 1e3)
         now = done + int(rng.uniform(50_000, 150_000))
     talk.close(now, 1 + 200 * requests, 1 + requests)

@@ -83,32 +83,30 @@ void Forecast::fire(std::size_t k, std::int64_t until_us) {
 
 void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t out, const TimedLoss* lost,
                       bool clear, Fates& fates) {
+  const std::int64_t before_us = now_us_;
   now_us_ = std::max(now_us_, now_us);
   if (lost != nullptr && lost->waited_us >= 0) ticks_.seen(asked_us_, lost->waited_us);
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
     Running& run = running_[k];
-    fire(k, now_us_);
-    const bool again = !run.sent_us.empty();
+    std::int64_t acked_us = now_us_;
     if (lost != nullptr) {
-      // if not retransmitted yet, the running wait decides
-      const std::size_t number = std::max(lost->resends, 1u) - 1;
-      const std::int64_t same_us = number < run.sent_us.size() ? run.sent_us[number] : run.due_us;
-      const auto heard = std::upper_bound(run.sent_us.begin(), run.sent_us.end(), back_us(*lost));
-      const std::int64_t repaired_us = heard == run.sent_us.end() ? run.due_us : *heard;
-      fates.same_us[k] = since(lost->start_us, same_us);
-      fates.repaired_us[k] = since(lost->start_us, repaired_us);
-      if (!again) {
-        const tl_resend_event event{now_us_, out_};
-        tl_resend_wait wait{};
-        candidates_.all_[k].policy->timer(state(k), &event, &wait);
-      }
-    } else {
+      repair(k, *lost, fates);
+      const std::int64_t answered_us = lost->start_us + fates.repaired_us[k] + (now_us - lost->end_us);
+      acked_us = std::clamp(answered_us, before_us, now_us_);
+    }
+    fire(k, acked_us);
+    const bool again = !run.sent_us.empty();
+    if (lost == nullptr) {
       spurious_[k] += static_cast<std::int32_t>(run.sent_us.size());
+    } else if (!again) {
+      const tl_resend_event event{acked_us, out_};
+      tl_resend_wait wait{};
+      candidates_.all_[k].policy->timer(state(k), &event, &wait);
     }
     const auto answers = static_cast<std::uint32_t>(again && !clear   ? TL_RESEND_UNCLEAR
                                                     : lost != nullptr ? TL_RESEND_LATER
                                                                       : TL_RESEND_FIRST);
-    const tl_resend_ack ack{now_us_, lost != nullptr ? now_us - lost->end_us : rtt_us, out, answers};
+    const tl_resend_ack ack{acked_us, lost != nullptr ? now_us - lost->end_us : rtt_us, out, answers};
     tl_resend_wait wait{};
     candidates_.all_[k].policy->ack(state(k), &ack, &wait);
     run.sent_us.clear();
@@ -118,13 +116,34 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
   out_ = std::max(out, 1u);
 }
 
+// Computes when the candidate would have repaired the loss. Its state does not change: it learns nothing from
+// waits that it would not have had, because it may have repaired the loss long before the sender did.
+void Forecast::repair(std::size_t k, const TimedLoss& lost, Fates& fates) {
+  Running& run = running_[k];
+  const Running before = run;
+  const std::vector<std::uint64_t> kept = copied(k);
+  fire(k, now_us_);
+  // if not retransmitted yet, the running wait decides
+  const std::size_t number = std::max(lost.resends, 1u) - 1;
+  const std::int64_t same_us = number < run.sent_us.size() ? run.sent_us[number] : run.due_us;
+  const auto heard = std::upper_bound(run.sent_us.begin(), run.sent_us.end(), back_us(lost));
+  const std::int64_t repaired_us = heard == run.sent_us.end() ? run.due_us : *heard;
+  fates.same_us[k] = since(lost.start_us, same_us);
+  fates.repaired_us[k] = since(lost.start_us, repaired_us);
+  std::copy(kept.begin(), kept.end(), states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at));
+  run = before;
+}
+
+std::vector<std::uint64_t> Forecast::copied(std::size_t k) const {
+  const std::size_t end = k + 1 < candidates_.size() ? candidates_.all_[k + 1].at : states_.size();
+  return {states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
+          states_.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
 void Forecast::on_unseen(std::int64_t due_us, Fates& fates) {
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
     // run on a copy of the policy's state: the state itself continues as if the segment was sent now
-    std::vector<std::uint64_t> kept(
-        states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
-        k + 1 < candidates_.size() ? states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k + 1].at)
-                                   : states_.end());
+    std::vector<std::uint64_t> kept = copied(k);
     const std::int64_t from_us = std::max(due_us, now_us_);
     const tl_resend_event event{from_us, 1};
     tl_resend_wait wait{};

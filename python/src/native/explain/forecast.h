@@ -65,6 +65,8 @@ class Forecast {
     std::vector<std::int64_t> sent_us;  // times of its retransmissions since the last ACK
   };
   void fire(std::size_t k, std::int64_t until_us);
+  void repair(std::size_t k, const TimedLoss& lost, Fates& fates);
+  std::vector<std::uint64_t> copied(std::size_t k) const;  // the state of a candidate
   void arm(std::size_t k, std::int64_t from_us, std::int64_t wait_us);
   void* state(std::size_t k) { return states_.data() + candidates_.all_[k].at; }
 
