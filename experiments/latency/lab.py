@@ -16,6 +16,7 @@ from experiments.latency.cells import (
     FIGURES,
     OURS,
     P99,
+    P999,
     PROBES,
     SEED,
     SLOW,
@@ -24,6 +25,7 @@ from experiments.latency.cells import (
     TIMEOUTS,
     Cell,
     Timer,
+    overall,
     too_few,
 )
 from experiments.lib.batches import Batch, Figures, LabRuns
@@ -31,7 +33,7 @@ from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import how, interval, means_drawn, spread
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import milliseconds, ratio
+from tcplearn.output.numbers import listed, milliseconds, ratio
 
 PEERS = (*STATIC, "thin linear", "RACK and probes off")
 WIRED = "thin-wired"
@@ -164,8 +166,35 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "overload": overload.table(),
         "beside": loads.beside_stock(beside),
         "programs": loads.by_program(_cells(visits)),
+        # for figures within sentences and in the tables at the page's end
+        "ours": OURS,
+        "cells": cells,
+        "lossy": [c for c in cells if c.reaches_the_tail],
+        "on": {c.path: c for c in cells},
+        "ways": {profile: {c.path: c for c in others[what]} for profile, what in WORKLOADS.items()},
+        "visited": {c.path: c for c in _cells(visits)},
+        "fade": fades,
+        "load": overload,
+        "all_bulk": loads.all_bulk(bulk),
+        "higher": {
+            t: _listed([c.path for c in cells if interval(c.over_floor(t, P999)[1])[0] > 1]) for t in OURS
+        },
+        "drops": lambda *profiles: _between([overload.drops(p, t)[0] for p in profiles for t in OURS]),
+        "overall": overall,
+        "spurious": tables.spurious,
+        "spread": spread,
+        "ms": milliseconds,
+        "ratio": ratio,
         "figures": figures,
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    return listed(names) if names else "none"
+
+
+def _between(values: Sequence[float]) -> str:
+    return f"{ratio(min(values))} to {ratio(max(values))}"
 
 
 TAIL, ELSEWHERE = "where stock's timer resends for 1 % of requests or more", "elsewhere (°)"

@@ -78,6 +78,15 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
     yield ["bulk: timeouts and probes, all paths", "no criterion (× stock)", *together]
 
 
+def all_bulk(found: Sequence[Bulk]) -> Mapping[str, tuple[str, str]]:
+    """Returns two texts for each of our timers: the geometric mean of throughput over the paths, and the
+    number of timeouts and probes, both with intervals and divided by those under Linux's own timer."""
+    return {
+        timer: (spread(geometric_drawn([of.throughput(timer) for of in found])), _resends(found, timer))
+        for timer in OURS
+    }
+
+
 def _resends(found: Sequence[Bulk], timer: str) -> str:
     """Returns, as text, the ratio of the number of timeouts and probes under `timer` to that under Linux's
     own timer, with its interval."""
