@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tcplearn.explain import fades
 from tcplearn.explain.answers import SIDES, Figure, Forecast, Outlook
 from tcplearn.explain.candidates import ALL, SEEN, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
@@ -43,7 +42,6 @@ def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
     if not found.requests.height:
         return
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
-    stalls = stalls.with_columns(fades.left_ms(stalls, found.fades))
     pairs = held_up(found.requests, stalls.filter(pl.col("repaired_0").is_not_null()))
     costly = pairs.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     spent = {by: float(costly.filter(pl.col("by") == by)["overlap_ms"].sum()) for by in SIDES}
@@ -137,19 +135,21 @@ def _saved(
     # all requests that a stall holds up share one draw
     by_chance = rng.random(int(stall.max()) + 1)[stall] < alone
     wait = np.where(several & ~silent & by_chance, same, repaired)
-    wait = _after(pairs["fade_ms"].to_numpy(), wait)
+    wait = _after(pairs["fade_ms"].to_numpy(), wait, linear=ALL[k].spec == "linear")
     # the time after the oldest segment's repair stays as it was
     np.add.at(out, pairs["request"].to_numpy(), np.minimum(own - wait, overlap))
     return out
 
 
-def _after(fade_ms: npt.NDArray[np.float64], wait_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _after(
+    fade_ms: npt.NDArray[np.float64], wait_ms: npt.NDArray[np.float64], *, linear: bool
+) -> npt.NDArray[np.float64]:
     """Return the waits until the first retransmission at least `fade_ms` after the loss. Sooner ones are
-    lost in a recurring fade. The first retransmission is sent after `wait_ms`, and each later one after twice
-    the time of the one before, because candidates wait as long again after a probe, and then twice as long
-    each time."""
-    times = np.ceil(np.log2(np.maximum(fade_ms / np.maximum(wait_ms, 1e-3), 1.0)))
-    return np.asarray(wait_ms * 2.0**times)
+    lost in a recurring fade. The first retransmission is sent after `wait_ms`. Most candidates wait as long
+    again after it, because it is a probe, and then twice as long each time. With `linear` all waits are
+    equal."""
+    times = np.maximum(fade_ms / np.maximum(wait_ms, 1e-3), 1.0)
+    return np.asarray(wait_ms * (np.ceil(times) if linear else 2.0 ** np.ceil(np.log2(times))))
 
 
 def outlook(

@@ -56,6 +56,7 @@ def run(
     found.named = " ".join(given) if len(given) < 4 else f"{len(found.sources)} captures"
     silence.name_silence(found)
     found.fades = fades.find(found.requests, found.stalls, found.connections)
+    found.stalls = found.stalls.with_columns(fades.left_ms(found.stalls, found.fades))
     found.forecast, found.advice = advice.best(found, forecast.of_each(found, seed))
     found.handshakes = handshakes.of(found, seed)
     found.handshake_advice = advice.of_handshakes(found.handshakes)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -118,17 +119,21 @@ def _losses(found: Explained) -> Iterator[str]:
 
 
 def _fades(found: Explained) -> Iterator[str]:
-    """Yield a sentence for each of the recurring fades with the most losses. If a path has fades with the
-    same period in several captures, they share a sentence."""
-    alike: dict[tuple[str, str, str], list[Fade]] = {}
+    """Yield a sentence for each of the recurring fades with the most losses. Fades of a path with the same
+    period in several captures, or in several hours of one, share a sentence."""
+    alike: dict[tuple[str, str, str, int], list[Fade]] = {}
+    seen: Counter[tuple[str, str, str, int, float]] = Counter()
     for fade in found.fades:
         ends = (fade.client, fade.host) if fade.by == "client" else (fade.host, fade.client)
-        alike.setdefault((*ends, f"{fade.every_s:.2g}"), []).append(fade)
-    for (sender, receiver, every), fades in list(alike.items())[:_MOST_NAMED]:
+        path = (*ends, f"{fade.every_s:.0f}" if fade.every_s >= 10 else f"{fade.every_s:.1f}")
+        within = (*path, fade.source, fade.from_s)
+        alike.setdefault((*path, seen[within]), []).append(fade)
+        seen[within] += 1
+    for (sender, receiver, every, _), fades in list(alike.items())[:_MOST_NAMED]:
         losses = sum(fade.losses for fade in fades)
         lasts_ms = float(f"{1e3 * max(fade.lasts_s for fade in fades):.2g}")
-        what = f"all that {sender} sends to {receiver} is lost for about {lasts_ms:,.0f} ms"
-        yield f"Every {every} s, {what}: {losses:,} of the losses happened then."
+        what = f"nothing that {sender} sends to {receiver} seems to arrive for about {lasts_ms:,.0f} ms"
+        yield f"Every {every} s, {what}: {losses:,} of the waits for lost segments began then."
 
 
 def _handshakes(found: Explained) -> Iterator[str]:
