@@ -41,10 +41,11 @@ def kept_places(
 
 
 def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
-    """Return four tables by destination prefix: the counts of all connections, and three earlier counts of
-    the connections with RTO floors. These are from when the current epoch began (an epoch has one share of
-    new connections with floors), from when this share last began to rise in steps, and from the end of the
-    prefix's last stop (a time in which its new connections get no floors)."""
+    """Return four tables by destination prefix. The first has the present counts of all connections' rounds
+    and retransmissions. The others have the counts of the connections with RTO floors as they were at three
+    earlier times: when the current epoch began (in an epoch the share of new connections that get floors
+    does not change); when this share last began to rise in steps; and when the prefix's last stop ended (in
+    a stop its new connections get no floors)."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}

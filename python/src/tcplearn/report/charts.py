@@ -129,7 +129,8 @@ def over_time(
 
     def panel(what: str, field: str, scale: alt.Scale, reach: data.Reach, **properties: Any) -> Any:
         """Return the panel `what` ("RTT" or "RTO") with the RTT samples and each estimator's line of `field`:
-        p (predictions) or r (RTOs). Lines are clamped to `reach`. Only the panel "RTT" has a legend."""
+        p (predictions) or r (RTOs). Values outside of `reach`, a range of times in ms, are drawn at its ends.
+        Only the panel "RTT" has a legend."""
 
         def y(field: str) -> alt.Y:
             return alt.Y(field, title=f"{what}, ms").scale(scale).axis(minExtent=44, format=".6~g")

@@ -68,8 +68,8 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables of predicted RTTs and first RTOs: for destinations without an earlier RTT and, if there
-    are any, for destinations with one."""
+    """Return tables of the RTTs predicted for new connections, and of their first RTOs: for destinations to
+    which no RTT had been measured before and, if there are any, for destinations to which one had."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"
