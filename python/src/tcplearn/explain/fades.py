@@ -28,9 +28,9 @@ _GROUP = (*_PAIR, "by")
 @dataclass(frozen=True, slots=True)
 class Fade:
     """A recurring fade on the path from the end `by` (client or server) to the other one: everything is lost
-    for `lasts_s`, each `every_s`. Counted from the capture's first packet, one of the fades begins at
-    `begins_s`, and the fade recurs from `from_s` to `to_s`. `losses` is the number of stalls (waits in which
-    no data moved) whose lost transmission lies in one of the fades."""
+    for `lasts_s`, once every `every_s`. In the searched time, from `from_s` to `to_s` after the first packet
+    of the capture with the number `source`, fades begin at `begins_s` plus multiples of `every_s`. `losses`
+    is the number of losses from which the fade was found."""
 
     source: int
     client: str  # address
@@ -53,7 +53,7 @@ class Fade:
 def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame) -> list[Fade]:
     """Return the recurring fades in captures, those with the most losses first, from the tables of requests,
     of stalls (waits in which no data moved) and of connections."""
-    # if segments before or after it arrived, a segment was not lost in a fade
+    # a segment is not taken as lost in a fade if segments sent just before or after it arrived
     alone = pl.col("cause").cast(pl.String).is_in(RESENT) & (pl.col("out_segments") <= 1)
     stalls = _hosts(stalls.filter(alone))
     many = stalls.group_by(_GROUP).len().filter(pl.col("len") >= FEWEST)
@@ -75,7 +75,8 @@ def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame
 
 
 def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) -> Sendings:
-    """Return when an end of one path sent, from the requests and stalls of the path."""
+    """Return the times at which the client of a path (or the server, if `of_answers`) sent data, lost and
+    delivered, from the requests and stalls of the path."""
     stalls = stalls.sort("start_s")
     repaired_s = stalls["start_s"] + (stalls["duration_ms"] - stalls["srtt_ms"].fill_null(0.0)) / 1e3
     smooth = requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in RESENT) == 0).to_series()
@@ -122,7 +123,7 @@ def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
 
 def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
     """Return how much of a recurring fade was left when the segment of each stall was lost, in ms, at most
-    until a retransmission arrived; 0 if the segment was not lost in a fade."""
+    until the retransmission that arrived was sent; 0 if the segment was not lost in a fade."""
     out = np.zeros(stalls.height)
     named = _hosts(stalls) if fades else stalls
     at_s = stalls["start_s"].to_numpy()

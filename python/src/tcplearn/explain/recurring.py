@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 #: The shortest and the longest period that is searched for, in s.
 SHORTEST_S, LONGEST_S = 5, 120
-#: The most periods of a path that are compared, those near one of them, and the most fades of a path.
+#: How many peaks of the periodogram are tried, how many periods near each, and how many fades are sought.
 PEAKS, NEAR, FADES = 16, 40, 4
 #: The most losses from which the periodogram is made, and the most that are compared, a second apart.
 MOST, MOST_APART = 1000, 300
@@ -21,8 +21,8 @@ MOST, MOST_APART = 1000, 300
 MOST_ADDED_S = 0.1
 #: Times are counted in slots of this many ms.
 SLOT_MS = 50
-#: The longest time that is searched for, in slots.
-LONGEST = 1000 // SLOT_MS
+#: The longest fade that is searched for, in slots.
+MOST_SLOTS = 1000 // SLOT_MS
 #: The least number of fades with a loss; and the least share with a loss, of slots in fades with a sending.
 FEWEST, LEAST_SHARE = 8, 0.8
 #: The limit for the probability with which chance gives so many losses at one of the times that are compared.
@@ -38,9 +38,10 @@ Times = npt.NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Sendings:
     """The times, in s, of what one end of a path sent: `lost_s`, transmissions that were lost, in ascending
-    order; `until_s`, for each of these the last retransmission that was lost too; `all_s`, all requests or
-    answers; and `arrived_s`, transmissions that arrived. `connection` has the number of the connection of
-    each loss; `several` says whether the path has several connections."""
+    order; `until_s`, for each of these the last retransmission that was lost too (without one: at most
+    `lost_s`); `all_s`, the begins of all requests or answers; and `arrived_s`, the begins of undisturbed
+    requests or answers, and the retransmissions that ended stalls. `connection` has the number of the
+    connection of each loss; `several` says whether the path has several connections."""
 
     lost_s: Times
     until_s: Times
@@ -68,9 +69,10 @@ def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
 
 
 def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, float, float]:
-    """Return the period, begin and length, in s, of `fade` from its first loss to its end. Losses before and
-    after the found time are added, up to the next transmission that arrived. The end is in the middle between
-    the last loss, which may be that of a retransmission, and this arrival."""
+    """Return the period, begin and length, in s, of `fade` from its first loss to its end, with all periods
+    laid over each other. Losses before and after the found time are added, up to the next transmission that
+    arrived. The end is in the middle between the last loss, which may be that of a retransmission, and this
+    arrival, but at most `MOST_ADDED_S` after the loss."""
     every_s, begins_s, lasts_s = fade
     middle_s = begins_s + lasts_s / 2
     # times relative to the middle of the fade
@@ -101,7 +103,8 @@ def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, fl
 
 def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
     """Return the period, begin and length, in s, of those recurring times in which chance is least likely to
-    give so many losses, or None if chance may explain them. Losses within one second count once."""
+    give so many losses, or None if chance may explain them. In this comparison, losses less than a second
+    after one that counted are left out, because a single outage may lose several segments."""
     apart_s = _thinned(lost_s)
     if len(apart_s) < FEWEST:
         return None
@@ -109,7 +112,7 @@ def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
     halves = np.unique(np.floor(np.concatenate((sent_s, lost_s)) * (2000 / SLOT_MS)))
     busy_s = (halves + 0.5) * (SLOT_MS / 2000)
     by_chance = _slots(lost_s) / _slots(busy_s)
-    best, found = math.log(PEAKS * LONGEST * len(busy_s) / CHANCE), None
+    best, found = math.log(PEAKS * MOST_SLOTS * len(busy_s) / CHANCE), None
     for near_s in _periods_s(lost_s, apart_s):
         first = [_surest_of(every_s, apart_s, lost_s, busy_s, by_chance) for every_s in near_s[:3].tolist()]
         if max(score for score, _ in first) > best / 2:
@@ -130,10 +133,10 @@ def _surest_of(
     best, found = 0.0, None
     span_s = float(busy_s.max() - busy_s.min())
     counts = _folded(apart_s, every_s)
-    if (counts[LONGEST:] - counts[:-LONGEST]).max() < FEWEST:
+    if (counts[MOST_SLOTS:] - counts[:-MOST_SLOTS]).max() < FEWEST:
         return best, found
     sums = counts, _folded(lost_s, every_s), _folded(busy_s, every_s)
-    for wide in range(1, LONGEST + 1):
+    for wide in range(1, MOST_SLOTS + 1):
         once, lost, there = (of[wide:] - of[:-wide] for of in sums)
         at = np.flatnonzero((once >= FEWEST) & (lost >= LEAST_SHARE * there))
         if not len(at):
@@ -152,9 +155,9 @@ def _surest_of(
 
 def _periods_s(lost_s: Times, apart_s: Times) -> list[Times]:
     """Return the periods, in s, that the losses at the times `lost_s` may have: for each of the highest
-    peaks of their periodogram (Bartlett's, of a point process) the periods near it at which most of the
-    losses `apart_s`, which are at least a second apart, coincide. In the periodogram, a fade with many losses
-    has more weight than a single loss."""
+    peaks of their periodogram (Bartlett's, of a point process) the nearby periods at which the most pairs of
+    the losses `apart_s`, which are at least a second apart, coincide. In the periodogram, a fade with many
+    losses has more weight than a single loss."""
     lost_s, apart_s = lost_s[:MOST], apart_s[:MOST_APART]
     step = 1 / (4 * max(lost_s[-1] - lost_s[0], apart_s[-1] - apart_s[0]))
     frequencies = np.arange(1 / LONGEST_S, 1 / SHORTEST_S, step)
@@ -202,7 +205,7 @@ def _folded(at_s: Times, every_s: float) -> npt.NDArray[np.int64]:
     period, since_s = np.divmod(at_s, every_s)
     slots = np.unique((period * length + since_s * (1000 / SLOT_MS)).astype(np.int64))
     counts = np.bincount(slots % length, minlength=length)
-    return np.concatenate(([0], np.cumsum(np.concatenate((counts, counts[:LONGEST])))))
+    return np.concatenate(([0], np.cumsum(np.concatenate((counts, counts[:MOST_SLOTS])))))
 
 
 def _divergence(share: Times, chance: Times) -> Times:
