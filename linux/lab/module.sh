@@ -45,11 +45,15 @@ if [ -n "$headers" ] && [ ! -d "$headers" ]; then
 	# one for each release since 6.12, before that one for each line
 	kbuild=linux-kbuild-${release%-cloud-amd64}
 	apt-cache show "$kbuild=$version" >/dev/null 2>&1 || kbuild=linux-kbuild-$(cut -d . -f 1-2 <<<"$release")
+	# the headers need this version or a later one; an archive may have only the later one for a day, as new
+	# images are signed after the rest is there
+	apt-cache show "$kbuild=$version" >/dev/null 2>&1 && kbuild=$kbuild=$version
 	(cd "$image/packages" && timeout 600 apt-get download "linux-headers-$release=$version" "$common=$version" \
-		"$kbuild=$version") >"$image/apt-headers.log" 2>&1 ||
+		"$kbuild") >"$image/apt-headers.log" 2>&1 ||
 		die "apt-get download failed: $(grep -m 1 '^E:' "$image/apt-headers.log" || echo "no answer") (log: $image/apt-headers.log)"
 	mkdir "$work/headers"
-	for package in "$image/packages/"linux-{headers,kbuild}-*_"${version//:/%3a}"_*.deb; do
+	tools=$(find "$image/packages" -name "${kbuild%%=*}_*.deb" | sort -V | tail -n 1)
+	for package in "$image/packages/"linux-headers-*_"${version//:/%3a}"_*.deb "$tools"; do
 		dpkg-deb -x "$package" "$work/headers" || die "cannot unpack $package"
 	done
 	# its Makefile names the common part where it would be installed
