@@ -47,7 +47,7 @@ if [ -n "$headers" ] && [ ! -d "$headers" ]; then
 	apt-cache show "$kbuild=$version" >/dev/null 2>&1 || kbuild=linux-kbuild-$(cut -d . -f 1-2 <<<"$release")
 	# the headers need this version or a later one; an archive may have only the later one for a day, as new
 	# images are signed after the rest is there
-	apt-cache madison "$kbuild" | grep -qF " $version " && kbuild=$kbuild=$version
+	grep -qF " $version " <<<"$(apt-cache madison "$kbuild")" && kbuild=$kbuild=$version
 	(cd "$image/packages" && timeout 600 apt-get download "linux-headers-$release=$version" "$common=$version" \
 		"$kbuild") >"$image/apt-headers.log" 2>&1 ||
 		die "apt-get download failed: $(grep -m 1 '^E:' "$image/apt-headers.log" || echo "no answer") (log: $image/apt-headers.log)"
