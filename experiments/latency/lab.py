@@ -138,6 +138,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     visits = {
         what: _by_timer(select(runs, scenario="programs-requests", profile=p)) for p, what in VISITS.items()
     }
+    visited = _cells(visits)
     others = {what: _cells(thin(profile)) for profile, what in WORKLOADS.items()}
     rows = [*tables.against_stock(cells, TAIL, ELSEWHERE), _spurious_criterion(cells)]
     rows += tables.against_floor(cells, lambda timer, figure: _of_other_paths(cells, timer, figure))
@@ -165,16 +166,15 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "dispersion": f"{overload.dispersion:.1f}",
         "overload": overload.table(),
         "beside": loads.beside_stock(beside),
-        "programs": loads.by_program(_cells(visits)),
+        "programs": loads.by_program(visited),
         # for figures within sentences and in the tables at the page's end
         "ours": OURS,
         "cells": cells,
         "lossy": [c for c in cells if c.reaches_the_tail],
         "on": {c.path: c for c in cells},
         "ways": {profile: {c.path: c for c in others[what]} for profile, what in WORKLOADS.items()},
-        "visited": {c.path: c for c in _cells(visits)},
+        "visited": {c.path: c for c in visited},
         "fade": fades,
-        "load": overload,
         "all_bulk": loads.all_bulk(bulk),
         "higher": {
             t: _listed([c.path for c in cells if interval(c.over_floor(t, P999)[1])[0] > 1]) for t in OURS

@@ -4,7 +4,7 @@ losses that recur are not taken for fades."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +126,9 @@ def _idle(_: np.random.Generator) -> Iterator[Talk]:
 
 
 @pytest.mark.parametrize("losses", [_bursts, _uploads, _idle])
-def test_losses_that_recur_with_traffic_are_no_fades(tmp_path: Path, losses: type[Iterator[Talk]]) -> None:
+def test_losses_that_recur_with_traffic_are_no_fades(
+    tmp_path: Path, losses: Callable[[np.random.Generator], Iterator[Talk]]
+) -> None:
     rng = np.random.default_rng(1)
     others = _requests(Talk(port=39_000, place=CLIENT), rng, 600, 0.5)
     found = explained(tmp_path, others, *losses(rng))

@@ -77,9 +77,9 @@ def test_steps_of_the_verifier(kernel: str, tmp_path: Path) -> None:
     for name in ("ours", "control"):
         log = (out / f"{name}.log").read_text()
         assert "processed" in log, log[-2000:]
-    steps = int(log.split("processed ")[1].split()[0])
-    print(f"Linux {kernel}: {steps} steps of the verifier")
-    assert steps < 500_000
+        steps = int(log.split("processed ")[1].split()[0])
+        print(f"Linux {kernel}: {steps} steps of the verifier")
+        assert steps < 500_000
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Data classes for forecasts, made by forecast.py, and for the advice that advice.py draws from them."""
+"""Data classes for recurring fades, found by fades.py, for forecasts, made by forecast.py, and for the advice
+that advice.py draws from them."""
 
 from __future__ import annotations
 
@@ -7,7 +8,35 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from tcplearn.explain.candidates import STOCK, Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Fade:
+    """A recurring fade on the path from the end `by` (client or server) to the other one: everything is lost
+    for `lasts_s`, once every `every_s`. In the searched time, from `from_s` to `to_s` after the first packet
+    of the capture with the number `source`, fades begin at `begins_s` plus multiples of `every_s`. `losses`
+    is the number of losses from which the fade was found."""
+
+    source: int
+    client: str  # address
+    host: str  # address of the server
+    by: str
+    from_s: float
+    to_s: float
+    every_s: float
+    begins_s: float
+    lasts_s: float
+    losses: int
+
+    def left_ms(self, at_s: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return how much of a fade is left at each of the times `at_s`, in ms: 0 outside of fades."""
+        since_s = (at_s - self.begins_s) % self.every_s
+        inside = (at_s >= self.from_s) & (at_s < self.to_s) & (since_s < self.lasts_s)
+        return np.where(inside, (self.lasts_s - since_s) * 1e3, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

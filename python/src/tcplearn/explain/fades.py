@@ -6,12 +6,13 @@ can be seen only if it recurs: the losses of many fades together show which part
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import RESENT
+from tcplearn.explain.model import KEY, address
 from tcplearn.explain.recurring import FEWEST, Sendings, Times
 from tcplearn.explain.recurring import fades as recurring
 
@@ -20,34 +21,8 @@ SEARCHED_S, PATHS = 3600, 20
 #: A transmission that is lost within this time of one that arrived was not lost in a fade.
 APART_S = 0.01
 
-_KEY = ("source", "connection")
 _PAIR = ("source", "client", "host")
 _GROUP = (*_PAIR, "by")
-
-
-@dataclass(frozen=True, slots=True)
-class Fade:
-    """A recurring fade on the path from the end `by` (client or server) to the other one: everything is lost
-    for `lasts_s`, once every `every_s`. In the searched time, from `from_s` to `to_s` after the first packet
-    of the capture with the number `source`, fades begin at `begins_s` plus multiples of `every_s`. `losses`
-    is the number of losses from which the fade was found."""
-
-    source: int
-    client: str  # address
-    host: str  # address of the server
-    by: str
-    from_s: float
-    to_s: float
-    every_s: float
-    begins_s: float
-    lasts_s: float
-    losses: int
-
-    def left_ms(self, at_s: Times) -> Times:
-        """Return how much of a fade is left at each of the times `at_s`, in ms: 0 outside of fades."""
-        since_s = (at_s - self.begins_s) % self.every_s
-        inside = (at_s >= self.from_s) & (at_s < self.to_s) & (since_s < self.lasts_s)
-        return np.where(inside, (self.lasts_s - since_s) * 1e3, 0.0)
 
 
 def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame) -> list[Fade]:
@@ -61,7 +36,7 @@ def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame
     if not many.height:
         return []
     chosen = _hosts(requests).join(many.drop("by", "len").unique(), on=_PAIR, how="semi")
-    chosen = chosen.join(connections.select(*_KEY, "to_client_ms"), on=_KEY, how="left")
+    chosen = chosen.join(connections.select(*KEY, "to_client_ms"), on=KEY, how="left")
     sent = {key: of for key, of in chosen.group_by(_PAIR)}
     lost = {key: of for key, of in stalls.join(many, on=_GROUP, how="semi").group_by(_GROUP)}
     out = []
@@ -135,7 +110,6 @@ def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
 
 
 def _hosts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return `rows` with addresses as text, and that of the server, without its port, as `host`."""
-    host = pl.col("server").cast(pl.String).str.replace(r":\d+$", "").str.strip_chars("[]").alias("host")
+    """Return `rows` with text for their client's and (as `host`) their server's address, and for `by`."""
     by = [pl.col("by").cast(pl.String)] if "by" in rows.columns else []
-    return rows.with_columns(pl.col("client").cast(pl.String).str.strip_chars("[]"), host, *by)
+    return rows.with_columns(address("client"), address("server").alias("host"), *by)

@@ -17,7 +17,7 @@ import polars as pl
 from tcplearn.explain.answers import SIDES, Figure, Forecast, Outlook
 from tcplearn.explain.candidates import ALL, SEEN, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
-from tcplearn.explain.model import Explained, held_up
+from tcplearn.explain.model import Explained, address, held_up
 
 #: The number of draws of what a capture cannot show, and of bootstrap samples for each draw.
 DRAWS, BOOTSTRAP = 16, 64
@@ -67,7 +67,7 @@ def _forecast(
     timed = stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     rng = np.random.default_rng((seed, len(times_ms), pairs.height))
     out = Forecast(
-        {side: sorted(set(_address(connections[side]))) for side in SIDES},
+        {side: connections.select(address(side).unique().sort()).to_series().to_list() for side in SIDES},
         by,
         int(timed["repaired_0"].is_not_null().sum()),
         int(timed["repaired_0"].is_null().sum()),
@@ -85,10 +85,6 @@ def _forecast(
         spurious = sum(int(connections[f"{side}_spurious_{k}"].sum()) for side in by)
         out.outlooks.append(outlook(candidate, drawn, spurious, segments, rng))
     return out
-
-
-def _address(names: pl.Series) -> list[str]:
-    return [str(name).rpartition(":")[0].strip("[]") for name in names]
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tcplearn.explain.answers import Advice, Forecast
+from tcplearn.explain.answers import Advice, Fade, Forecast
 from tcplearn.explain.causes import CAUSES, HANDSHAKE
-from tcplearn.explain.fades import Fade
 
 #: The columns that identify a connection in each table.
 KEY = ("source", "connection")
@@ -170,6 +169,11 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
         len(slow),
         parts,
     )
+
+
+def address(name: str) -> pl.Expr:
+    """Return the text of the column `name` without port and without the brackets of an IPv6 address."""
+    return pl.col(name).cast(pl.String).str.replace(r":\d+$", "").str.strip_chars("[]")
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:

@@ -15,6 +15,8 @@ import numpy.typing as npt
 SHORTEST_S, LONGEST_S = 5, 120
 #: How many peaks of the periodogram are tried, how many periods near each, and how many fades are sought.
 PEAKS, NEAR, FADES = 16, 40, 4
+#: After so many periods near a peak, none of which is half as sure as needed, the rest are not tried.
+FIRST_FEW = 3
 #: The most losses from which the periodogram is made, and the most that are compared, a second apart.
 MOST, MOST_APART = 1000, 300
 #: The most time that is added to a fade after its last loss, in s.
@@ -114,12 +116,14 @@ def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
     by_chance = _slots(lost_s) / _slots(busy_s)
     best, found = math.log(PEAKS * MOST_SLOTS * len(busy_s) / CHANCE), None
     for near_s in _periods_s(lost_s, apart_s):
-        first = [_surest_of(every_s, apart_s, lost_s, busy_s, by_chance) for every_s in near_s[:3].tolist()]
-        if max(score for score, _ in first) > best / 2:
-            scored = (_surest_of(every_s, apart_s, lost_s, busy_s, by_chance) for every_s in near_s.tolist())
-            score, of_peak = max(scored, key=lambda one: one[0])
+        first_best, needed = 0.0, best / 2
+        for k, every_s in enumerate(near_s.tolist()):
+            if k == FIRST_FEW and first_best <= needed:
+                break
+            score, fade = _surest_of(every_s, apart_s, lost_s, busy_s, by_chance)
+            first_best = max(first_best, score)
             if score > best:
-                best, found = score, of_peak
+                best, found = score, fade
     return found
 
 

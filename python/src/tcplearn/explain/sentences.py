@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from tcplearn.explain.advice import most_of_all
+from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
-from tcplearn.explain.fades import Fade
 from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
 from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, two_digits
 
@@ -125,7 +125,7 @@ def _fades(found: Explained) -> Iterator[str]:
     seen: Counter[tuple[str, str, str, int, float]] = Counter()
     for fade in found.fades:
         ends = (fade.client, fade.host) if fade.by == "client" else (fade.host, fade.client)
-        path = (*ends, f"{fade.every_s:.0f}" if fade.every_s >= 10 else f"{fade.every_s:.1f}")
+        path = (*ends, two_digits(fade.every_s))
         within = (*path, fade.source, fade.from_s)
         alike.setdefault((*path, seen[within]), []).append(fade)
         seen[within] += 1
