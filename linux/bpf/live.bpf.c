@@ -8,6 +8,9 @@
  * others are not the timer's. It was spurious if the peer echoes a timestamp from before it (RFC 7323). An echo
  * that cannot be true (from the future, or from before the flight) counts as none.
  *
+ * Caution. The policy's guard against overload sees the losses of one connection. The share of lost rounds of all
+ * connections with a host is watched too (live_losses.h), by the same limits.
+ *
  * Actuator. TCP_BPF_RTO_MIN, the floor under the variance term of the RTO and of a lone segment's probe: whole
  * ticks of the kernel's clock, two at least, and never more than the floor that the kernel had before. Backoff
  * stays the kernel's, unless it is to be bounded (live_backoff.h).
@@ -29,6 +32,7 @@
 #include "live_connection.h"
 #include "live_counts.h"
 #include "live_kernel.h"
+#include "live_losses.h"
 #include "live_places.h"
 #include "live_policy.h"
 #include "live_scene.h"
@@ -69,16 +73,28 @@ static __always_inline uint32_t ticks_of(const struct scene *at, const struct co
 	return ticks < c->base_ticks ? ticks : c->base_ticks;
 }
 
+/* Returns whether the kernel's floor is right for now, and counts why. */
+static __always_inline int is_careful(const struct scene *at, const struct connection *c)
+{
+	const int by_itself = c->queued || tl_resend_priced_careful_fix(&c->policy);
+	const int careful = by_itself || live_host_loses(&c->loss, &c->policy);
+
+	if (careful && live_is_ours(&c->member)) {
+		COUNT(at, rounds_careful);
+		if (!by_itself)
+			COUNT(at, rounds_host_careful);
+	}
+	return careful;
+}
+
 /* Sets the floor for the next round. */
 static __always_inline void apply(const struct scene *at, struct connection *c)
 {
-	const int careful = c->queued || tl_resend_priced_careful_fix(&c->policy);
+	const int careful = is_careful(at, c);
 	uint32_t ticks = ticks_of(at, c, careful ? TL_RESEND_FLOORS : live_chosen(&c->policy));
 	uint32_t most = ticks_down(at, at->tp->rttvar_us);
 
-	if (live_is_ours(&c->member) && careful)
-		COUNT(at, rounds_careful);
-	else if (live_is_ours(&c->member) && ticks < c->base_ticks)
+	if (live_is_ours(&c->member) && !careful && ticks < c->base_ticks)
 		COUNT(at, rounds_lowered);
 	if (c->ticks == c->base_ticks && ticks == c->base_ticks)
 		return;
@@ -105,6 +121,8 @@ static __always_inline struct connection *begin(const struct scene *at)
 	c->saved_us = c->silent_us = 0;
 	c->bound_ms = 0;
 	c->queued = live_was_queued(at->ctx);
+	c->loss.rounds = c->loss.lost = 0;
+	live_add_losses(at->ctx, &c->loss);
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
 	c->base_ticks = c->ticks = own <= stock ? own : 0;
 	if (c->base_ticks == 0)
@@ -119,7 +137,8 @@ static __always_inline struct connection *begin(const struct scene *at)
 	if (earlier) {
 		live_policy_inherit(&c->policy, earlier);
 		COUNT(at, inherited);
-		if (at->ctx->op == BPF_SOCK_OPS_TCP_CONNECT_CB && !c->queued)
+		if (at->ctx->op == BPF_SOCK_OPS_TCP_CONNECT_CB && !c->queued &&
+		    !live_host_loses(&c->loss, &c->policy))
 			set_floor(at, c, ticks_of(at, c, live_rank(earlier)));
 	}
 	return c;
@@ -224,6 +243,10 @@ static __always_inline void count_round(const struct scene *at, struct connectio
 		live_resent_round(&c->member, answers, now_us > armed_us ? now_us - armed_us : 0);
 	if (c->resent || c->member.fresh.rounds >= TL_LIVE_FLUSH_ROUNDS)
 		flush(at, c);
+	c->loss.rounds++;
+	c->loss.lost += c->resent && answers != TL_RESEND_FIRST;
+	if (c->loss.rounds >= TL_LIVE_LOSS_BATCH)
+		live_add_losses(at->ctx, &c->loss);
 }
 
 static __always_inline void on_round(const struct scene *at, struct connection *c)
@@ -309,8 +332,10 @@ static __always_inline void on_state(const struct scene *at, struct connection *
 		COUNT(at, remembered);
 	if (to == BPF_TCP_CLOSE || from == BPF_TCP_ESTABLISHED)
 		live_remember(at->ctx, &c->policy);
-	if (to == BPF_TCP_CLOSE)
+	if (to == BPF_TCP_CLOSE) {
 		flush(at, c);
+		live_add_losses(at->ctx, &c->loss);
+	}
 }
 
 static __always_inline void on_event(const struct scene *at)

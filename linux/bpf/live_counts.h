@@ -12,6 +12,7 @@
 	X(rounds, "rounds with an RTT sample") \
 	X(rounds_lowered, "rounds with a floor below the kernel's 200 ms") \
 	X(rounds_careful, "rounds with the kernel's floor: losses, the budget is spent, or a queue here") \
+	X(rounds_host_careful, "of these, those for the losses of all connections to the host alone") \
 	X(rounds_late, "rounds without a retransmission whose answer came later than the chosen wait") \
 	X(probes, "tail loss probes that retransmitted a segment") \
 	X(timeouts, "retransmission timeouts") \

@@ -15,6 +15,7 @@ from scenes import SCENES
 from talk import RTT_US, SERVER, Talk, explained
 from thin import slowest
 
+from tcplearn import resends
 from tcplearn.explain import Explained, advice, candidates, forecast, tables
 from tcplearn.explain.answers import Forecast
 from tcplearn.explain.candidates import ALL, STOCK
@@ -94,6 +95,39 @@ def test_short_connections_are_judged_together(tmp_path: Path) -> None:
         assert told.of(name).slowest_ms == pytest.approx(slowest(times), rel=0.12)
     said = advice.of(found, told)
     assert said.chosen is not None and said.line.startswith("sudo ip route add 10.0.0.2 ")
+
+
+@pytest.mark.parametrize("of_each", [10, 40])
+def test_a_connection_begins_with_what_the_last_one_learned(tmp_path: Path, of_each: int) -> None:
+    """Test the forecast for `priced` where connections to a host follow each other and each has too few
+    requests to learn from: as under `tcplearn live`, a connection begins with what the one before has
+    learned."""
+
+    def simulated(seed: int, spec: str, *, remembers: bool = False) -> tuple[list[Talk], list[float]]:
+        talks, times = [], []
+        timer = resends.policy(spec)
+        for k in range(2400 // of_each):
+            talk = Talk(port=10_000 + k, rtt_us=thin.RTT_US)
+            begin_us = 300_000 * of_each * k
+            times += thin.traffic(
+                talk,
+                1000 * seed + k,
+                of_each,
+                0.02,
+                spec,
+                begin_us=begin_us,
+                earlier=timer if remembers else None,
+            )
+            talks.append(talk)
+        return talks, times
+
+    talks, _ = simulated(1, STOCK)
+    told = _first(explained(tmp_path, *talks))
+    assert told is not None
+    kept = np.mean([slowest(simulated(seed, "priced", remembers=True)[1]) for seed in (2, 3)])
+    forgotten = np.mean([slowest(simulated(seed, "priced")[1]) for seed in (2, 3)])
+    assert kept < 0.8 * forgotten
+    assert told.of("priced").slowest_ms == pytest.approx(kept, rel=0.12)
 
 
 def test_stock_is_what_was_seen(stock: tuple[Explained, list[float]]) -> None:

@@ -30,12 +30,16 @@ def traffic(
     *,
     begin_us: int = 0,
     fade_us: tuple[int, int] = (1, 0),
+    earlier: resends.ResendPolicy | None = None,
 ) -> list[float]:
     """Add the packets of the requests to `talk` and return their response times in ms. `tick_us` is the tick
     of the sender's timers, or 0 for exact timers. `fade_us` is the period of fades and how long each lasts:
-    everything that is sent in a fade is lost."""
+    everything that is sent in a fade is lost. `earlier` is the timer after an earlier connection to the same
+    host, and used instead of `spec`: the connection begins with what it has learned."""
     rng = np.random.default_rng(seed)
-    policy = resends.policy(spec)
+    policy = earlier or resends.policy(spec)
+    if earlier:
+        policy.next()
     now = talk.open(begin_us)
     policy.ack(now, talk.rtt_us, 0, FIRST)  # Linux begins with the round trip of the handshake
     times = []

@@ -23,13 +23,14 @@ unsigned Conversation::client_side(const Packet& first) {
 }
 
 Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
-                           const Candidates& candidates)
+                           const Candidates& candidates, Learned& learned)
     : number_(number),
       client_side_(client_side(first)),
       first_us_(now_us),
       last_us_(now_us),
       path_(path),
-      candidates_(candidates) {
+      candidates_(candidates),
+      learned_(learned) {
   ends_[client_side_ == 0 ? kClient : kServer].endpoint = first.source;
   ends_[client_side_ == 0 ? kServer : kClient].endpoint = first.destination;
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
@@ -59,6 +60,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   settle(kServer, now_us, false, out);
   handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
+  if (packet.has(kFin) || packet.has(kRst)) keep_learned();
   if (packet.has(kRst)) return;
   losses_.clear();
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end), losses_);
@@ -118,6 +120,13 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
   follow_window(end, packet, now_us);
 }
 
+// Keeps what the policies have learned for the next connection between the hosts, which may begin before this
+// one has ended completely.
+void Conversation::keep_learned() {
+  for (unsigned end : {kClient, kServer})
+    if (ends_[end].data.forecast) learned_.keep(hosts(end), ends_[end].data.forecast->states());
+}
+
 // Computes what the candidate resend policies would have done until this ACK reached the sender, `end`.
 void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int64_t now_us) {
   DataSide& data = ends_[end].data;
@@ -167,7 +176,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
                                std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
   if (!me.data.forecast && candidates_.size() > 0) {
-    me.data.forecast = std::make_unique<Forecast>(candidates_, path_.ticks[end]);
+    me.data.forecast = std::make_unique<Forecast>(candidates_, path_.ticks[end], learned_.of(hosts(end)));
     Fates none;  // a connection's timer begins with the handshake's RTT
     if (handshake_.rtt_us() >= 0)
       me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);

@@ -12,6 +12,7 @@
 #include "data_side.h"
 #include "exchange.h"
 #include "handshake.h"
+#include "learned.h"
 #include "path.h"
 #include "rows.h"
 
@@ -20,9 +21,10 @@ namespace tcplearn {
 class Conversation {
  public:
   // `candidates`: the resend policies to compare. `path`: the path between the two hosts, shared by all
-  // their connections. Both outlive the conversation.
+  // their connections. `learned`: what the policies learned from earlier connections. All outlive the
+  // conversation.
   Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
-               const Candidates& candidates);
+               const Candidates& candidates, Learned& learned);
   // Returns the side that is the client, judged by the connection's first packet.
   static unsigned client_side(const Packet& first);
 
@@ -55,6 +57,10 @@ class Conversation {
   };
 
   void on_ack(unsigned end, const Packet& packet, std::int64_t now_us);
+  Learned::Hosts hosts(unsigned end) const {
+    return {ends_[end].endpoint.address, ends_[1 - end].endpoint.address};
+  }
+  void keep_learned();
   void forecast(unsigned end, const DataSide::Acked& acked, std::int64_t now_us);
   void follow_window(unsigned end, const Packet& packet, std::int64_t now_us);
   void on_new_data(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
@@ -95,6 +101,7 @@ class Conversation {
   std::int64_t first_us_, last_us_;
   Path& path_;
   const Candidates& candidates_;
+  Learned& learned_;
   unsigned last_sender_ = 2;
   std::uint8_t options_ = 0;
 };

@@ -14,6 +14,7 @@
 
 #include "capture/reader.h"
 #include "conversation.h"
+#include "learned.h"
 #include "path.h"
 #include "rows.h"
 
@@ -36,6 +37,7 @@ class Explainer final : public PacketObserver {
  private:
   ExplainedRows rows_;
   Candidates candidates_;
+  Learned learned_;
   std::map<std::pair<Address, Address>, Path> paths_;  // by client address and server address
   std::unordered_map<std::uint32_t, std::unique_ptr<Conversation>> alive_;
   std::uint32_t last_number_ = 0;

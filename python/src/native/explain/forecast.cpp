@@ -46,10 +46,13 @@ Candidates::Candidates(const std::vector<std::string>& specs) {
   }
 }
 
-Forecast::Forecast(const Candidates& candidates, TimerTicks& ticks)
+Forecast::Forecast(const Candidates& candidates, TimerTicks& ticks, const std::vector<std::uint64_t>* earlier)
     : candidates_(candidates), ticks_(ticks), states_(candidates.words()) {
-  for (std::size_t k = 0; k < candidates_.size(); ++k)
-    candidates_.all_[k].policy->algorithm.init(state(k), candidates_.all_[k].params.data());
+  for (std::size_t k = 0; k < candidates_.size(); ++k) {
+    const Candidates::Candidate& one = candidates_.all_[k];
+    one.policy->algorithm.init(state(k), one.params.data());
+    if (earlier != nullptr) one.policy->inherit(state(k), earlier->data() + one.at);
+  }
 }
 
 void Forecast::on_sent(std::int64_t now_us, std::uint32_t out) {

@@ -44,8 +44,9 @@ struct TimedLoss {
 
 class Forecast {
  public:
-  // `ticks`: the timer ticks of the sender's host, which outlive the forecast.
-  Forecast(const Candidates& candidates, TimerTicks& ticks);
+  // `ticks`: the timer ticks of the sender's host, which outlive the forecast. `earlier`: the states of an
+  // earlier connection to the same host, from which the policies inherit, or null.
+  Forecast(const Candidates& candidates, TimerTicks& ticks, const std::vector<std::uint64_t>* earlier);
 
   // Takes the first transmission of a segment; `out`: segments in flight, this one included.
   void on_sent(std::int64_t now_us, std::uint32_t out);
@@ -56,6 +57,8 @@ class Forecast {
   // Takes a lone segment that was lost before the capture point, and whose retransmission is seen now.
   void on_unseen(std::int64_t due_us, Fates& fates);
 
+  // Returns the states of all policies.
+  const std::vector<std::uint64_t>& states() const { return states_; }
   // Returns the number of spurious retransmissions of each candidate.
   const PerCandidate& spurious() const { return spurious_; }
 

@@ -34,7 +34,7 @@ Counts = dict[str, int]
 def meanings_in(source: Path) -> dict[str, str]:
     """Return the meaning of each count in the list of counts of the C header `source`, by the name of the
     count, in the order of the list."""
-    return dict(re.findall(r'^\tX\((\w+), "(.*?)"\)', source.read_text(), re.MULTILINE))
+    return dict(re.findall(r'^\tX\((\w+),[\s\\]+"(.*?)"\)', source.read_text(), re.MULTILINE))
 
 
 @cache
