@@ -88,6 +88,7 @@ nb::dict packets_of(WindowPackets packets) {
   d["time_us"] = to_numpy(std::move(packets.time_us));
   d["by_server"] = to_numpy(std::move(packets.by_server));
   d["kind"] = to_numpy(std::move(packets.kind));
+  d["bytes"] = to_numpy(std::move(packets.bytes));
   d["byte"] = to_numpy(std::move(packets.byte));
   return d;
 }

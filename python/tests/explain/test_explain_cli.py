@@ -21,7 +21,7 @@ from talk import RTT_US, SERVER, Talk, explained, pcap_of
 from samples import ROOT
 from tcplearn import metrics
 from tcplearn.cli import main
-from tcplearn.explain import sentences
+from tcplearn.explain import rows, run, sentences
 from tcplearn.explain.candidates import ALL
 from tcplearn.explain.causes import CAUSES, WORDS
 
@@ -173,19 +173,42 @@ def test_rows_of_the_summary_are_registered_metrics(
 ) -> None:
     path = capture(tmp_path / "a.pcap", "answer_lost", "slow_server")
     assert main(["explain", str(path), "--format", "parquet", "-q"]) == 0
-    rows = pl.read_parquet(io.BytesIO(capsysbinary.readouterr().out))
-    assert set(rows["host"]) == {metrics.EXPLAIN}
-    assert set(rows["flow"]) == {"total", "10.0.0.2:80"}
-    assert all(metrics.known(key, metrics.EXPLAIN) for key in rows["metric"])
-    settings = set(rows["algorithm"])
+    found = pl.read_parquet(io.BytesIO(capsysbinary.readouterr().out))
+    assert set(found["host"]) == {metrics.EXPLAIN}
+    assert set(found["flow"]) == {"total", "10.0.0.2:80"}
+    assert all(metrics.known(key, metrics.EXPLAIN) for key in found["metric"])
+    settings = set(found["algorithm"])
     assert settings == {"", *(candidate.name for candidate in ALL)}
-    rows = rows.filter(pl.col("algorithm") == "")
-    total = dict(rows.filter(pl.col("flow") == "total").select("metric", "value").iter_rows())
+    found = found.filter(pl.col("algorithm") == "")
+    total = dict(found.filter(pl.col("flow") == "total").select("metric", "value").iter_rows())
     assert total["requests"] == 2 * (BEFORE + 1)
     assert total["longest_response_ms"] == pytest.approx(RTT_US / 1e3 + 300, abs=1)
     assert total["stalls_server"] == total["stalls_tail_probe"] == 1
     shares = [value for key, value in total.items() if key.startswith("slow_share_")]
     assert sum(shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["requests", "stalls", "connections"])
+def test_every_column_is_explained(tmp_path: Path, kind: str) -> None:
+    page = (ROOT / "docs" / "explain.md").read_text().split("## Rows of the results")[1]
+    found = run([capture(tmp_path / "a.pcap", "answer_lost")])
+    for name in rows.table(found, kind).columns:
+        generic = "CAUSE_ms" if name.removesuffix("_ms") in CAUSES else name
+        assert f"`{generic}`" in page, name
+
+
+def test_the_setting_is_advised_for_the_host_that_waits(tmp_path: Path) -> None:
+    """Test that of two servers in a folder, the advice and its cost are about the one whose losses a timer
+    repairs."""
+    for name, server, loss in (("a", "10.0.0.2", 0.05), ("b", "10.0.0.3", 0.0)):
+        talk = Talk(server=server)
+        thin.traffic(talk, 1, 400, loss)
+        (tmp_path / f"{name}.pcap").write_bytes(pcap_of(talk))
+    alone, both = run([tmp_path / "a.pcap"]), run([tmp_path])
+    assert both.advice is not None and alone.advice is not None and both.advice.chosen is not None
+    assert both.advice.line == alone.advice.line and "10.0.0.2" in both.advice.line
+    assert both.forecast is not None and alone.forecast is not None
+    assert both.forecast.segments == alone.forecast.segments
 
 
 @pytest.mark.parametrize("kind", ["requests", "stalls", "connections"])

@@ -52,7 +52,7 @@ def test_the_packets_of_a_request(tmp_path: Path) -> None:
     path = tmp_path / "a.pcap"
     path.write_bytes(pcap_of(talk))
     first = sequence.of(run([path]))[0]
-    points = [(round(ms), byte, end, again) for ms, byte, end, again in first.points]
+    points = [(round(point.ms), point.byte, point.end, point.again) for point in first.points]
     assert points == [
         (0, ASKED + 199, "client", False),
         (242, ASKED + 199, "client", True),
@@ -83,18 +83,18 @@ def test_an_ack_is_drawn_in_the_stream_that_it_acknowledges() -> None:
     """Test that an ACK is drawn in the stream that it acknowledges. When the request begins, the client's
     stream is at 50,000 bytes and the server's at 900,000."""
     points = [
-        (0.0, 50_100.0, "client", False),
-        (20.0, 50_100.0, "server, ACK", False),
-        (21.0, 901_000.0, "server", False),
-        (22.0, 901_000.0, "client, ACK", False),
-        (23.0, 902_000.0, "server", False),
+        sequence.Point(0.0, 50_100, 100, "client"),
+        sequence.Point(20.0, 50_100, 0, "server, ACK"),
+        sequence.Point(21.0, 901_000, 1000, "server"),
+        sequence.Point(22.0, 901_000, 0, "client, ACK"),
+        sequence.Point(23.0, 905_000, 4000, "server"),
     ]
     spec = explain_charts.sequence(sequence.Sequence("a request", points))
     (values,) = spec["datasets"].values() if "datasets" in spec else (spec["data"]["values"],)
-    assert [(row["end"], row["kb"]) for row in values] == [
-        ("client", 0.0),
-        ("server, ACK", 0.0),
-        ("server", 0.0),
-        ("client, ACK", 0.0),
-        ("server", 1.0),
+    assert [(row["end"], row["from"], row["to"]) for row in values] == [
+        ("client", 0.0, 0.1),
+        ("server, ACK", 0.1, 0.1),
+        ("server", 0.0, 1.0),
+        ("client, ACK", 1.0, 1.0),
+        ("server", 1.0, 5.0),
     ]

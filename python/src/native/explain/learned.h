@@ -35,8 +35,8 @@ class Learned {
   }
 
  private:
-  // as many hosts as `tcplearn live` remembers; the pair that was added first is forgotten first
-  static constexpr std::size_t kMostHosts = 8192;
+  // fewer than `tcplearn live` remembers, to save memory; the pair that was added first is forgotten first
+  static constexpr std::size_t kMostHosts = 2048;
   std::map<Hosts, std::vector<std::uint64_t>> states_;
   std::deque<Hosts> order_;
 };

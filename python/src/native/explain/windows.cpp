@@ -36,6 +36,7 @@ void Windows::on_packet(std::uint32_t connection, unsigned side, const Packet& p
     found_.time_us.push_back(now_us);
     found_.by_server.push_back(side == ends.client ? 0 : 1);
     found_.kind.push_back(data ? again ? 2 : 1 : 0);
+    found_.bytes.push_back(packet.payload_bytes);
     found_.byte.push_back(byte);
   }
 }

@@ -22,6 +22,7 @@ struct WindowPackets {
   std::vector<std::uint32_t> window;
   std::vector<std::int64_t> time_us;
   std::vector<std::uint8_t> by_server, kind;  // kind: 0 a pure ACK, 1 new data, 2 retransmitted data
+  std::vector<std::uint32_t> bytes;           // of data
   std::vector<std::int64_t> byte;  // position in the stream: the packet's last byte, or the acknowledged byte
 };
 

@@ -78,7 +78,8 @@ class Forecast:
     """Forecasts of response times, or of the durations of handshakes, for each candidate setting of the
     retransmission timer. `by` names the ends of connections that have the setting: client, server or both."""
 
-    hosts: dict[str, list[str]]  # addresses of the hosts at each end
+    # addresses of the hosts at each end of the connections that have such stalls or, for handshakes, of all
+    hosts: dict[str, list[str]]
     by: Sequence[str]  # the ends that have the setting, of SIDES
     stalls: int  # stalls (waits in which no data moved) that a timer ended, with a forecast
     untold: int  # such stalls without a forecast

@@ -48,8 +48,10 @@ def _live(spec: str) -> Candidate:
 
 
 def _by_module(spec: str) -> Candidate:
-    line = f"sudo sysctl net.tcplearn.resend={spec} net.ipv4.tcp_congestion_control=tl-cubic"
-    undo = "sudo sysctl net.tcplearn.resend=none"
+    # with resend_places a connection begins with what the last one learned, as in the forecast
+    settings = f"net.tcplearn.resend={spec} net.tcplearn.resend_places=1"
+    line = f"sudo sysctl {settings} net.ipv4.tcp_congestion_control=tl-cubic"
+    undo = "sudo sysctl net.tcplearn.resend=none net.tcplearn.resend_places=0"
     return Candidate(spec, spec, line, undo, "the kernel module: tcplearn module install")
 
 

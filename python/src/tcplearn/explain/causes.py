@@ -45,7 +45,11 @@ WORDS = {
     "lost_fast": Words(
         "lost, repaired by a fast retransmit", "lost segments that a fast retransmit repaired", "#ddcc77"
     ),
-    "spurious": Words("late, retransmitted spuriously", "answers that came late on the path", "#cc79a7"),
+    "spurious": Words(
+        "late, retransmitted spuriously",
+        "segments that were late on the path and retransmitted spuriously",
+        "#cc79a7",
+    ),
     "path_silent": Words("path silent", "times when the whole path was silent", "#332288"),
     "window_closed": Words("receiver's window closed", "waiting for a receiver that read nothing", "#56b4e9"),
     "delayed_ack": Words("delayed ACK", "waiting for delayed ACKs", "#44aa99"),

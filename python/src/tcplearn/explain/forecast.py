@@ -17,7 +17,7 @@ import polars as pl
 from tcplearn.explain.answers import SIDES, Figure, Forecast, Outlook
 from tcplearn.explain.candidates import ALL, SEEN, Candidate
 from tcplearn.explain.causes import PATH_SILENT, RESENT
-from tcplearn.explain.model import Explained, address, held_up
+from tcplearn.explain.model import KEY, Explained, address, held_up
 
 #: The number of draws of what a capture cannot show, and of bootstrap samples for each draw.
 DRAWS, BOOTSTRAP = 16, 64
@@ -59,15 +59,15 @@ def _forecast(
     found: Explained, by: Sequence[str], pairs: pl.DataFrame, stalls: pl.DataFrame, seed: int
 ) -> Forecast:
     times_ms = found.requests["response_ms"].to_numpy()
-    connections = found.connections
-    sent = {side: int(connections[f"{side}_segments"].sum()) for side in SIDES}
-    segments = sum(sent[side] for side in by)
-    of_client, of_both = (int(connections[f"{whose}needless_segments"].sum()) for whose in ("client_", ""))
-    needless = sum({"client": of_client, "server": of_both - of_client}[side] for side in by)
     timed = stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
+    held = found.connections.join(timed, on=KEY, how="semi")
+    hosts = {side: held.select(address(side).unique().sort()).to_series().to_list() for side in SIDES}
+    of = {side: _with_setting(found.connections, side, hosts) for side in by}
+    segments = sum(int(of[side][f"{side}_segments"].sum()) for side in by)
+    needless = sum(int(of[side].select(_needless(side)).sum().item()) for side in by)
     rng = np.random.default_rng((seed, len(times_ms), pairs.height))
     out = Forecast(
-        {side: connections.select(address(side).unique().sort()).to_series().to_list() for side in SIDES},
+        hosts,
         by,
         int(timed["repaired_0"].is_not_null().sum()),
         int(timed["repaired_0"].is_null().sum()),
@@ -82,9 +82,22 @@ def _forecast(
     for k, candidate in enumerate(ALL):
         saved = (_saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS))
         drawn = [times_ms - np.minimum(of_one, most_ms) for of_one in saved]
-        spurious = sum(int(connections[f"{side}_spurious_{k}"].sum()) for side in by)
+        spurious = sum(int(of[side][f"{side}_spurious_{k}"].sum()) for side in by)
         out.outlooks.append(outlook(candidate, drawn, spurious, segments, rng))
     return out
+
+
+def _with_setting(connections: pl.DataFrame, side: str, hosts: dict[str, list[str]]) -> pl.DataFrame:
+    """Return the connections for which the advised command makes the setting at the end `side`: those of
+    `hosts` at this end, with all peers or, if `hosts` has only one peer, with this one."""
+    ends = (end for end in SIDES if end == side or len(hosts[end]) == 1)
+    return connections.filter(address(end).is_in(hosts[end]) for end in ends)
+
+
+def _needless(side: str) -> pl.Expr:
+    """Return the number of spurious retransmissions that an end of a connection has sent."""
+    of_client = pl.col("client_needless_segments").cast(pl.Int64)
+    return of_client if side == "client" else pl.col("needless_segments").cast(pl.Int64) - of_client
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
@@ -165,9 +178,18 @@ def outlook(
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
     slower = np.geomspace(1, max(1 / n, 1e-4), CURVE) if n > 1 else np.ones(1)
     points = ((float(share), figure(ordered, 1 - share, rng)) for share in slower)
-    curve = [(share, one.value, one.low, one.high) for share, one in points]
+    curve = _rising(points)
     figures[f"slowest_{what}_ms"] = _slowest(ordered, rng)
     return Outlook(candidate, figures, 1000 * spurious / segments if segments else 0.0, curve, what)
+
+
+def _rising(points: Iterator[tuple[float, Figure]]) -> list[tuple[float, float, float, float]]:
+    """Return the curve of response times, with the limits of their intervals. The times of smaller shares are
+    longer, so a limit that chance has drawn below an earlier one is raised to it."""
+    shares, found = zip(*points, strict=True)
+    limits = np.maximum.accumulate([(one.low, one.high) for one in found], axis=0)
+    values = (one.value for one in found)
+    return [(s, v, float(a), float(b)) for s, v, (a, b) in zip(shares, values, limits, strict=True)]
 
 
 def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:

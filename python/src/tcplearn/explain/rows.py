@@ -74,6 +74,10 @@ def table(found: Explained, which: str) -> pl.DataFrame:
     words = [pl.col(name).cast(pl.String) for name, kind in chosen.schema.items() if isinstance(kind, coded)]
     # columns that end in a digit are for the forecast: one for each candidate
     own = [name for name in chosen.columns if not name[-1].isdigit()]
-    named = chosen.with_columns(names, *words).select(own)
+    # single precision has more digits than the microseconds of a capture
+    exact = [
+        pl.col(name).cast(pl.Float64).round(3) for name, kind in chosen.schema.items() if kind == pl.Float32
+    ]
+    named = chosen.with_columns(names, *words, *exact).select(own)
     first = ["source", "client", "server"]
     return named.select(*first, *(name for name in named.columns if name not in first))

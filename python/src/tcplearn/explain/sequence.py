@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from tcplearn.explain.model import Explained, slowest_first
 from tcplearn.traces import CaptureTrace, TraceOptions, open_trace
@@ -16,14 +16,23 @@ WORST, MOST_POINTS = 10, 600
 _BEFORE_MS = 5.0
 
 
+class Point(NamedTuple):
+    """A packet. `byte` is the position in its stream after its `bytes` of data or, for an ACK, the
+    acknowledged position."""
+
+    ms: float  # since the request began
+    byte: int
+    bytes: int
+    end: str  # the sender: "client" or "server"; of an ACK "client, ACK" or "server, ACK"
+    again: bool = False  # it is a retransmission
+
+
 @dataclass
 class Sequence:
-    """The packets of one request. Each of `points` has the ms since the request began, the byte of the
-    stream, the sender ("client" or "server"; of an ACK "client, ACK" or "server, ACK"), and whether it is a
-    retransmission."""
+    """The packets of one request."""
 
     title: str
-    points: list[tuple[float, float, str, bool]] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
 
 
 def of(found: Explained) -> list[Sequence]:
@@ -55,11 +64,13 @@ def _window(request: Mapping[str, Any]) -> tuple[int, int, int]:
 
 def _add(packets: Mapping[str, Any], to: list[tuple[Sequence, Mapping[str, Any]]]) -> None:
     rows = zip(
-        *(packets[name].tolist() for name in ("window", "time_us", "by_server", "kind", "byte")), strict=True
+        *(packets[name].tolist() for name in ("window", "time_us", "by_server", "kind", "byte", "bytes")),
+        strict=True,
     )
-    for window, time_us, by_server, kind, byte in rows:
+    for window, time_us, by_server, kind, byte, of_data in rows:
         sequence, request = to[window]
         if len(sequence.points) < MOST_POINTS:
             end = "server" if by_server else "client"
             ms = time_us / 1e3 - request["start_s"] * 1e3
-            sequence.points.append((ms, byte, f"{end}, ACK" if kind == 0 else end, kind == 2))
+            shown = f"{end}, ACK" if kind == 0 else end
+            sequence.points.append(Point(ms, byte, of_data, shown, kind == 2))

@@ -106,7 +106,7 @@ def forecasts(forecast: Forecast) -> Table:
         title=f"First RTO on the client, forecast of {counted(forecast.segments, 'handshake')}"
         if of_handshakes
         else f"What settings on the {' and the '.join(forecast.by)} would change, "
-        f"forecast from {stalls} that a retransmission ended",
+        f"forecast from {stalls} that the timer or its probe ended",
         legend=_how_learned(forecast) if of_handshakes else _how_well(forecast),
     )
     for one in [forecast.seen, *forecast.outlooks]:

@@ -60,9 +60,20 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
         out.section("Captures", place="captures")
         out.table(tables.files(found, everything=True), {})
     if worst:
-        about = "Each packet of the slowest requests: bytes of its stream over time, at the capture point."
+        about = (
+            "Each packet of the slowest requests over time, at the capture point. A line goes from the first "
+            "to the last byte of a packet's data; the dot of an ACK is at the bytes that it acknowledges."
+        )
         out.section("The slowest requests, packet by packet", about, place="packets")
-        panels = [Picture(f"packets-{n}", explain_charts.sequence(one)) for n, one in enumerate(worst, 1)]
+        out.legend(explain_charts.PACKETS)
+        panels = [
+            Picture(
+                f"packets-{n}",
+                explain_charts.sequence(one, legend=False),
+                alone=explain_charts.sequence(one),
+            )
+            for n, one in enumerate(worst, 1)
+        ]
         for first in range(0, len(panels), 2):
             out.pair(panels[first : first + 2])
     out.glossary(glossary.of_explain(found), [])

@@ -153,27 +153,43 @@ def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> A
 _STREAM = {"client": "client", "server, ACK": "client", "server": "server", "client, ACK": "server"}
 
 
-def sequence(packets: PacketSequence) -> Spec:
+#: The colour of each kind of packet in the pictures of packets.
+PACKETS = {
+    "client": "#0072b2",
+    "client, again": "#d55e00",
+    "server": "#009e73",
+    "server, again": "#cc79a7",
+    "client, ACK": "#9ccbe8",
+    "server, ACK": "#a5dcc7",
+}
+
+
+def sequence(packets: PacketSequence, *, legend: bool = True) -> Spec:
     """Return the chart of a request's packets: the bytes that each end has sent and acknowledged, over time.
-    Retransmissions are marked."""
-    first: dict[str, float] = {}
-    for _, byte, end, _ in packets.points:
-        first[_STREAM[end]] = min(byte, first.get(_STREAM[end], byte))
-    rows = []
-    for t, byte, end, again in packets.points:
-        kb = (byte - first[_STREAM[end]]) / 1000
-        rows.append({"t": t, "kb": kb, "end": f"{end}, again" if again else end})
-    names = ["client", "client, again", "server", "server, again", "client, ACK", "server, ACK"]
-    hues = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#9ccbe8", "#a5dcc7"]
-    legend = alt.Legend(title=None, orient="bottom", columns=3)
-    chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_point(filled=True, size=26, opacity=0.9)
-        .encode(
-            x=alt.X("t:Q", title="ms since the request").scale(nice=False, padding=6),
-            y=alt.Y("kb:Q", title="kB sent or acknowledged"),
-            color=alt.Color("end:N", legend=legend).scale(domain=names, range=hues),
-        )
-        .properties(width=_PANEL, height=150, title={"text": packets.title, "fontSize": 11})
+    Retransmissions are marked. `legend`: the chart has its own legend."""
+    first: dict[str, int] = {}
+    for point in packets.points:
+        begins = point.byte - point.bytes
+        first[_STREAM[point.end]] = min(begins, first.get(_STREAM[point.end], begins))
+    ends = [point.byte - first[_STREAM[point.end]] for point in packets.points]
+    unit, of_unit = ("kB", 1000) if max(ends, default=0) > 2000 else ("bytes", 1)
+    rows = [
+        {
+            "t": point.ms,
+            "from": (end - point.bytes) / of_unit,
+            "to": end / of_unit,
+            "end": f"{point.end}, again" if point.again else point.end,
+        }
+        for point, end in zip(packets.points, ends, strict=True)
+    ]
+    names = [name for name in PACKETS if any(row["end"] == name for row in rows)]
+    shown = alt.Legend(title=None, orient="bottom", columns=3) if legend else None
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("t:Q", title="ms since the request").scale(nice=False, padding=6),
+        color=alt.Color("end:N", legend=shown).scale(domain=names, range=[PACKETS[name] for name in names]),
     )
-    return finished(chart)
+    title = f"{unit} sent or acknowledged"
+    points = base.mark_point(filled=True, size=26, opacity=0.9).encode(y=alt.Y("to:Q", title=title))
+    data = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("from:Q", title=title), y2="to:Q")
+    heading = {"text": packets.title, "fontSize": 11}
+    return finished(alt.layer(data, points).properties(width=_PANEL, height=150, title=heading))

@@ -33,6 +33,15 @@ def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
     return f'<dl class="{kind}">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in pairs) + "</dl>"
 
 
+def swatches(colours: Mapping[str, str]) -> str:
+    """Return a legend: each name after a spot of its colour."""
+    spots = (
+        f'<span class="swatch"><i style="background:{colour}"></i>{text(name)}</span>'
+        for name, colour in colours.items()
+    )
+    return "".join(spots)
+
+
 def tabulated(table: Table, looks: Mapping[str, Look], caption: str = "") -> str:
     """Return `table` as sortable HTML. A column's best value is bold. An estimator's name has a sample of its
     line in pictures."""

@@ -18,7 +18,7 @@ from tcplearn.output.files import cache_folder, make_directory, write_atomically
 from tcplearn.output.numbers import counted
 from tcplearn.output.table import Table
 from tcplearn.replay.tables import NOTES_SHOWN
-from tcplearn.report.markup import defined, listed, prose, tabulated, text
+from tcplearn.report.markup import defined, listed, prose, swatches, tabulated, text
 from tcplearn.report.palette import Look
 
 #: The version of Vega-Lite. vl-convert must contain it, and Altair must use the same version.
@@ -48,6 +48,7 @@ class Picture:
     kind: str = "whole"
     flow: int = 0
     narrow: Spec | None = None  # the specification for narrow screens
+    alone: Spec | None = None  # the specification for a picture file, if it differs from that for the page
 
 
 @dataclass
@@ -109,6 +110,10 @@ class Page:
 
     def paragraph(self, words: str, *, soft: bool = False) -> None:
         self.body.append(f'<p class="soft">{prose(words)}</p>' if soft else f"<p>{prose(words)}</p>")
+
+    def legend(self, colours: Mapping[str, str]) -> None:
+        """Add a legend of the colours that several pictures share."""
+        self.body.append(f'<p class="soft">{swatches(colours)}</p>')
 
     def picture(self, file: str, spec: Spec, caption: str = "") -> None:
         self.put(Picture(file, spec, caption))
@@ -187,7 +192,7 @@ class Page:
         if report:
             write_atomically(report, self.html())
         if pictures:
-            write_stills(((p.file, p.spec) for p in self.pictures), pictures)
+            write_stills(((p.file, p.alone or p.spec) for p in self.pictures), pictures)
 
 
 def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Path]:
