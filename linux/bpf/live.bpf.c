@@ -121,8 +121,7 @@ static __always_inline struct connection *begin(const struct scene *at)
 	c->saved_us = c->silent_us = 0;
 	c->bound_ms = 0;
 	c->queued = live_was_queued(at->ctx);
-	c->loss.rounds = c->loss.lost = 0;
-	live_add_losses(at->ctx, &c->loss);
+	live_read_losses(at->ctx, &c->loss);
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
 	c->base_ticks = c->ticks = own <= stock ? own : 0;
 	if (c->base_ticks == 0)
@@ -243,8 +242,17 @@ static __always_inline void count_round(const struct scene *at, struct connectio
 		live_resent_round(&c->member, answers, now_us > armed_us ? now_us - armed_us : 0);
 	if (c->resent || c->member.fresh.rounds >= TL_LIVE_FLUSH_ROUNDS)
 		flush(at, c);
+}
+
+/* Tells the policy of an answer, and its host of what the policy takes for a loss. */
+static __always_inline void learn(const struct scene *at, struct connection *c, const struct tl_resend_ack *ack)
+{
+	const int64_t before = c->policy.recent;
+	struct tl_resend_wait wait = { 0 };
+
+	live_policy_ack(&c->policy, ack, &wait);
 	c->loss.rounds++;
-	c->loss.lost += c->resent && answers != TL_RESEND_FIRST;
+	c->loss.lost += c->policy.recent > before;
 	if (c->loss.rounds >= TL_LIVE_LOSS_BATCH)
 		live_add_losses(at->ctx, &c->loss);
 }
@@ -256,7 +264,6 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 	const uint32_t measured_us = TL_LOAD(at->ctx->args[0]);
 	const int64_t srtt_us = (c->policy.rtt.srtt + 128) >> 8;
 	struct tl_resend_ack ack = { .time_us = (int64_t)now_us, .out_segments = at->tp->packets_out };
-	struct tl_resend_wait wait = { 0 };
 
 	COUNT(at, rounds);
 	c->rounds++;
@@ -269,7 +276,7 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 		COUNT(at, rounds_late);
 	}
 	count_round(at, c, ack.answers);
-	live_policy_ack(&c->policy, &ack, &wait);
+	learn(at, c, &ack);
 	if (at->tp->packets_out == 0)
 		open_flight(c, now_us);
 	c->resent = c->timeout = 0;
@@ -334,7 +341,8 @@ static __always_inline void on_state(const struct scene *at, struct connection *
 		live_remember(at->ctx, &c->policy);
 	if (to == BPF_TCP_CLOSE) {
 		flush(at, c);
-		live_add_losses(at->ctx, &c->loss);
+		if (c->loss.rounds > 0)
+			live_add_losses(at->ctx, &c->loss);
 	}
 }
 

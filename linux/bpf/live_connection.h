@@ -20,11 +20,10 @@ struct connection {
 	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
 	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
 	uint32_t rounds;
-	uint32_t queued;    /* a queue of this host has let a timer end: stock floors from then on */
+	uint32_t queued; /* a queue of this host has let a timer end: stock floors from then on */
 	uint64_t silent_us; /* when the timer was armed whose timeouts go on; 0: none do */
-	uint32_t bound_ms,
-		own_bound_ms; /* of the backoff: as set here (0: not set), and the kernel's before */
-	uint64_t saved_us;    /* by its learned floors, as it is counted in all */
+	uint32_t bound_ms, own_bound_ms; /* of the backoff: as set here (0: not set), and the kernel's before */
+	uint64_t saved_us; /* by its learned floors, as it is counted in all */
 	struct live_member member;
 	struct live_loss loss;
 };

@@ -6,9 +6,9 @@
  * rounds: where nine rounds in a hundred lose a segment, every eighth connection has seen fewer than six. The
  * share of the host is that of some hundreds of rounds of all its connections.
  *
- * A host can make only its own connections careful, never those of its neighbours. What is older than ten minutes
- * is forgotten. Rounds count as soon as a connection has had four, with or without a loss: if lossy rounds counted
- * sooner than others, the share would begin too high. */
+ * A host can make only its own connections careful, never those of its neighbours. It is forgotten if ten minutes
+ * pass without a round. Rounds count as soon as a connection has had four, with or without a loss: if lossy rounds
+ * counted sooner than others, the share would begin too high. */
 #ifndef TCPLEARN_BPF_LIVE_LOSSES_H
 #define TCPLEARN_BPF_LIVE_LOSSES_H
 
@@ -22,7 +22,7 @@
 #define TL_LIVE_LOSS_BITS 30 /* of the share's fraction, as in the core's fixed point */
 
 struct live_losses {
-	uint64_t rounds, lost;
+	uint64_t sums;   /* rounds in the high half, of them lost in the low half: one number, read and written at once */
 	int64_t last_us; /* of the last addition, by the monotonic clock */
 };
 
@@ -33,6 +33,30 @@ struct {
 	__type(value, struct live_losses);
 } losses SEC(".maps");
 
+static __always_inline uint64_t live_share_of(uint64_t sums)
+{
+	const uint64_t rounds = sums >> 32;
+
+	return rounds < TL_LIVE_LOSS_LEAST ? 0 : ((sums & 0xffffffffu) << TL_LIVE_LOSS_BITS) / rounds;
+}
+
+/* Reads the share of the context's host, for a connection that begins. */
+static __attribute__((noinline)) int live_read_losses(struct bpf_sock_ops *ctx, struct live_loss *own)
+{
+	const int64_t now_us = (int64_t)(bpf_ktime_get_ns() / 1000);
+	const struct live_losses *host;
+	struct live_key key;
+
+	if (!own)
+		return 0;
+	live_host_of(ctx, &key);
+	host = bpf_map_lookup_elem(&losses, &key);
+	own->rounds = own->lost = own->share = 0;
+	if (host && now_us - host->last_us <= TL_LIVE_LOSS_AGE_US)
+		own->share = live_share_of(host->sums);
+	return 0;
+}
+
 /* Adds the rounds of a connection to those of its host, and reads the share of the host. */
 static __attribute__((noinline)) int live_add_losses(struct bpf_sock_ops *ctx, struct live_loss *own)
 {
@@ -40,6 +64,7 @@ static __attribute__((noinline)) int live_add_losses(struct bpf_sock_ops *ctx, s
 	const struct live_losses none = { .last_us = now_us };
 	struct live_losses *host;
 	struct live_key key;
+	uint64_t sums;
 
 	if (!own)
 		return 0;
@@ -51,17 +76,14 @@ static __attribute__((noinline)) int live_add_losses(struct bpf_sock_ops *ctx, s
 		if (!host)
 			return 0;
 	}
-	__sync_fetch_and_add(&host->rounds, own->rounds);
-	__sync_fetch_and_add(&host->lost, own->lost);
+	__sync_fetch_and_add(&host->sums, (uint64_t)own->rounds << 32 | own->lost);
 	host->last_us = now_us;
-	own->rounds = own->lost = own->share = 0;
-	if (host->rounds >= TL_LIVE_LOSS_LEAST)
-		own->share = (host->lost << TL_LIVE_LOSS_BITS) / host->rounds;
-	if (host->rounds >=
-	    TL_LIVE_LOSS_WINDOW) { /* a race may lose some rounds, and the share hardly changes */
-		host->rounds >>= 1;
-		host->lost >>= 1;
-	}
+	own->rounds = own->lost = 0;
+	sums = *(volatile uint64_t *)&host->sums;
+	own->share = live_share_of(sums);
+	/* if another processor has added meanwhile, one of the next additions halves */
+	if (sums >> 32 >= TL_LIVE_LOSS_WINDOW)
+		__sync_val_compare_and_swap(&host->sums, sums, sums >> 33 << 32 | (sums & 0xffffffffu) >> 1);
 	return 0;
 }
 

@@ -33,7 +33,7 @@ def _whole(sock: socket.socket, size: int) -> bool:
 
 
 def _answer(sock: socket.socket) -> None:
-    with sock:
+    with sock, contextlib.suppress(ConnectionResetError):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while _whole(sock, len(REQUEST)):
             sock.sendall(ANSWER)
