@@ -30,13 +30,14 @@ class Talk:
     tick_us: int = 1000  # of the timestamps
     port: int = 40_000
     server: str = "10.0.0.2"
+    own: str = "10.0.0.1"  # address of the client
     wire: Wire = field(init=False)
     #: (when, timestamp) of what came from the client and from the server, in order of time
     _arrived: dict[bool, list[tuple[int, int]]] = field(default_factory=lambda: {True: [], False: []})
     _idents: dict[bool, int] = field(default_factory=lambda: {True: 100, False: 7000})
 
     def __post_init__(self) -> None:
-        self.wire = Wire(client=Host("10.0.0.1", self.port), server=Host(self.server, 80, isn=5_000_000))
+        self.wire = Wire(client=Host(self.own, self.port), server=Host(self.server, 80, isn=5_000_000))
 
     def send(
         self,

@@ -191,24 +191,35 @@ def test_rows_of_the_summary_are_registered_metrics(
 @pytest.mark.parametrize("kind", ["requests", "stalls", "connections"])
 def test_every_column_is_explained(tmp_path: Path, kind: str) -> None:
     page = (ROOT / "docs" / "explain.md").read_text().split("## Rows of the results")[1]
+    tables = {part.split()[0]: part for part in page.split("| columns of ")[1:]}
+    told = {
+        name
+        for part in (tables["every"], tables[kind])
+        for line in part.splitlines()[2:]
+        for name in re.findall(r"`(\w+)`", line.split("|")[1] if line.startswith("|") else "")
+    }
     found = run([capture(tmp_path / "a.pcap", "answer_lost")])
-    for name in rows.table(found, kind).columns:
-        generic = "CAUSE_ms" if name.removesuffix("_ms") in CAUSES else name
-        assert f"`{generic}`" in page, name
+    columns = rows.table(found, kind).columns
+    of_causes = {f"{cause}_ms" for cause in CAUSES}
+    assert told == {"CAUSE_ms" if name in of_causes else name for name in columns}
 
 
 def test_the_setting_is_advised_for_the_host_that_waits(tmp_path: Path) -> None:
-    """Test that of two servers in a folder, the advice and its cost are about the one whose losses a timer
-    repairs."""
-    for name, server, loss in (("a", "10.0.0.2", 0.05), ("b", "10.0.0.3", 0.0)):
-        talk = Talk(server=server)
-        thin.traffic(talk, 1, 400, loss)
+    """Test that of two clients in a folder, the advice and its cost are about the one whose losses a timer
+    repairs. A shorter timer would make the other one retransmit spuriously."""
+    for name, host, loss, jitter in (("a", 2, 0.05, 0.03), ("b", 4, 0.0, 0.4)):
+        talk = Talk(server=f"10.0.0.{host}", own=f"10.0.0.{host + 1}")
+        thin.traffic(talk, 1, 400, loss, jitter=jitter)
         (tmp_path / f"{name}.pcap").write_bytes(pcap_of(talk))
     alone, both = run([tmp_path / "a.pcap"]), run([tmp_path])
     assert both.advice is not None and alone.advice is not None and both.advice.chosen is not None
     assert both.advice.line == alone.advice.line and "10.0.0.2" in both.advice.line
     assert both.forecast is not None and alone.forecast is not None
     assert both.forecast.segments == alone.forecast.segments
+    rates = [[one.spurious_permille for one in of.forecast.outlooks] for of in (alone, both)]
+    assert rates[0] == rates[1]
+    other = run([tmp_path / "b.pcap"])
+    assert int(other.connections["client_spurious_1"].sum()) > 3
 
 
 @pytest.mark.parametrize("kind", ["requests", "stalls", "connections"])

@@ -29,11 +29,13 @@ def traffic(
     tick_us: int = 0,
     *,
     begin_us: int = 0,
+    idle_us: int = 0,
     fade_us: tuple[int, int] = (1, 0),
     earlier: resends.ResendPolicy | None = None,
 ) -> list[float]:
     """Add the packets of the requests to `talk` and return their response times in ms. `tick_us` is the tick
-    of the sender's timers, or 0 for exact timers. `fade_us` is the period of fades and how long each lasts:
+    of the sender's timers, or 0 for exact timers. The connection begins at `begin_us` and is idle for
+    `idle_us` before its first request. `fade_us` is the period of fades and how long each lasts:
     everything that is sent in a fade is lost. `earlier` is the timer after an earlier connection to the same
     host, and used instead of `spec`: the connection begins with what it has learned."""
     rng = np.random.default_rng(seed)
@@ -42,6 +44,7 @@ def traffic(
         policy.next()
     now = talk.open(begin_us)
     policy.ack(now, talk.rtt_us, 0, FIRST)  # Linux begins with the round trip of the handshake
+    now += idle_us
     times = []
 
     def ends(begin: int, wait: int) -> int:

@@ -4,7 +4,8 @@
     PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_runs.py    # root; a quarter of an hour
 
 In each run the BPF program only observes, so the connections that the guard takes for those with learned
-floors have Linux's own timer, as the control group has. Any stop is a false alarm. The runs are on this
+floors have Linux's own timer, as the control group has. Any stop, of all floors or of those to the only
+destination prefix, is a false alarm. The runs are on this
 machine's kernel, over the emulated paths of record_rounds.py in turn. The guard begins with half of the
 connections, so that both groups soon have much to compare. guard_runs.py COUNT SECONDS STEPS sets another
 number of runs, another length, and (with the word "ramp") the steps of `live start`, from 1 % on."""
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 from live_command import room, server
@@ -34,10 +35,10 @@ _CLIENT = """
 import sys, threading
 import small_talk
 def ask(number):
-    draw = 0
+    draw = 1_000_000 * int(sys.argv[2]) + 1000 * number
     while True:
         draw += 1
-        small_talk.ask(sys.argv[1], 25, 40, 1000 * number + draw, 25)
+        small_talk.ask(sys.argv[1], 25, 40, draw, 25)
 threads = [threading.Thread(target=ask, args=(number,)) for number in range(24)]
 [thread.start() for thread in threads]
 """
@@ -47,7 +48,7 @@ def _run(number: int, seconds: float, plan: Plan) -> list[str]:
     """Return the results of one run: what both groups had, the share that was reached, and why floors were
     stopped, or "no"."""
     name, spec = list(PATHS.items())[number % len(PATHS)]
-    spec = type(spec)(**asdict(spec) | {"seed": 100 + number})
+    spec = replace(spec, seed=100 + number)
     with (
         tempfile.TemporaryDirectory() as folder,
         LossyPath(spec, Path(folder)) as path,
@@ -58,23 +59,30 @@ def _run(number: int, seconds: float, plan: Plan) -> list[str]:
         program.attach(at.cgroup)
         guard = Guard(plan, time.time(), program.seen())
         program.assign(guard.share, guard.epoch)
-        words = path.within(path.near, sys.executable, "-c", _CLIENT, path.address)
-        asking = at.popen(words, cwd=Path(__file__).parent, stderr=subprocess.DEVNULL)
-        end_s, stopped = time.monotonic() + seconds, "no"
-        while time.monotonic() < end_s and stopped == "no":
-            time.sleep(LOOK_EVERY_S)
-            guard.look(time.time(), program.seen())
-            program.assign(guard.share, guard.epoch)
-            if guard.step is None:
-                stopped = guard.journal[-1].text
-        share = guard.share
-        seen = program.seen()
-        asking.kill()
-        asking.wait()
+        words = path.within(path.near, sys.executable, "-c", _CLIENT, path.address, number)
+        with at.popen(words, cwd=Path(__file__).parent, stderr=subprocess.DEVNULL) as asking:
+            try:
+                stopped = _watched(guard, program, seconds)
+            finally:
+                asking.kill()
+        share, seen = guard.share, program.seen()
     groups = [arms.added(element[arm] for element in seen.arms) for arm in (arms.CONTROL, arms.OURS)]
     per_1000 = [f"{1000 * of['spurious'] / max(of['rounds'], 1):.1f}" for of in groups]
     counted = [f"{sum(of[key] for of in groups):,}" for key in ("connections", "rounds")]
     return [str(number), name, *counted, *per_1000, f"{100 * share / arms.WHOLE:.0f} %", stopped]
+
+
+def _watched(guard: Guard, program: Program, seconds: float) -> str:
+    """Let the guard decide until it stops floors, or for `seconds`. Return why it has stopped, or "no"."""
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        time.sleep(LOOK_EVERY_S)
+        now_s = time.time()
+        guard.look(now_s, program.seen())
+        program.assign(guard.share, guard.epoch)
+        if guard.step is None or guard.places.stopped(now_s):
+            return guard.journal[-1].text
+    return "no"
 
 
 def main(count: int, seconds: float, plan: Plan) -> None:
@@ -95,8 +103,7 @@ def main(count: int, seconds: float, plan: Plan) -> None:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    ramp = {} if "ramp" in given else {"steps": (0.5,)}
-    numbers = [float(word) for word in given if word != "ramp"]
-    count, seconds = (*numbers, *(COUNT, SECONDS)[len(numbers) :])
-    main(int(count), seconds, Plan(least_s=LEAST_S, **ramp))
+    words = [word for word in sys.argv[1:] if word != "ramp"]
+    count = int(words[0]) if words else COUNT
+    seconds = float(words[1]) if len(words) > 1 else SECONDS
+    main(count, seconds, Plan(least_s=LEAST_S) if "ramp" in sys.argv else Plan(steps=(0.5,), least_s=LEAST_S))

@@ -33,6 +33,7 @@ Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64
       learned_(learned) {
   ends_[client_side_ == 0 ? kClient : kServer].endpoint = first.source;
   ends_[client_side_ == 0 ? kServer : kClient].endpoint = first.destination;
+  for (const unsigned end : {kClient, kServer}) ends_[end].earlier = learned.of(hosts(end));
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
   // the options were not captured: assume SACK, which nearly all hosts permit
   if (!first.has(kSyn))
@@ -139,7 +140,8 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
                                std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
   if (!me.data.forecast && candidates_.size() > 0) {
-    me.data.forecast = std::make_unique<Forecast>(candidates_, path_.ticks[end], learned_.of(hosts(end)));
+    me.data.forecast = std::make_unique<Forecast>(candidates_, path_.ticks[end], me.earlier.get());
+    me.earlier = nullptr;
     Fates none;  // a connection's timer begins with the handshake's RTT
     if (handshake_.rtt_us() >= 0)
       me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);

@@ -31,6 +31,9 @@ class Conversation {
   // `side` is 0 for packets of the endpoint that sent the first packet, 1 for the other.
   void on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
   void finish(ExplainedRows& out);
+  // Keeps what the policies have learned for the next connection between the hosts, which may begin before
+  // this one has ended completely.
+  void keep_learned();
   Path& path() { return path_; }
 
  private:
@@ -43,6 +46,7 @@ class Conversation {
   struct Host {
     Endpoint endpoint;
     DataSide data;
+    Learned::States earlier;         // what the policies knew of the other end when the connection began
     std::vector<Repaired> settling;  // losses for which a later DSACK may still show which copy arrived
     StallRow open;                   // the current stall; overlapping losses are merged into it
     bool any_open = false;
@@ -58,9 +62,8 @@ class Conversation {
 
   void on_ack(unsigned end, const Packet& packet, std::int64_t now_us);
   Learned::Hosts hosts(unsigned end) const {
-    return {ends_[end].endpoint.address, ends_[1 - end].endpoint.address};
+    return Learned::hosts(ends_[end].endpoint, ends_[1 - end].endpoint);
   }
-  void keep_learned();
   void forecast(unsigned end, const DataSide::Acked& acked, std::int64_t now_us);
   void follow_window(unsigned end, const Packet& packet, std::int64_t now_us);
   void on_new_data(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,

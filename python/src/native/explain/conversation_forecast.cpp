@@ -37,8 +37,6 @@ void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int
   first->fates = fates;
 }
 
-// Keeps what the policies have learned for the next connection between the hosts, which may begin before this
-// one has ended completely.
 void Conversation::keep_learned() {
   for (const unsigned end : {kClient, kServer})
     if (ends_[end].data.forecast) learned_.keep(hosts(end), ends_[end].data.forecast->states());

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What the compared resend policies had learned from the last closed connection between two hosts. The next
+// What the compared resend policies had learned from the last closed connection between two hosts. A
 // connection between them begins with it, as under `tcplearn live`.
 #ifndef TCPLEARN_EXPLAIN_LEARNED_H
 #define TCPLEARN_EXPLAIN_LEARNED_H
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -17,28 +18,39 @@ namespace tcplearn {
 
 class Learned {
  public:
-  // The sending host and its peer.
+  // The sending host and its peer: IPv4 addresses, or the /64 of IPv6 addresses.
   using Hosts = std::pair<Address, Address>;
+  // The states of all policies; null: nothing is known.
+  using States = std::shared_ptr<const std::vector<std::uint64_t>>;
 
-  // Returns the states of the policies, or null. The pointer is valid until the next keep().
-  const std::vector<std::uint64_t>* of(const Hosts& hosts) const {
-    const auto it = states_.find(hosts);
-    return it == states_.end() ? nullptr : &it->second;
+  static Hosts hosts(const Endpoint& sender, const Endpoint& peer) { return {host(sender), host(peer)}; }
+
+  States of(const Hosts& hosts) const {
+    const auto it = known_.find(hosts);
+    return it == known_.end() ? nullptr : it->second->states;
   }
   void keep(const Hosts& hosts, const std::vector<std::uint64_t>& states) {
-    const auto [it, added] = states_.insert_or_assign(hosts, states);
-    if (!added) return;
-    order_.push_back(hosts);
-    if (order_.size() <= kMostHosts) return;
-    states_.erase(order_.front());
-    order_.pop_front();
+    if (const auto it = known_.find(hosts); it != known_.end()) {
+      order_.erase(it->second);
+    } else if (known_.size() == kMostHosts) {
+      known_.erase(order_.back().hosts);
+      order_.pop_back();
+    }
+    order_.push_front({hosts, std::make_shared<const std::vector<std::uint64_t>>(states)});
+    known_[hosts] = order_.begin();
   }
 
  private:
-  // fewer than `tcplearn live` remembers, to save memory; the pair that was added first is forgotten first
+  // fewer than `tcplearn live` remembers, to save memory; what was kept first is forgotten first
   static constexpr std::size_t kMostHosts = 2048;
-  std::map<Hosts, std::vector<std::uint64_t>> states_;
-  std::deque<Hosts> order_;
+  struct Entry {
+    Hosts hosts;
+    States states;
+  };
+  static Address host(const Endpoint& end) { return end.v6 ? Address{end.address.high, 0} : end.address; }
+
+  std::list<Entry> order_;
+  std::map<Hosts, std::list<Entry>::iterator> known_;
 };
 
 }  // namespace tcplearn

@@ -78,7 +78,7 @@ class Forecast:
     """Forecasts of response times, or of the durations of handshakes, for each candidate setting of the
     retransmission timer. `by` names the ends of connections that have the setting: client, server or both."""
 
-    # addresses of the hosts at each end of the connections that have such stalls or, for handshakes, of all
+    # addresses of the hosts at each end of connections with a stall that a timer ended; of handshakes, all
     hosts: dict[str, list[str]]
     by: Sequence[str]  # the ends that have the setting, of SIDES
     stalls: int  # stalls (waits in which no data moved) that a timer ended, with a forecast

@@ -62,7 +62,8 @@ def _forecast(
     timed = stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     held = found.connections.join(timed, on=KEY, how="semi")
     hosts = {side: held.select(address(side).unique().sort()).to_series().to_list() for side in SIDES}
-    of = {side: _with_setting(found.connections, side, hosts) for side in by}
+    # all connections of the hosts at which the setting would be made
+    of = {side: found.connections.filter(address(side).is_in(hosts[side])) for side in by}
     segments = sum(int(of[side][f"{side}_segments"].sum()) for side in by)
     needless = sum(int(of[side].select(_needless(side)).sum().item()) for side in by)
     rng = np.random.default_rng((seed, len(times_ms), pairs.height))
@@ -75,7 +76,8 @@ def _forecast(
         outlook(SEEN, [times_ms], needless, segments, rng),
     )
     _fit(out, timed)
-    alone = independent(timed, stalls, segments)
+    theirs = pl.concat(stalls.filter(pl.col("by") == side).join(of[side], on=KEY, how="semi") for side in by)
+    alone = independent(timed, theirs, segments)
     waited = found.requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in _TIMED)).to_series()
     # both ends may hold up the same request at once, so the gain is at most the time in stalls
     most_ms = waited.to_numpy() if len(by) > 1 else np.inf
@@ -85,13 +87,6 @@ def _forecast(
         spurious = sum(int(of[side][f"{side}_spurious_{k}"].sum()) for side in by)
         out.outlooks.append(outlook(candidate, drawn, spurious, segments, rng))
     return out
-
-
-def _with_setting(connections: pl.DataFrame, side: str, hosts: dict[str, list[str]]) -> pl.DataFrame:
-    """Return the connections for which the advised command makes the setting at the end `side`: those of
-    `hosts` at this end, with all peers or, if `hosts` has only one peer, with this one."""
-    ends = (end for end in SIDES if end == side or len(hosts[end]) == 1)
-    return connections.filter(address(end).is_in(hosts[end]) for end in ends)
 
 
 def _needless(side: str) -> pl.Expr:

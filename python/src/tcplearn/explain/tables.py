@@ -132,8 +132,11 @@ def _how_well(forecast: Forecast) -> str:
         one = forecast.untold == 1
         kept = "has no forecast and counts as measured" if one else "have no forecast and count as measured"
         parts.append(f"{counted(forecast.untold, 'stall')} {kept}.")
-    end = "this end sends" if len(forecast.by) == 1 else "both ends send"
-    parts.append(f"Spurious: segments sent again although they had arrived, of those that {end}.")
+    ends = "this end" if len(forecast.by) == 1 else "both ends"
+    parts.append(
+        "Spurious: segments sent again although they had arrived, of all that the hosts with such stalls at "
+        f"{ends} send."
+    )
     parts.append(f"A setting that adds more than {MOST_SPURIOUS:.0f} spurious ones in 1,000 is not advised.")
     parts.append("priced is set by tcplearn live, priced/spaced by tcplearn's kernel module.")
     return " ".join(parts)
