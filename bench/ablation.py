@@ -167,9 +167,9 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield the mean and the largest prediction error of `tracking`, then of `tracking/first`, divided by the
-    smaller of those of `jacobson` and `last`, in flows with `window` packets per round trip. Each RTT is
-    compared with the prediction in force when its packet was sent."""
+    """Yield the mean and the largest prediction error of `tracking`, then of `tracking/first`, each divided
+    by the smaller of the same errors of `jacobson` and `last`, in flows with `window` packets per round trip.
+    Each RTT is compared with the prediction in force when its packet was sent."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):

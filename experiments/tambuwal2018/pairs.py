@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares the startup policy `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss
-share) with the standard policy (IW 1, ssthresh 2) and TSL 3,16 in runs with the same seed, and judges its
-criteria. At the highest load a change is the geometric mean of the seeds' ratios; their arithmetic mean is
-above 1 even without a difference."""
+share) with the standard policy (IW 1, ssthresh 2) and TSL 3,16 in runs with the same seed, and says whether
+it meets its criteria. At the highest load, the reported change is the geometric mean, over seeds, of the
+result with `tsl-feedback` divided by that with the other policy. An arithmetic mean of such ratios would be
+above 1 even if the policies did not differ."""
 
 from __future__ import annotations
 

@@ -290,6 +290,18 @@ TRAINING = (
         ("PYTHONPATH=python/tests python python/tests/live/guard_trial.py 1",),
     ),
     Form(
+        r"PYTHONPATH=python/tests python python/tests/live/guard_runs\.py",
+        "one short run",
+        (),
+        ("PYTHONPATH=python/tests python python/tests/live/guard_runs.py 1 8",),
+    ),
+    Form(
+        r"PYTHONPATH=python/tests python python/tests/live/forecast_trial\.py",
+        "few requests",
+        (),
+        ("PYTHONPATH=python/tests python python/tests/live/forecast_trial.py 400",),
+    ),
+    Form(
         r"PYTHONPATH=python/tests python python/tests/live/live_trial\.py",
         "few requests",
         (),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 
 import guard_trial
 import pytest
@@ -163,16 +164,37 @@ def test_a_place_with_harm_is_stock_and_the_others_go_on() -> None:
 SIDE = dict.fromkeys(("connections", "rounds", "resent", "needed", "spurious", "wait"), 0)
 
 
-def _place(rounds: int, spurious: int) -> Place:
-    """Return a place (destination prefix) with these counts of connections with learned floors."""
-    return Place(SIDE, SIDE | {"rounds": rounds, "spurious": spurious})
+def _place(rounds: int, spurious: int, stock: int = 0) -> Place:
+    """Return a place (destination prefix) with these counts of connections with learned floors. Its
+    connections without floors have had a tenth of the rounds and `stock` spurious retransmissions."""
+    return Place(
+        SIDE | {"rounds": rounds // 10, "spurious": stock}, SIDE | {"rounds": rounds, "spurious": spurious}
+    )
+
+
+def _found(
+    guard: PlacesGuard, looks: int, rounds: int, spurious: int, keys: Sequence[bytes], stock: int = 0
+) -> list[str]:
+    """Return what the guard finds in so many looks, between which the places `keys` have had these rounds."""
+    found = []
+    for k in range(1, looks + 1):
+        places = {key: _place(rounds * k, spurious * k, stock * k) for key in keys}
+        found += guard.look(float(k), places, 0.0)
+    return found
+
+
+def test_what_the_path_does_to_all_connections_at_once_is_no_harm_of_a_place() -> None:
+    """Test that a path that holds up all connections at once, with floors or without, stops nothing, and that
+    as many spurious retransmissions stop a place if the connections without floors have none."""
+    assert not _found(PlacesGuard(), 3, 300, 12, [key_of(0)], stock=1)
+    assert _found(PlacesGuard(), 3, 300, 12, [key_of(0)])
 
 
 def test_a_place_that_the_program_forgot_is_judged_anew() -> None:
     """Test that a prefix whose counts begin again after a stop, because the BPF program's map was full, is
     not stopped for counts that are below those of before."""
     places, key = PlacesGuard(), key_of(0)
-    assert list(places.look(0.0, {key: _place(300, 12)}, 0.0)) and key in places.stopped(0.0)
+    assert _found(places, 12, 25, 1, [key]) and key in places.stopped(0.0)
     assert not list(places.look(60.0, {key: _place(300, 12)}, 0.0))
     assert not list(places.look(200_000.0, {key: _place(40, 0)}, 0.0)) and not places.stopped(200_000.0)
 
@@ -180,9 +202,9 @@ def test_a_place_that_the_program_forgot_is_judged_anew() -> None:
 def test_one_spurious_retransmission_stops_a_place_only_where_many_places_were_harmed() -> None:
     def stopped(harmed: int) -> int:
         guard = PlacesGuard()
+        assert len(_found(guard, 5, 20, 1, [key_of(n) for n in range(harmed)])) == harmed
         places = {key_of(n): _place(100, 5 if n < harmed else 0) for n in range(100)}
-        assert len(list(guard.look(0.0, places, 0.0))) == harmed
-        return len(list(guard.look(1.0, places | {key_of(500): _place(20, 1)}, 0.0)))
+        return len(list(guard.look(6.0, places | {key_of(500): _place(20, 1)}, 0.0)))
 
     assert [stopped(harmed) for harmed in (0, 2, 15)] == [0, 0, 1]
 

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Stop learned RTO floors for the new connections to single destination prefixes. A prefix has few requests,
 and still fewer without floors. Its spurious retransmissions with learned floors are therefore compared with
-the rate of the control group of all prefixes and of its own connections without floors together."""
+the rate of the control group of all prefixes and of its own connections without floors together.
+
+A path that holds up everything for a moment makes all its connections retransmit spuriously at once, with
+floors or without. So if connections without floors had an event since the last look too, the events of the
+others since then are no independent evidence: the numbers of events and of expected events are divided by the
+mean size of a cluster, as in sequential.clustered_rate_limits()."""
 
 from __future__ import annotations
 
@@ -27,6 +32,29 @@ _AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # doubled each time: a place is 
 
 
 @dataclass
+class Moments:
+    """The spurious retransmissions of a prefix's connections with floors since its last stop."""
+
+    events: int = 0
+    stock_events: int = 0  # those of its connections without floors
+    squares: int = 0  # sum of the squares of the sizes of clusters
+
+    def add(self, events: int, stock_events: int, *, is_restored: bool) -> None:
+        """Take the numbers of events so far. `is_restored`: they include those of before a restart."""
+        new = events - self.events
+        if new < 0:  # the counts began anew
+            self.squares, new = 0, events
+        is_cluster = stock_events > self.stock_events and not is_restored
+        self.squares += new**2 if is_cluster else new
+        self.events, self.stock_events = events, stock_events
+
+    @property
+    def together(self) -> float:
+        """Return the mean size of the cluster of an event."""
+        return max(1.0, self.squares / self.events) if self.events else 1.0
+
+
+@dataclass
 class Stopped:
     until_s: float
     times: int  # so far
@@ -38,6 +66,8 @@ class PlacesGuard:
     def __init__(self) -> None:
         self._before: dict[bytes, Counts] = {}  # of ours, when a place was last judged
         self._stopped: dict[bytes, Stopped] = {}  # also those whose time is over
+        self._moments: dict[bytes, Moments] = {}
+        self._is_restored = False  # counts from before a restart are not from one moment
 
     def stopped(self, now_s: float) -> dict[bytes, Stopped]:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}
@@ -60,6 +90,7 @@ class PlacesGuard:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
         self._before = dict(judged)
+        self._is_restored = True
 
     def judged(self, key: bytes) -> Counts | None:
         """Return what the counts of connections with RTO floors to the prefix `key` were at the end of the
@@ -76,15 +107,19 @@ class PlacesGuard:
         for key, place in places.items():
             if key in held:
                 self._before[key] = place.ours
+                self._moments.pop(key, None)
                 continue
             ours = self._since_stop(key, place.ours)
             if not ours["spurious"]:
                 continue
-            evidence = self._evidence(ours, place.stock, pooled)
+            moments = self._moments.setdefault(key, Moments())
+            moments.add(ours["spurious"], place.stock["spurious"], is_restored=self._is_restored)
+            evidence = self._evidence(ours, place.stock, pooled, moments.together)
             is_sure = evidence >= log(ENOUGH)
             if evidence >= log(enough) and len(held) < (_MOST if is_sure else _MOST_UNSURE):
                 held[key] = self._stop(now_s, key, ours, is_sure)
                 yield f"{name_of(key)} gets no learned floors: {held[key].why}"
+        self._is_restored = False
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
         """Return the counts `ours` of a prefix less its counts at the end of its last stop (a time in which
@@ -109,13 +144,13 @@ class PlacesGuard:
         return min(ENOUGH, ODDS * (1 - share) / share)
 
     @staticmethod
-    def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
+    def _evidence(ours: Counts, stock: Counts, pooled: float, together: float) -> float:
         """Return the logarithm of the e-value for harm at a destination prefix, from its counts with RTO
-        floors (`ours`) and without (`stock`), and the rate `pooled` of spurious retransmissions in the whole
-        control group."""
+        floors (`ours`) and without (`stock`), the rate `pooled` of spurious retransmissions in the whole
+        control group, and the mean size `together` of the cluster of an event."""
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
         rate = TOLERATED + spurious / (_POOLED_ROUNDS + stock["rounds"])
-        return log_rate(ours["spurious"], ours["rounds"] * rate)
+        return log_rate(ours["spurious"] / together, ours["rounds"] * rate / together)
 
     def _stop(self, now_s: float, key: bytes, ours: Counts, is_sure: bool) -> Stopped:
         times = self._stopped[key].times + 1 if key in self._stopped else 1
