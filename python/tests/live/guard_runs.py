@@ -30,7 +30,7 @@ from tcplearn.live.program import Program, Settings
 from tcplearn.output.markdown import table_of
 
 COUNT, SECONDS, AT_ONCE = 20, 150.0, 4
-LOOK_EVERY_S, LEAST_S = 1.0, 10.0
+LOOK_EVERY_S, LEAST_S = 5.0, 10.0  # as the guard looks; a step lasts a minute there
 _CLIENT = """
 import sys, threading
 import small_talk

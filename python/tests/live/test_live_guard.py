@@ -186,17 +186,37 @@ def _found(
 def test_what_the_path_does_to_all_connections_at_once_is_no_harm_of_a_place() -> None:
     """Test that a path that holds up all connections at once, with floors or without, stops nothing, and that
     as many spurious retransmissions stop a place if the connections without floors have none."""
-    assert not _found(PlacesGuard(), 3, 300, 12, [key_of(0)], stock=1)
-    assert _found(PlacesGuard(), 3, 300, 12, [key_of(0)])
+    guard, key = PlacesGuard(), key_of(0)
+    assert not _found(guard, 3, 300, 12, [key], stock=1)
+    # what the place has alone afterwards counts in full
+    for k in range(1, 40):
+        found = list(guard.look(3.0 + k, {key: _place(900 + 25 * k, 36 + k, 3)}, 0.0))
+        if found:
+            break
+    assert found and 5 < k < 39
+    assert _found(PlacesGuard(), 3, 300, 12, [key])
+
+
+def test_events_of_one_moment_are_one_over_a_restart_too() -> None:
+    """Test the stored counts of a place that the path has held up, and counts after a time without looks,
+    which are not of one moment."""
+    guard, key = PlacesGuard(), key_of(0)
+    assert not _found(guard, 3, 300, 12, [key], stock=1)
+    judged, again = guard.judged(key), PlacesGuard()
+    assert judged is not None and judged["spurious"] == 3 * 11
+    again.keep_on(100.0, [], {key: judged})
+    assert not list(again.look(100.0, {key: _place(900, 36, 3)}, 0.0))
+    assert list(again.look(4000.0, {key: _place(1200, 100, 4)}, 0.0))
 
 
 def test_a_place_that_the_program_forgot_is_judged_anew() -> None:
     """Test that a prefix whose counts begin again after a stop, because the BPF program's map was full, is
-    not stopped for counts that are below those of before."""
+    stopped for what it has had since, although this is less than before."""
     places, key = PlacesGuard(), key_of(0)
     assert _found(places, 12, 25, 1, [key]) and key in places.stopped(0.0)
     assert not list(places.look(60.0, {key: _place(300, 12)}, 0.0))
     assert not list(places.look(200_000.0, {key: _place(40, 0)}, 0.0)) and not places.stopped(200_000.0)
+    assert list(places.look(200_100.0, {key: _place(200, 9)}, 0.0))
 
 
 def test_one_spurious_retransmission_stops_a_place_only_where_many_places_were_harmed() -> None:

@@ -61,7 +61,10 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   settle(kServer, now_us, false, out);
   handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
-  if (packet.has(kFin) || packet.has(kRst)) keep_learned();
+  if (packet.has(kFin) || packet.has(kRst)) {
+    keep_learned();
+    closed_ = true;
+  }
   if (packet.has(kRst)) return;
   losses_.clear();
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end), losses_);

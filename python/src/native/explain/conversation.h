@@ -34,6 +34,8 @@ class Conversation {
   // Keeps what the policies have learned for the next connection between the hosts, which may begin before
   // this one has ended completely.
   void keep_learned();
+  // Returns whether keep_learned() was called at a FIN or RST.
+  bool closed() const { return closed_; }
   Path& path() { return path_; }
 
  private:
@@ -107,6 +109,7 @@ class Conversation {
   Learned& learned_;
   unsigned last_sender_ = 2;
   std::uint8_t options_ = 0;
+  bool closed_ = false;
 };
 
 }  // namespace tcplearn

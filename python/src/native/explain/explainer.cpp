@@ -36,7 +36,7 @@ void Explainer::on_end(std::uint32_t connection) {
   const auto it = alive_.find(connection);
   if (it == alive_.end()) return;
   it->second->finish(rows_);
-  it->second->keep_learned();
+  if (!it->second->closed()) it->second->keep_learned();
   it->second->path().end();
   alive_.erase(it);
   last_ = nullptr;

@@ -4,9 +4,8 @@ and still fewer without floors. Its spurious retransmissions with learned floors
 the rate of the control group of all prefixes and of its own connections without floors together.
 
 A path that holds up everything for a moment makes all its connections retransmit spuriously at once, with
-floors or without. So if connections without floors had an event since the last look too, the events of the
-others since then are no independent evidence: the numbers of events and of expected events are divided by the
-mean size of a cluster, as in sequential.clustered_rate_limits()."""
+floors or without. So if connections without floors had a spurious retransmission in the time between two
+looks too, those of the others in this time count as one."""
 
 from __future__ import annotations
 
@@ -28,30 +27,8 @@ _JUDGED_ROUNDS = 30  # with learned floors, after which a place counts fully amo
 _POOLED_ROUNDS = 100  # of all stock connections, which the place's own are added to
 _MOST = 1024  # places that the program can hold
 _MOST_UNSURE = _MOST // 2  # places that may be stopped without being sure of harm
+_MOMENT_S = 15.0  # the longest time between two looks that counts as one moment
 _AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # doubled each time: a place is seldom worth another trial
-
-
-@dataclass
-class Moments:
-    """The spurious retransmissions of a prefix's connections with floors since its last stop."""
-
-    events: int = 0
-    stock_events: int = 0  # those of its connections without floors
-    squares: int = 0  # sum of the squares of the sizes of clusters
-
-    def add(self, events: int, stock_events: int, *, is_restored: bool) -> None:
-        """Take the numbers of events so far. `is_restored`: they include those of before a restart."""
-        new = events - self.events
-        if new < 0:  # the counts began anew
-            self.squares, new = 0, events
-        is_cluster = stock_events > self.stock_events and not is_restored
-        self.squares += new**2 if is_cluster else new
-        self.events, self.stock_events = events, stock_events
-
-    @property
-    def together(self) -> float:
-        """Return the mean size of the cluster of an event."""
-        return max(1.0, self.squares / self.events) if self.events else 1.0
 
 
 @dataclass
@@ -64,10 +41,12 @@ class Stopped:
 
 class PlacesGuard:
     def __init__(self) -> None:
-        self._before: dict[bytes, Counts] = {}  # of ours, when a place was last judged
+        # of ours, when a place was last judged, and what does not count since then
+        self._before: dict[bytes, Counts] = {}
+        self._last: dict[bytes, tuple[int, int]] = {}  # spurious of ours and of stock at the last look
+        self._looked_s: float | None = None  # when that was
+        self._is_restored = False  # the first look sees counts of before a restart
         self._stopped: dict[bytes, Stopped] = {}  # also those whose time is over
-        self._moments: dict[bytes, Moments] = {}
-        self._is_restored = False  # counts from before a restart are not from one moment
 
     def stopped(self, now_s: float) -> dict[bytes, Stopped]:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}
@@ -105,21 +84,33 @@ class PlacesGuard:
         held = self.stopped(now_s)
         enough = self._enough(places, held)
         for key, place in places.items():
+            at_once = self._at_once(now_s, key, place)
             if key in held:
-                self._before[key] = place.ours
-                self._moments.pop(key, None)
+                self._before[key] = dict(place.ours)
                 continue
+            if at_once > 1:
+                before = self._before.get(key) or dict.fromkeys(place.ours, 0)
+                self._before[key] = {**before, "spurious": before["spurious"] + at_once - 1}
             ours = self._since_stop(key, place.ours)
             if not ours["spurious"]:
                 continue
-            moments = self._moments.setdefault(key, Moments())
-            moments.add(ours["spurious"], place.stock["spurious"], is_restored=self._is_restored)
-            evidence = self._evidence(ours, place.stock, pooled, moments.together)
+            evidence = self._evidence(ours, place.stock, pooled)
             is_sure = evidence >= log(ENOUGH)
             if evidence >= log(enough) and len(held) < (_MOST if is_sure else _MOST_UNSURE):
                 held[key] = self._stop(now_s, key, ours, is_sure)
                 yield f"{name_of(key)} gets no learned floors: {held[key].why}"
-        self._is_restored = False
+        self._last = {key: (of.ours["spurious"], of.stock["spurious"]) for key, of in places.items()}
+        self._looked_s = now_s
+
+    def _at_once(self, now_s: float, key: bytes, place: Place) -> int:
+        """Return the number of spurious retransmissions that connections with floors had since the last look,
+        if this was a moment ago and those without floors had some too; otherwise 0."""
+        is_first = self._looked_s is None
+        is_moment = not self._is_restored if is_first else 0 <= now_s - (self._looked_s or 0.0) <= _MOMENT_S
+        if not is_moment:
+            return 0
+        ours, stock = self._last.get(key, (0, 0))
+        return place.ours["spurious"] - ours if place.stock["spurious"] > stock else 0
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
         """Return the counts `ours` of a prefix less its counts at the end of its last stop (a time in which
@@ -144,13 +135,13 @@ class PlacesGuard:
         return min(ENOUGH, ODDS * (1 - share) / share)
 
     @staticmethod
-    def _evidence(ours: Counts, stock: Counts, pooled: float, together: float) -> float:
+    def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
         """Return the logarithm of the e-value for harm at a destination prefix, from its counts with RTO
-        floors (`ours`) and without (`stock`), the rate `pooled` of spurious retransmissions in the whole
-        control group, and the mean size `together` of the cluster of an event."""
+        floors (`ours`) and without (`stock`), and the rate `pooled` of spurious retransmissions in the whole
+        control group."""
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
         rate = TOLERATED + spurious / (_POOLED_ROUNDS + stock["rounds"])
-        return log_rate(ours["spurious"] / together, ours["rounds"] * rate / together)
+        return log_rate(ours["spurious"], ours["rounds"] * rate)
 
     def _stop(self, now_s: float, key: bytes, ours: Counts, is_sure: bool) -> Stopped:
         times = self._stopped[key].times + 1 if key in self._stopped else 1

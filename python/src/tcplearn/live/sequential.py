@@ -45,7 +45,7 @@ def _log_mean(logs: list[float]) -> float:
     return most + log(sum(exp(one - most) for one in logs) / len(logs))
 
 
-def log_rate(events: float, expected: float) -> float:
+def log_rate(events: int, expected: float) -> float:
     """Return the logarithm of an e-value against the hypothesis that the mean number of independent events is
     at most `expected`, which is more than 0."""
     return _log_mean([events * log(times) - (times - 1) * expected for times in _TIMES])
