@@ -17,13 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from math import ceil
 from pathlib import Path
-from statistics import fmean
 
-from live_command import Room, ask, room, server, words_of
+from live_command import Room, ask, room, server, tail, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.explain import run
@@ -40,12 +37,6 @@ HEADS = (
     "under live: forecast",
     "measured",
 )
-
-
-def _figures(ms: Sequence[float]) -> tuple[float, float]:
-    """Return the 99th percentile and the mean of the slowest 2 % of `ms`."""
-    ordered = sorted(ms)
-    return ordered[int(0.99 * len(ordered))], fmean(ordered[-ceil(len(ordered) / 50) :])
 
 
 def _asked(at: Room, path: LossyPath, each: int, count: int, *before: str) -> list[float]:
@@ -89,7 +80,7 @@ def main(count: int) -> None:
                 pool.submit(_asked, at, path, each, count, *words_of("run", "--"))
                 for path, each in zip(paths[len(OF_EACH) :], OF_EACH, strict=True)
             ]
-            measured = [[_figures(one.result()) for one in of] for of in (stock, live)]
+            measured = [[tail(one.result()) for one in of] for of in (stock, live)]
         rows = []
         for each, before, after in zip(OF_EACH, *measured, strict=True):
             forecast = run([folder / f"{each}.pcap"]).forecast

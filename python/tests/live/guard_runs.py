@@ -5,10 +5,10 @@
 
 In each run the BPF program only observes, so the connections that the guard takes for those with learned
 floors have Linux's own timer, as the control group has. Any stop, of all floors or of those to the only
-destination prefix, is a false alarm. The runs are on this
-machine's kernel, over the emulated paths of record_rounds.py in turn. The guard begins with half of the
-connections, so that both groups soon have much to compare. guard_runs.py COUNT SECONDS STEPS sets another
-number of runs, another length, and (with the word "ramp") the steps of `live start`, from 1 % on."""
+destination prefix, is a false alarm. The runs are on this machine's kernel, over the emulated paths of
+record_rounds.py in turn. The guard begins with half of the connections, so that both groups soon have much to
+compare. guard_runs.py COUNT SECONDS sets another number of runs and another length; a further word "ramp"
+takes the steps of `live start`, from 1 % on."""
 
 from __future__ import annotations
 

@@ -8,9 +8,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from lossy_path import LossyPath
@@ -89,6 +90,12 @@ def ask(path: LossyPath, count: int, pause_ms: float, address: str = "", each: i
     connection)."""
     words = [TALK, "ask", address or path.address, count, pause_ms, 1, *([each] if each else [])]
     return path.within(path.near, sys.executable, *words)
+
+
+def tail(ms: Sequence[float]) -> tuple[float, float]:
+    """Return the 99th percentile and the mean of the slowest 2 % of the response times `ms`."""
+    ordered = sorted(ms)
+    return ordered[int(0.99 * len(ordered))], fmean(ordered[-max(1, len(ordered) // 50) :])
 
 
 def rto_ms_by_ss(path: LossyPath) -> list[float]:

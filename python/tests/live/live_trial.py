@@ -18,10 +18,10 @@ import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
-from live_command import Room, ask, room, server, words_of
+from live_command import Room, ask, room, server, tail, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.output.markdown import table_of
@@ -73,11 +73,10 @@ def _figures(arm: Arm) -> tuple[list[str], float]:
     """Return the results of one timer, and how late the emulated path was, in ms."""
     output = arm.process.communicate()[0]
     assert arm.process.returncode == 0, arm.name
-    ms = sorted(json.loads(output)["ms"])
+    ms = json.loads(output)["ms"]
     counters = _counters(arm.path)
     ended: dict[str, Any] = arm.path.end()
-    slowest = ms[-max(1, len(ms) // 50) :]
-    figures = [median(ms), ms[int(0.99 * len(ms))], fmean(slowest)]
+    figures = [median(ms), *tail(ms)]
     counted = [counters["RetransSegs"], counters["TCPDSACKRecv"]]
     return [*(f"{figure:.0f}" for figure in figures), *map(str, counted)], ended["late_p99_ms"]
 

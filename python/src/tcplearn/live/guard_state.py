@@ -56,7 +56,7 @@ class KeptPlace(_Part):
     ours: SideCounts
     epoch: SideCounts | None  # what ours had when the epoch began
     before_ramp: SideCounts | None  # likewise, when the share last began to rise in steps
-    judged: SideCounts | None  # what ours had when the place was last judged
+    judged: SideCounts | None  # what is left out of ours: PlacesGuard.judged()
 
 
 class KeptStop(_Part):

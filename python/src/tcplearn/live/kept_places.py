@@ -23,8 +23,7 @@ def kept_places(
     """Return the destination prefixes (places) to store. `places` has the counts of all their connections.
     The other arguments have earlier counts of connections with RTO floors: `before` when the current epoch
     began (an epoch has one share of new connections with floors), `before_ramp` when this share last began to
-    rise in steps, and `guard` at the end of the prefix's last stop (a time in which its new connections get
-    no floors)."""
+    rise in steps, and `guard` what it leaves out (PlacesGuard.judged)."""
     found = [(key, place) for key, place in places.items() if place.ours["rounds"] or guard.judged(key)]
     found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
     return [
@@ -44,8 +43,8 @@ def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, B
     """Return four tables by destination prefix. The first has the present counts of all connections' rounds
     and retransmissions. The others have the counts of the connections with RTO floors as they were at three
     earlier times: when the current epoch began (in an epoch the share of new connections that get floors
-    does not change); when this share last began to rise in steps; and when the prefix's last stop ended (in
-    a stop its new connections get no floors)."""
+    does not change); when this share last began to rise in steps; and as PlacesGuard.judged() leaves them
+    out."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}

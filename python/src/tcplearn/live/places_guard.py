@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 
 from tcplearn.output.numbers import counted
 
@@ -44,8 +44,7 @@ class PlacesGuard:
         # of ours, when a place was last judged, and what does not count since then
         self._before: dict[bytes, Counts] = {}
         self._last: dict[bytes, tuple[int, int]] = {}  # spurious of ours and of stock at the last look
-        self._looked_s: float | None = None  # when that was
-        self._is_restored = False  # the first look sees counts of before a restart
+        self._looked_s: float | None = None  # when that was; after a restart, long ago
         self._stopped: dict[bytes, Stopped] = {}  # also those whose time is over
 
     def stopped(self, now_s: float) -> dict[bytes, Stopped]:
@@ -69,12 +68,13 @@ class PlacesGuard:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
         self._before = dict(judged)
-        self._is_restored = True
+        self._looked_s = -inf
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return what the counts of connections with RTO floors to the prefix `key` were at the end of the
-        prefix's last stop (a time in which new connections to the prefix get no floors, but open ones keep
-        theirs). Return None if the prefix had no stop."""
+        """Return what is left out of the counts of connections with RTO floors to the prefix `key`: what they
+        were at the end of the prefix's last stop (a time in which new connections to the prefix get no
+        floors, but open ones keep theirs), and the events since then that count as part of another one.
+        Return None if nothing is left out."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
@@ -105,17 +105,14 @@ class PlacesGuard:
     def _at_once(self, now_s: float, key: bytes, place: Place) -> int:
         """Return the number of spurious retransmissions that connections with floors had since the last look,
         if this was a moment ago and those without floors had some too; otherwise 0."""
-        is_first = self._looked_s is None
-        is_moment = not self._is_restored if is_first else 0 <= now_s - (self._looked_s or 0.0) <= _MOMENT_S
-        if not is_moment:
+        if self._looked_s is not None and not 0 <= now_s - self._looked_s <= _MOMENT_S:
             return 0
         ours, stock = self._last.get(key, (0, 0))
         return place.ours["spurious"] - ours if place.stock["spurious"] > stock else 0
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
-        """Return the counts `ours` of a prefix less its counts at the end of its last stop (a time in which
-        its new connections got no RTO floors). If the BPF program has forgotten the prefix since then, its
-        counts began anew, and nothing is subtracted."""
+        """Return the counts `ours` of a prefix less what judged() leaves out of them. If the BPF program has
+        forgotten the prefix since then, its counts began anew, and nothing is subtracted."""
         before = self._before.get(key)
         if not before:
             return ours

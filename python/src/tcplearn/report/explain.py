@@ -67,11 +67,7 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
         out.section("The slowest requests, packet by packet", about, place="packets")
         out.legend(explain_charts.PACKETS)
         panels = [
-            Picture(
-                f"packets-{n}",
-                explain_charts.sequence(one, legend=False),
-                alone=explain_charts.sequence(one),
-            )
+            Picture(f"packets-{n}", explain_charts.sequence(one), shares_legend=True)
             for n, one in enumerate(worst, 1)
         ]
         for first in range(0, len(panels), 2):

@@ -164,9 +164,9 @@ PACKETS = {
 }
 
 
-def sequence(packets: PacketSequence, *, legend: bool = True) -> Spec:
+def sequence(packets: PacketSequence) -> Spec:
     """Return the chart of a request's packets: the bytes that each end has sent and acknowledged, over time.
-    Retransmissions are marked. `legend`: the chart has its own legend."""
+    Retransmissions are marked."""
     first: dict[str, int] = {}
     for point in packets.points:
         begins = point.byte - point.bytes
@@ -183,13 +183,14 @@ def sequence(packets: PacketSequence, *, legend: bool = True) -> Spec:
         for point, end in zip(packets.points, ends, strict=True)
     ]
     names = [name for name in PACKETS if any(row["end"] == name for row in rows)]
-    shown = alt.Legend(title=None, orient="bottom", columns=3) if legend else None
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("t:Q", title="ms since the request").scale(nice=False, padding=6),
-        color=alt.Color("end:N", legend=shown).scale(domain=names, range=[PACKETS[name] for name in names]),
+        color=alt.Color("end:N", title=None).scale(domain=names, range=[PACKETS[name] for name in names]),
     )
     title = f"{unit} sent or acknowledged"
     points = base.mark_point(filled=True, size=26, opacity=0.9).encode(y=alt.Y("to:Q", title=title))
     data = base.mark_rule(strokeWidth=2.5).encode(y=alt.Y("from:Q", title=title), y2="to:Q")
     heading = {"text": packets.title, "fontSize": 11}
-    return finished(alt.layer(data, points).properties(width=_PANEL, height=150, title=heading))
+    spec = finished(alt.layer(data, points).properties(width=_PANEL, height=150, title=heading))
+    legend = {**spec["config"]["legend"], "orient": "bottom", "columns": 3}
+    return {**spec, "config": {**spec["config"], "legend": legend}}

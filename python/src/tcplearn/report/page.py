@@ -48,7 +48,7 @@ class Picture:
     kind: str = "whole"
     flow: int = 0
     narrow: Spec | None = None  # the specification for narrow screens
-    alone: Spec | None = None  # the specification for a picture file, if it differs from that for the page
+    shares_legend: bool = False  # the page shows its legend elsewhere; a picture file has its own
 
 
 @dataclass
@@ -158,7 +158,7 @@ class Page:
         pictures = []
         for i, p in enumerate(self.pictures):
             known = {"id": f"picture-{i}", "kind": p.kind, "flow": p.flow, "file": p.file}
-            specs = {"spec": p.spec, "narrow": p.narrow}
+            specs = {"spec": _without_legend(p.spec) if p.shares_legend else p.spec, "narrow": p.narrow}
             pictures.append({**known, **{k: _drawn(spec) for k, spec in specs.items() if spec is not None}})
         body = list(self.body)
         if self._printed is not None:
@@ -192,7 +192,7 @@ class Page:
         if report:
             write_atomically(report, self.html())
         if pictures:
-            write_stills(((p.file, p.alone or p.spec) for p in self.pictures), pictures)
+            write_stills(((p.file, p.spec) for p in self.pictures), pictures)
 
 
 def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Path]:
@@ -207,6 +207,11 @@ def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Pat
             written.append(folder / f"{stem}{suffix}")
             write_atomically(written[-1], content)
     return written
+
+
+def _without_legend(spec: Spec) -> Spec:
+    """Return `spec` without its legend, which no encoding of it may specify."""
+    return {**spec, "config": {**spec["config"], "legend": {"disable": True}}}
 
 
 def _drawn(spec: Spec) -> Spec:
