@@ -25,12 +25,15 @@ RATE = 0.001
 class CountedRecovery(QuicPacketRecovery):
     """Adds a count of spurious probes to aioquic's own loss recovery. A probe is spurious if the probed
     packet or an earlier probe had arrived, and its acknowledgement was late or lost. One packet at a time is
-    followed until it is acknowledged; packets sent before the handshake is confirmed are not counted."""
+    followed until it is acknowledged: the last one sent that elicits an ACK, since RFC 9002 starts the timeout
+    anew with each such packet (6.2.1). After a probe, no later packet takes its place. Packets sent before
+    the handshake is confirmed are not counted."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.packets = self.probes = self.spurious = 0
         self._followed: list[int] = []  # numbers of the packet that is followed and of its probes
+        self._later = 0  # number of the next packet that elicits an ACK, after a probe; 0: none
         self._space: QuicPacketSpace | None = None
         self._probe_is_next = False
 
@@ -56,14 +59,19 @@ class CountedRecovery(QuicPacketRecovery):
         super().on_packet_sent(packet=packet, space=space)
         if not (packet.is_ack_eliciting and space.is_application_data and self.handshake_confirmed):
             return
-        if not self._followed:
+        if self._followed and self._probe_is_next:
+            self._followed.append(packet.packet_number)
+            self._probe_is_next = False
+        elif len(self._followed) < 2:
+            if self._followed:
+                self._unknown()
+            else:
+                self.packets += 1
             self._space = space
-            self.packets += 1
+            self._followed = [packet.packet_number]
             self._follow(packet)
-        elif not self._probe_is_next:
-            return
-        self._followed.append(packet.packet_number)
-        self._probe_is_next = False
+        else:
+            self._later = self._later or packet.packet_number
 
     def on_loss_detection_timeout(self, *, now: float) -> None:
         if self._followed and self._get_loss_space() is None:
@@ -84,11 +92,11 @@ class CountedRecovery(QuicPacketRecovery):
             self.spurious += len(self._followed) - 1 - received[0]
         elif self._followed[-1] in space.sent_packets or self._probe_is_next:
             return
-        if received and largest in self._followed:
-            self._acknowledged(self._followed.index(largest), now)
+        if received and not 0 < self._later <= largest:
+            self._acknowledged(received[-1], now)
         else:
             self._unknown()
-        self._followed = []
+        self._followed, self._later = [], 0
         self._probe_is_next = False
 
     def _follow(self, packet: QuicSentPacket) -> None:
@@ -101,8 +109,8 @@ class CountedRecovery(QuicPacketRecovery):
         """Note that the followed packet (`copy` 0) or its `copy`-th probe was acknowledged at `now`."""
 
     def _unknown(self) -> None:
-        """Note that the followed packet gives no RTT sample: it was lost, or it was acknowledged together
-        with later packets (RFC 9002, 5.1)."""
+        """Note that the followed packet gives no RTT sample: it was lost, a later packet is followed in its
+        place, or its ACK may have been elicited by a later packet."""
 
 
 class LearnedRecovery(CountedRecovery):

@@ -160,6 +160,17 @@ def test_without_losses_nothing_changes(example: ModuleType, tmp_path: Path) -> 
     assert learned[1]["spurious"] == learned[1]["probes"] <= 0.003 * learned[1]["packets"]
 
 
+def test_both_ends_learn_from_all_their_packets(example: ModuleType, tmp_path: Path) -> None:
+    """Test that a packet gives an RTT sample though an ACK frame that its receiver sent later acknowledges a
+    later packet, too: the server's answers are followed by a packet that has only an ACK frame."""
+    ends = Ends(example, "learned", tmp_path, lambda: False)
+    for _ in range(100):
+        ends.asked(1024)
+        ends.waits(PAUSE_S)
+    counts = [one.timer.counts for one in ends.recoveries.every]
+    assert [one["requests"] - one["answers"] for one in counts] == [0, 0]
+
+
 def test_a_large_answer_has_aioquics_own_recovery(example: ModuleType, tmp_path: Path) -> None:
     took: dict[str, Any] = {}
     for kind in ("own", "learned"):
