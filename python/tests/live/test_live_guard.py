@@ -15,6 +15,7 @@ from tcplearn.live.arms import CONTROL, OURS, WHOLE, Place, name_of
 from tcplearn.live.epochs import Epochs
 from tcplearn.live.guard import RISK, Guard, Plan
 from tcplearn.live.places_guard import PlacesGuard
+from tcplearn.live.power import rounds_to_stop
 from tcplearn.live.sequential import log_harm, log_more, log_rate, rate_limits
 from tcplearn.live.simulated import Fleet, Path, count, guarded, key_of
 
@@ -75,11 +76,12 @@ def test_a_rate_that_is_exceeded_is_found() -> None:
 
 
 @pytest.mark.parametrize("plan", [Plan(), HALF], ids=["ramp", "half"])
-def test_stock_against_stock_is_no_harm(plan: Plan) -> None:
+@pytest.mark.parametrize("at_once", [1, 30])
+def test_stock_against_stock_is_no_harm(plan: Plan, at_once: int) -> None:
     """Test that the guard seldom stops when stock is compared with stock: at most twice in 20 runs."""
     stopped = 0
     for seed in range(20):
-        fleet = Fleet(ALIKE, seed)
+        fleet = Fleet(ALIKE, seed, at_once=at_once)
         guard = guarded(fleet, plan)
         fleet.play(10_000, guard)
         stopped += any("tries again" in text and "had" in text for text in _texts(guard))
@@ -95,6 +97,29 @@ def test_harm_is_stopped_within_2000_requests() -> None:
         assert guard.step is None and guard.share == 0 and _ours(fleet) <= 2000
         assert "connections with learned floors had spurious retransmissions" in _texts(guard)[-1]
         assert guard.epochs.now(fleet.seen.arms)[OURS]["connections"] == 0
+
+
+def test_harm_is_found_sooner_if_many_long_connections_are_open() -> None:
+    """Test that 50 open connections show harm sooner than as many, each after the end of the one before: the
+    guard counts a connection when it has its first spurious retransmission."""
+    found = {
+        k: sorted(rounds_to_stop(0.02, 100.0, k, seed) or (20_000, 0) for seed in range(15)) for k in (1, 50)
+    }
+    middle = {k: of[7][0] for k, of in found.items()}
+    assert middle[50] < 1500 < middle[1], middle
+
+
+def test_open_connections_add_up() -> None:
+    """Test that connections that take turns leave the same kind of counts as complete ones."""
+    fleet = Fleet([HARMED] * 5, 3, at_once=7).play(4000)
+    counts = fleet.seen.arms[0][OURS]
+    places = [place.ours for place in fleet.seen.places.values()]
+    for name in ("connections", "rounds", "spurious", "needed"):
+        assert counts[name] == sum(place[name] for place in places), name
+    assert (
+        counts["rounds"] == fleet.rounds
+        and 0 < counts["spurious_4"] < counts["spurious_1"] <= counts["connections"]
+    )
 
 
 def test_it_tries_again_and_waits_longer_each_time() -> None:

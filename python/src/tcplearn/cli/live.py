@@ -375,8 +375,11 @@ def _effects(
 
         lost = [f"{1000 * loss:g} in 1,000 rounds lost" for loss in power.LOSSES]
         print_lines([table_of(["connections", *lost], power.effects(runs)), ""])
-        lengths = [f"connections of {length:g} rounds" for length in power.LENGTHS]
-        print_lines([table_of(["spurious in 1,000 rounds", *lengths], power.harms(runs))])
+        connected = [
+            f"connections of {length:g} rounds, " + (f"{many} open at a time" if many > 1 else "one by one")
+            for length, many in power.CONNECTED
+        ]
+        print_lines([table_of(["spurious in 1,000 rounds", *connected], power.harms(runs))])
 
     return work
 

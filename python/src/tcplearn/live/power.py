@@ -20,7 +20,7 @@ CONTROL = 0.05
 CONNECTIONS = (1_000, 10_000, 100_000, 1_000_000)
 LOSSES = (0.001, 0.003, 0.01, 0.03)
 HARMS = (0.005, 0.01, 0.02, 0.05)
-LENGTHS = (5.0, 20.0, 100.0)
+CONNECTED = ((5.0, 1), (20.0, 1), (100.0, 1), (100.0, 50))  # rounds of a connection, and how many are open
 _STOCK_MS = 230.0
 _FOUND = 0.84  # standard errors more, so that four of five are found
 #: Standard deviation of a lossy round's time over its mean, as in `simulated`.
@@ -59,7 +59,8 @@ def found_share(connections: int, loss: float, effect: float, runs: int) -> floa
         fleet = Fleet([path], seed)
         draw = np.random.default_rng(seed + 1_000_000)
         for is_ours in draw.random(connections) < 1 - CONTROL:
-            fleet.connect(path, int(is_ours))
+            connection = fleet.connect(path, int(is_ours))
+            fleet.advance(connection, connection.left)
         effect_seen = effect_of([{"control": fleet.seen.arms[0][0], "ours": fleet.seen.arms[0][OURS]}])
         found += effect_seen is not None and effect_seen.less_ms.low > 0
     return found / runs
@@ -79,11 +80,13 @@ def effects(runs: int) -> Iterator[list[str]]:
         yield row
 
 
-def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[int, int] | None:
+def rounds_to_stop(harm: float, length: float, at_once: int, seed: int) -> tuple[int, int] | None:
     """Return the number of rounds (round trips) with RTO floors, and of all rounds, until the guard gives no
     more floors, or None if it still does after _MOST_ROUNDS. `harm` is the probability of a spurious
-    retransmission in a round with a learned floor; `length` is the mean number of rounds of a connection."""
-    fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed)
+    retransmission in a round with a learned floor; `length` is the mean number of rounds of a connection, and
+    `at_once` the number of connections that are open at any time. Half of the connections get floors."""
+    plan = Plan(steps=(0.5,))
+    fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed, at_once=at_once)
     guard = guarded(fleet, plan)
     while guard.step is not None and fleet.rounds < _MOST_ROUNDS:
         fleet.play(fleet.rounds + 50, guard)
@@ -94,13 +97,13 @@ def rounds_to_stop(harm: float, length: float, seed: int, plan: Plan) -> tuple[i
 
 def harms(runs: int) -> Iterator[list[str]]:
     """Yield a table row for each rate of harm (spurious retransmissions in 1,000 round trips with RTO
-    floors). Its cells, one for each mean length of connections, have the number of these round trips until
-    the guard stops floors: the median and the ninth decile of `runs` runs in which half of the connections
-    get floors."""
+    floors). Its cells, one for each element of CONNECTED, have the number of these round trips until the
+    guard stops floors: the median and the ninth decile of `runs` runs in which half of the connections get
+    floors."""
     for harm in HARMS:
         row = [f"{1000 * harm:.0f}"]
-        for length in LENGTHS:
-            found = [rounds_to_stop(harm, length, seed, Plan(steps=(0.5,))) for seed in range(runs)]
+        for length, at_once in CONNECTED:
+            found = [rounds_to_stop(harm, length, at_once, seed) for seed in range(runs)]
             counts = sorted(one[0] if one else _MOST_ROUNDS for one in found)
             row.append(f"{median(counts):,.0f} ({counts[ceil(0.9 * runs) - 1]:,})")
         yield row

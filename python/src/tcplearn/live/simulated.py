@@ -4,6 +4,7 @@ the decisions of a Guard. The counts are the same that linux/bpf/live_arms.h mak
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -34,12 +35,30 @@ class Path:
 
 
 @dataclass
+class Connection:
+    """A simulated connection: its path, its arm (group), and what it has counted so far."""
+
+    path: Path
+    key: bytes  # of its place
+    arm: int
+    counts: Counts  # to which it adds its own, those of its arm
+    left: int  # rounds to come
+    much: float  # by which the path's probabilities are multiplied
+    rounds: int = 0
+    spurious: int = 0
+    wait_ms: list[float] = field(default_factory=list)
+
+
+@dataclass
 class Fleet:
-    """A sequence of simulated connections to random places, and their counts."""
+    """Simulated connections to random places, and their counts. At any time `at_once` of them are open, and
+    take turns of `turn` rounds; if only one is open, it has all its rounds at once."""
 
     paths: Sequence[Path]  # of each place
     seed: int
     rounds_per_s: float = 50.0
+    at_once: int = 1
+    turn: int = 5
     look_every_s: float = 2.0
     rounds: int = 0
     now_s: float = 0.0
@@ -50,6 +69,7 @@ class Fleet:
     def __post_init__(self) -> None:
         self._draw = np.random.default_rng(self.seed)
         self._looked_s = 0.0
+        self._open: deque[Connection] = deque()
 
     def play(self, rounds: int, guard: Guard | None = None) -> Fleet:
         """Simulate connections until there are `rounds` rounds (round trips) in all. Without `guard`, all
@@ -60,39 +80,54 @@ class Fleet:
                 guard.look(self.now_s, self.seen)
                 stopped = set(guard.places.stopped(self.now_s))
                 self._looked_s = self.now_s
-            at = int(self._draw.integers(len(self.paths)))
-            key = key_of(at)
-            ours = guard is None or self._draw.random() * WHOLE < guard.share
-            arm = STOPPED if key in stopped else OURS if ours else CONTROL
-            epoch = guard.epoch % EPOCHS if guard else 0
-            self._place(key, arm == OURS, *self.connect(self.paths[at], arm, epoch))
+            while len(self._open) < self.at_once:
+                at = int(self._draw.integers(len(self.paths)))
+                key = key_of(at)
+                ours = guard is None or self._draw.random() * WHOLE < guard.share
+                arm = STOPPED if key in stopped else OURS if ours else CONTROL
+                self._open.append(
+                    self.connect(self.paths[at], arm, guard.epoch % EPOCHS if guard else 0, key)
+                )
+            connection = self._open.popleft()
+            self.advance(connection, self.turn if self.at_once > 1 else connection.left)
+            if connection.left:
+                self._open.append(connection)
         return self
 
-    def connect(self, path: Path, arm: int, epoch: int = 0) -> tuple[int, int, int]:
-        """Simulate a connection over `path` in the arm (group) `arm`; return the number of its rounds (round
-        trips), of its rounds with a spurious retransmission, and of its rounds with a loss."""
-        draw, is_ours = self._draw, arm == OURS
-        rounds = int(draw.geometric(1 / path.rounds))
-        much = draw.gamma(1 / path.unlike, path.unlike) if path.unlike else 1.0
-        lost = int(draw.binomial(rounds, min(1.0, path.loss * much)))
-        spurious = int(draw.binomial(rounds, min(1.0, path.spurious[is_ours] * much)))
+    def connect(self, path: Path, arm: int, epoch: int = 0, key: bytes = b"") -> Connection:
+        """Return a new connection over `path` to the destination prefix `key` in the arm (group) `arm`."""
+        rounds = int(self._draw.geometric(1 / path.rounds))
+        much = self._draw.gamma(1 / path.unlike, path.unlike) if path.unlike else 1.0
+        return Connection(path, key, arm, self.seen.arms[epoch][arm], rounds, much)
+
+    def advance(self, of: Connection, most: int) -> None:
+        """Simulate the next rounds (round trips) of a connection, at most `most`, and count them."""
+        draw, path, is_ours, rounds = self._draw, of.path, of.arm == OURS, min(most, of.left)
+        lost = int(draw.binomial(rounds, min(1.0, path.loss * of.much)))
+        spurious = int(draw.binomial(rounds, min(1.0, path.spurious[is_ours] * of.much)))
         again = draw.geometric(1 - _AGAIN, lost) - 1
-        wait_ms = [float(path.wait_ms[is_ours] * _times(int(more))) for more in again]
-        count(self.seen.arms[epoch][arm], rounds, spurious, wait_ms, is_ours)
+        before = _counted(of.rounds, of.spurious, of.wait_ms, is_ours)
+        of.left -= rounds
+        of.rounds += rounds
+        of.spurious += spurious
+        of.wait_ms += [float(path.wait_ms[is_ours] * _times(int(more))) for more in again]
+        for name, number in _counted(of.rounds, of.spurious, of.wait_ms, is_ours).items():
+            of.counts[name] += number - before[name]
         if is_ours:
-            self.harm += spurious - int(draw.binomial(rounds, min(1.0, path.spurious[0] * much)))
+            self.harm += spurious - int(draw.binomial(rounds, min(1.0, path.spurious[0] * of.much)))
             self.saved_ms += lost * (path.wait_ms[0] - path.wait_ms[1])
         self.rounds += rounds
         self.now_s += rounds / self.rounds_per_s
-        return rounds, spurious, lost
+        if of.key:
+            self._place(of, is_ours, rounds, spurious, lost)
 
-    def _place(self, key: bytes, is_ours: bool, rounds: int, spurious: int, lost: int) -> None:
+    def _place(self, of: Connection, is_ours: bool, rounds: int, spurious: int, lost: int) -> None:
         places = self.seen.places
         assert isinstance(places, dict)
-        if key not in places:
-            places[key] = Place(dict.fromkeys(_SIDE, 0), dict.fromkeys(_SIDE, 0))
-        side = places[key].ours if is_ours else places[key].stock
-        side["connections"] += 1
+        if of.key not in places:
+            places[of.key] = Place(dict.fromkeys(_SIDE, 0), dict.fromkeys(_SIDE, 0))
+        side = places[of.key].ours if is_ours else places[of.key].stock
+        side["connections"] += rounds == of.rounds
         side["rounds"] += rounds
         side["spurious"] += spurious
         side["needed"] += lost
@@ -112,10 +147,16 @@ def key_of(number: int) -> bytes:
 
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
     """Add a complete connection to the counts `to` of its arm."""
+    for name, number in _counted(rounds, spurious, wait_ms, is_lowered).items():
+        to[name] += number
+
+
+def _counted(rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> Counts:
+    """Return what a connection with `rounds` rounds so far adds to the counts of its arm."""
     needed, wait = len(wait_ms), round(_UNITS_PER_MS * sum(wait_ms))
     resent = needed + spurious
-    for name, by in {
-        "connections": 1,
+    return {
+        "connections": int(rounds > 0),
         "rounds": rounds,
         "rounds_lowered": rounds if is_lowered else 0,
         "timers": resent,
@@ -127,11 +168,9 @@ def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_l
         "needed_square": needed**2,
         "wait_needed": wait * needed,
         "spurious_square": spurious**2,
-    }.items():
-        to[name] += by
-    for times in (1, 4, 16):
-        to[f"spurious_{times}"] += spurious >= times
-        to[f"resent_{times}"] += resent >= times
+        **{f"spurious_{times}": int(spurious >= times) for times in (1, 4, 16)},
+        **{f"resent_{times}": int(resent >= times) for times in (1, 4, 16)},
+    }
 
 
 def _elements() -> list[list[Counts]]:
