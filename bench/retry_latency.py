@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares tcplearn.RetryTimer, which decides when an unanswered request is sent again, with packages for
-hedging and with the best fixed wait in hindsight. It compares the 99th and 99.9th percentiles of response
+hedging, with the best fixed wait in hindsight, and with a timer that knows how latencies are distributed at
+the time of each request. It compares the 99th and 99.9th percentiles of response
 times at equal shares of spurious retransmissions, on generated traces of requests and on recorded RTTs.
 
 python bench/retry_latency.py --half judged -o out/retry.json      half an hour; needs hedge-python==0.3.0 and
@@ -17,19 +18,23 @@ import importlib.util
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from retry_play import Played, play
-from retry_policies import Fixed, HedgePython, HttpxHedged, Ours, Policy, Window
+from retry_policies import Fixed, HedgePython, HttpxHedged, Knowing, Ours, Policy, Window, typical
 from retry_traces import Trace, traces
 
 RATES = (0.01, 0.03)
 PRICES_US = (100_000,)
 KEYS = ("p99", "p99.9")
+Row = dict[str, Any]
 #: The settings of each package that are tried, beside its default.
 QUANTILES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
+KNOWING = "knowing"  # the timer that knows how latencies are distributed
+KNOWN = (0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 0.999, 0.9995)
 
 
 def hindsight(trace: Trace, needless: float) -> Played:
@@ -72,10 +77,13 @@ def peers(trace: Trace) -> dict[str, list[Callable[[], Policy]]]:
     return found
 
 
-def compared(trace: Trace) -> list[dict[str, object]]:
+def compared(trace: Trace) -> list[Row]:
     """Return a row (dict) for each setting of tcplearn's retry timer, with its response times on `trace`, and
     those of the hedging packages and the best fixed wait with as many spurious retransmissions."""
     curves = {name: [play(trace, make()) for make in makes] for name, makes in peers(trace).items()}
+    typical_us, relative = typical(trace)
+    factors = np.quantile(relative, KNOWN)
+    curves[KNOWING] = [play(trace, Knowing(typical_us, factor)) for factor in factors]
     rows = []
     settings = [
         *({"rate": rate} for rate in RATES),
@@ -85,7 +93,7 @@ def compared(trace: Trace) -> list[dict[str, object]]:
     for setting in settings:
         ours = play(trace, Ours(**setting))
         fixed = hindsight(trace, ours.needless)
-        row: dict[str, object] = {
+        row: Row = {
             "trace": trace.name,
             **setting,
             "needless": ours.needless,
@@ -104,36 +112,35 @@ def mean(ratios: list[float]) -> float:
     return math.exp(float(np.mean(np.log(ratios)))) if ratios else math.nan
 
 
-def table(rows: list[dict[str, object]], names: list[str]) -> None:
+def ratios(rows: list[Row], key: str, names: Sequence[str], of: str = "") -> str:
+    """Return, as text, the geometric mean over `rows` (a trace each) and the greatest ratio of the response
+    time `key` of tcplearn's retry timer, or of `of`, to the best of `names`."""
+    found = [float(r[f"{of} {key}".strip()]) / min(float(r[f"{name} {key}"]) for name in names) for r in rows]
+    return f"{mean(found):8.3f}{max(found):9.3f}"
+
+
+def table(rows: list[Row], names: list[str]) -> None:
     """Print, for each setting of tcplearn's retry timer in `rows`, the ratios of its response times to those
-    of the hedging packages `names` and of the best fixed wait, as geometric means over traces."""
-    head = [f"{name} {key}" for name in [*names, "fixed"] for key in KEYS]
-    print(
-        f"{'setting':28}{'needless':>10}{'kept':>7}"
-        + "".join(f"{h:>24}" for h in [*head, "best package p99", "p99.9"])
-    )
-    settings = list(dict.fromkeys((r.get("rate"), r.get("price_us"), r.get("clear", True)) for r in rows))
+    of the hedging packages `names`, of the best fixed wait, and of the timer that knows how latencies are
+    distributed, as geometric means over traces and as the greatest of a trace."""
+    against = {f"over {name}": ([name], "") for name in [*names, "fixed", KNOWING]}
+    against["over the best package"] = (names, "")
+    against[f"{KNOWING} over the best package"] = (names, KNOWING)
+    print(f"{'':34}{'p99':>8}{'greatest':>9}{'p99.9':>8}{'greatest':>9}")
+    settings = dict.fromkeys((r.get("rate"), r.get("price_us"), r.get("clear", True)) for r in rows)
     for rate, price, clear in settings:
-        own = [
-            r
-            for r in rows
-            if (r.get("rate"), r.get("price_us"), r.get("clear", True)) == (rate, price, clear)
-        ]
-        kept = sum(0.7 <= r["needless"] / rate <= 1.3 for r in own) / len(own) if rate else math.nan
-        label = (f"rate {rate:g}" if rate else f"price {price / 1000:g} ms") + (
-            "" if clear else ", copy unknown"
-        )
-        cells = [mean([r[h.rpartition(" ")[2]] / r[h] for r in own]) for h in head]
-        worst = ""
-        for key in KEYS:
-            best = [r[key] / min(r[f"{name} {key}"] for name in names) for r in own] if names else []
-            cells.append(mean(best))
-            worst += f"  worst {max(best):.2f}" if best else ""
-        print(
-            f"{label:28}{np.mean([r['needless'] for r in own]):10.4f}{kept:7.2f}"
-            + "".join(f"{c:24.3f}" for c in cells)
-            + worst
-        )
+        chosen = rate, price, clear
+        own = [r for r in rows if (r.get("rate"), r.get("price_us"), r.get("clear", True)) == chosen]
+        needless = [float(r["needless"]) for r in own]
+        label = f"rate {rate:g}" if rate else f"price {price / 1000:g} ms"
+        label += "" if clear else ", not known which transmission is answered"
+        label += f": {np.mean(needless):.4f} needless resends of a request"
+        if rate:
+            kept = sum(0.7 <= found / rate <= 1.3 for found in needless)
+            label += f", 0.7 to 1.3 of the rate on {kept} of {len(own)} traces"
+        print(label)
+        for title, (beside, of) in against.items():
+            print(f"    {title:30}" + "".join(ratios(own, key, beside, of) for key in KEYS))
 
 
 def main() -> None:
@@ -149,7 +156,7 @@ def main() -> None:
     if given.recorded and not given.recorded.is_dir():
         print(f"{given.recorded}: there is no such folder: made traces alone", file=sys.stderr)
         given.recorded = None
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     chosen = traces(given.half, given.requests, given.recorded)
     if given.traces:
         names = given.traces.split(",")

@@ -8,9 +8,15 @@ from __future__ import annotations
 import math
 import types
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
+from retry_traces import Trace
+
 import tcplearn
+
+_BESIDE = 32  # latencies before and after a request that a timer knows which knows their distribution
 
 
 class Policy(Protocol):
@@ -94,6 +100,41 @@ class Fixed(Doubling):
 
     def first_us(self, now_us: int) -> float:
         return self.wait_us
+
+
+class Knowing(Doubling):
+    """Knows how latencies are distributed at the time of each request, but not the latency of the request
+    itself: a limit for every rule that asks for a retransmission after the same share of the requests at any
+    time. Its first wait is `typical_us` of the request, as `typical()` returns it, times `factor`."""
+
+    def __init__(self, typical_us: Sequence[float], factor: float) -> None:
+        super().__init__()
+        self.typical_us, self.factor = typical_us, factor
+
+    def sent(self, request: int, now_us: int) -> int:
+        self.waits[request] = max(int(self.factor * self.typical_us[request]), 1)
+        return now_us + self.waits[request]
+
+
+def typical(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Return a typical latency for the time of each request of `trace`, in us, and the latencies of all first
+    transmissions that arrived, divided by it. If latencies were generated, the typical latency is the one
+    from which they were drawn; in recorded ones it is the median of the 32 latencies before the request and
+    the 32 after it."""
+    first = [trace.latency_us(k, 0, at_us) for k, at_us in enumerate(trace.start_us)]
+    latency = np.array(first, dtype=float)
+    latency[latency == 0] = np.nan
+    if trace.generated:
+        rows = (np.array(trace.start_us) / trace.step_us).astype(int)
+        found = np.array(trace.level_us)[np.minimum(rows, len(trace.level_us) - 1)]
+    else:
+        beside = np.pad(latency, _BESIDE, constant_values=np.nan)
+        windows = np.delete(
+            np.lib.stride_tricks.sliding_window_view(beside, 2 * _BESIDE + 1), _BESIDE, axis=1
+        )
+        found = np.nanmedian(windows, axis=1)
+    ratios = latency / found
+    return found, ratios[~np.isnan(ratios)]
 
 
 class Window(Doubling):

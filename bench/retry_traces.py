@@ -35,6 +35,7 @@ class Trace:
     loss: list[float]
     noise: list[list[float]]
     luck: list[list[float]]
+    generated: bool = True
     half: str = field(default="")
 
     def latency_us(self, request: int, copy: int, at_us: int) -> int:
@@ -165,8 +166,9 @@ MADE = (
 
 def recorded(folder: Path, requests: int) -> list[Trace]:
     """Return a trace of `requests` requests for each file `folder`/*.csv with the columns t_s and rtt_ms. The
-    latencies follow the recorded RTTs, repeated as often as needed, with gaps between them shortened to 2
-    s."""
+    latencies follow the recorded RTTs, with gaps between them shortened to 2 s. If a file has enough of them,
+    the requests are sent at its times; otherwise at random times, over RTTs that are repeated as often as
+    needed."""
     out = []
     for n, path in enumerate(sorted(folder.glob("*.csv"))):
         with path.open() as f:
@@ -175,7 +177,7 @@ def recorded(folder: Path, requests: int) -> list[Trace]:
         rtts = np.array([r[1] for r in rows])
         dice = np.random.default_rng(1000 + n)
         gaps = np.clip(dice.exponential(0.1, requests), 0.02, 1.0)
-        start = np.cumsum(gaps)
+        start = times[1 : requests + 1] if len(times) > requests else np.cumsum(gaps)
         grid = np.linspace(0, start[-1], STEPS * 4)
         within = grid % max(times[-1], 1.0)
         level = rtts[np.minimum(np.searchsorted(times, within), len(rtts) - 1)]
@@ -190,6 +192,7 @@ def recorded(folder: Path, requests: int) -> list[Trace]:
                 [0.01] * (STEPS * 4),
                 np.exp(0.01 * dice.standard_normal(shape)).tolist(),
                 dice.random(shape).tolist(),
+                generated=False,
             )
         )
     return out

@@ -106,7 +106,7 @@ static void rates(void)
 	}
 }
 
-/* After an hour-long latency a lost request does not wait for hours: the cap is four times the longest of late. */
+/* After an hour-long latency a lost request does not wait for hours: the cap is 1.5 times the longest of late. */
 static void capped(void)
 {
 	const struct tl_retry_settings how = by_rate(10000);

@@ -25,9 +25,9 @@ RATE = 0.001
 class CountedRecovery(QuicPacketRecovery):
     """Adds a count of spurious probes to aioquic's own loss recovery. A probe is spurious if the probed
     packet or an earlier probe had arrived, and its acknowledgement was late or lost. One packet at a time is
-    followed until it is acknowledged: the last one sent that elicits an ACK, since RFC 9002 starts the timeout
-    anew with each such packet (6.2.1). After a probe, no later packet takes its place. Packets sent before
-    the handshake is confirmed are not counted."""
+    followed until it is acknowledged: the last one sent that elicits an ACK, since RFC 9002 starts the
+    timeout anew with each such packet (6.2.1). After a probe, no later packet takes its place. Packets sent
+    before the handshake is confirmed are not counted."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)

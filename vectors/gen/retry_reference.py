@@ -66,7 +66,7 @@ class Retry:
         return not self.now <= now <= LATEST
 
     def cap(self):
-        return max(4 * self.most, 256 * self.policy.stock(1))
+        return max(self.most + (self.most >> 1), 256 * self.policy.stock(1))
 
     def first(self):
         """Return the first wait of a request, and the data that is stored with the request to judge this

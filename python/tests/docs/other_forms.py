@@ -57,6 +57,11 @@ BENCH = (
         ("python bench/retry_latency.py --half judged --requests 400 --traces resolver -o TMP/rows.json",),
     ),
     Form(
+        r"python bench/retry_record\.py(?: .*)?",
+        "a quarter of an hour, with Debian's servers",
+        ("python bench/retry_record.py --help",),
+    ),
+    Form(
         r"python examples/quic/compare\.py(?: .*)?",
         "a quarter of an hour; test_learned_pto.py runs it small",
         ("python examples/quic/compare.py --help",),

@@ -12,7 +12,6 @@ client sends one request at a time. applications_trial.py COUNT sets another num
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,11 @@ from app_client import PORTS
 from live_command import Room, room, words_of
 from lossy_path import LossyPath, Spec
 
+from samples import ROOT
 from tcplearn.output.markdown import table_of
+
+sys.path.insert(0, str(ROOT / "bench"))
+import postgresql_server
 
 COUNT = 1500
 SPEC = Spec(rtt_ms=20, loss=0.01)
@@ -57,24 +60,7 @@ def _nginx(folder: Path) -> list[str]:
 
 
 def _postgresql(folder: Path) -> list[str]:
-    (bin_,) = Path("/usr/lib/postgresql").glob("*/bin")
-    data = folder / "data"
-    folder.chmod(0o755)
-    data.mkdir()
-    shutil.chown(data, "postgres")
-    as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-    run = [*as_postgres, bin_ / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
-    subprocess.run(run, check=True, capture_output=True, cwd="/")
-    (data / "pg_hba.conf").write_text("local all all trust\nhost all all all trust\n")
-    listen = [
-        "-c",
-        f"port={PORTS['postgresql']}",
-        "-c",
-        "listen_addresses=*",
-        "-c",
-        f"unix_socket_directories={data}",
-    ]
-    return [*as_postgres, str(bin_ / "postgres"), "-D", str(data), *listen]
+    return postgresql_server.server(folder, PORTS["postgresql"])
 
 
 def _redis(_folder: Path) -> list[str]:

@@ -109,11 +109,12 @@ TL_FN int64_t tl_retry_bound(const struct tl_retry *t, int64_t us)
 	return tl_clamp_us(us, t->min_wait_us, t->max_wait_us);
 }
 
-/* Returns the longest first wait by rate: four times the longest latency of late, and at least that of `stock`. A
+/* Returns the longest first wait by rate: 1.5 times the longest latency of late, and at least that of `stock`. A
  * longer wait would draw hardly fewer needless resends, and lost requests would wait for it. */
 TL_FN num_t tl_retry_cap(const struct tl_retry *t)
 {
-	return tl_max_fix(4 * t->most, num_from_us(tl_resend_priced_stock_us_fix(&t->policy, 1)));
+	return tl_max_fix(t->most + (t->most >> 1),
+			  num_from_us(tl_resend_priced_stock_us_fix(&t->policy, 1)));
 }
 
 /* Returns the first wait by rate in us: the timer within its bounds. It is longer after an answer of which it
