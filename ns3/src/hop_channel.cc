@@ -29,12 +29,15 @@ Time milliseconds(double ms) {
   return ns3::MicroSeconds(static_cast<std::uint64_t>(std::llround(std::max(ms, 0.0) * 1e3)));
 }
 
+// Returns the probability that a standard normal variable is smaller.
+double normal_chance(double value) { return 0.5 * std::erfc(-value / std::sqrt(2.0)); }
+
 // Returns a quantile of the standard normal distribution, by bisection.
 double normal_quantile(double chance) {
   double low = -kMostDeviations, high = kMostDeviations;
   for (int i = 0; i < 40; ++i) {
     const double middle = (low + high) / 2;
-    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < chance ? low : high) = middle;
+    (normal_chance(middle) < chance ? low : high) = middle;
   }
   return low;
 }
@@ -144,19 +147,23 @@ bool HopChannel::lost(double rate) {
 
 double HopChannel::jitter(double jitter_ms) {
   if (jitter_ms <= 0) return 0;
-  const double chance = (1 - d_.correlation) * uniform() + d_.correlation * last_uniform_;
-  last_uniform_ = chance;
+  double chance = uniform();
+  if (d_.correlation > 0) {  // of normal variables, so that the distribution stays that of the path
+    last_normal_ = d_.correlation * last_normal_ +
+                   std::sqrt(1 - d_.correlation * d_.correlation) * normal_quantile(chance);
+    chance = normal_chance(last_normal_);
+  }
   if (d_.distribution == "uniform") return jitter_ms * (2 * chance - 1);
   if (d_.distribution == "uniform-above") return jitter_ms * 2 * chance;
   return jitter_ms * (d_.distribution == "pareto" ? pareto_quantile(chance) : normal_quantile(chance));
 }
 
 // Returns when a packet arrives if packets arrive together in slots (slot_ms): not before the current
-// slot. If the current slot is over, draws a new one.
+// slot. If the current slot is over by then, draws a new one, as netem does: after the packet's own arrival.
 Time HopChannel::in_slot(Time arrives) {
   if (slot_ < arrives) {
     const auto [least, most] = *d_.slot_ms;
-    slot_ = Simulator::Now() + milliseconds(least + (most - least) * uniform());
+    slot_ = arrives + milliseconds(least + (most - least) * uniform());
   }
   return std::max(arrives, slot_);
 }

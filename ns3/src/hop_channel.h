@@ -60,7 +60,7 @@ class HopChannel : public ns3::PointToPointChannel {
   std::shared_ptr<Recorder> recorder_;
   bool bad_ = false;      // whether the loss model is in its bad state
   ns3::Time state_ends_;  // for a loss model whose states last for a time
-  double last_uniform_ = 0.5;
+  double last_normal_ = 0;
   ns3::Time last_, slot_;
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();
 };

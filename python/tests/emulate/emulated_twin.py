@@ -9,6 +9,8 @@ from collections import deque
 from statistics import NormalDist
 from typing import Any
 
+import numpy as np
+
 PURPOSES = ("loss", "bursts", "burst loss", "jitter", "tail", "reorder", "slot", "fades")
 NONE, QUEUE, RANDOM, BURST, FADE = range(5)
 MASK = (1 << 64) - 1
@@ -120,6 +122,11 @@ class Fades:
         return any(begin <= now_ns < end for begin, end in self._times)
 
 
+#: Of the normal distribution, from -4 to 4 in 2,048 steps: values and their chances.
+STEPS = [4 * (2 * step / 2048 - 1) for step in range(2049)]
+CHANCES = [NormalDist().cdf(value) for value in STEPS]
+
+
 def quantile(distribution: str, chance: float) -> float:
     if distribution == "uniform":
         return 2 * chance - 1
@@ -127,7 +134,7 @@ def quantile(distribution: str, chance: float) -> float:
         return 2 * chance
     if distribution == "pareto":
         return min(((1 - chance) ** (-1 / 3) - 1.5) * 4 / 3, 4)
-    return max(-4.0, min(4.0, NormalDist().inv_cdf(chance))) if chance > 0 else -4.0
+    return float(np.interp(chance, CHANCES, STEPS))
 
 
 class Hop:
@@ -137,7 +144,7 @@ class Hop:
     def __init__(self, d: dict[str, Any], drawn: dict[str, Any] | None, seed: int, hop: int, forward: bool):
         self.d, self.draw = d, {p: Draw(seed, hop, forward, p) for p in PURPOSES}
         self.fades = Fades(drawn, seed, hop) if drawn and drawn["forward" if forward else "reverse"] else None
-        self.bad, self.last_chance = False, 0.5
+        self.bad, self.last_normal = False, 0.0
         self.last_ns = self.slot_ns = self.state_ends_ns = 0
         if d["bursts"] and d["bursts"]["in_time"]:
             self.state_ends_ns = self.state_lasts("leave_good")
@@ -180,8 +187,11 @@ class Hop:
         ns = float(now_in(d, "delay_ns", now_ns))
         if jitter_ns > 0:
             c = d["correlation"]
-            self.last_chance = (1 - c) * self.draw["jitter"].uniform() + c * self.last_chance
-            ns += jitter_ns * quantile(d["distribution"], self.last_chance)
+            chance = self.draw["jitter"].uniform()
+            if c > 0:
+                self.last_normal = c * self.last_normal + (1 - c * c) ** 0.5 * quantile("normal", chance)
+                chance = NormalDist().cdf(self.last_normal)
+            ns += jitter_ns * quantile(d["distribution"], chance)
         ns = max(ns, 0.0)
         if d["tail_ns"]:
             ns += self.draw["tail"].exponential(d["tail_ns"])
@@ -193,7 +203,7 @@ class Hop:
         if d["slot_ns"]:
             least, most = d["slot_ns"]
             if self.slot_ns < at_ns:
-                self.slot_ns = now_ns + least + rounded((most - least) * self.draw["slot"].uniform())
+                self.slot_ns = at_ns + least + rounded((most - least) * self.draw["slot"].uniform())
             at_ns = max(at_ns, self.slot_ns)
         self.last_ns = at_ns
         return at_ns

@@ -14,9 +14,11 @@ constexpr std::size_t kSteps = 2048;  // of the table: 1/256 of a deviation each
 
 double deviations(std::size_t step) { return kMostDeviations * (2 * static_cast<double>(step) / kSteps - 1); }
 
+double normal_chance(double value) { return 0.5 * std::erfc(-value / std::sqrt(2.0)); }
+
 std::array<double, kSteps + 1> normal_table() {
   std::array<double, kSteps + 1> out{};
-  for (std::size_t i = 0; i <= kSteps; ++i) out[i] = 0.5 * std::erfc(-deviations(i) / std::sqrt(2.0));
+  for (std::size_t i = 0; i <= kSteps; ++i) out[i] = normal_chance(deviations(i));
   return out;
 }
 
@@ -52,8 +54,12 @@ Delay::Delay(const Direction& direction, std::uint64_t seed, std::uint64_t hop, 
 
 double Delay::jitter_ns(std::int64_t deviation_ns) {
   if (deviation_ns <= 0) return 0;
-  const double chance = (1 - d_.correlation) * jitter_.uniform() + d_.correlation * last_chance_;
-  last_chance_ = chance;
+  double chance = jitter_.uniform();
+  if (d_.correlation > 0) {  // of normal variables, so that the distribution stays that of the path
+    last_normal_ = d_.correlation * last_normal_ +
+                   std::sqrt(1 - d_.correlation * d_.correlation) * normal_quantile(chance);
+    chance = normal_chance(last_normal_);
+  }
   return static_cast<double>(deviation_ns) * jitter_quantile(d_.distribution, chance);
 }
 
@@ -66,8 +72,8 @@ std::int64_t Delay::arrives_ns(std::int64_t now_ns) {
   if (!d_.jitter_reorders) arrives = std::max(arrives, last_ns_);
   if (d_.slot_ns) {
     const auto [least, most] = *d_.slot_ns;
-    if (slot_ns_ < arrives)  // the current slot is over
-      slot_ns_ = now_ns + least + std::llround(static_cast<double>(most - least) * slots_.uniform());
+    if (slot_ns_ < arrives)  // the current slot is over by then: as in netem, the next is after the packet
+      slot_ns_ = arrives + least + std::llround(static_cast<double>(most - least) * slots_.uniform());
     arrives = std::max(arrives, slot_ns_);
   }
   last_ns_ = arrives;

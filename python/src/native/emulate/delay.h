@@ -28,7 +28,7 @@ class Delay {
 
   const Direction& d_;
   Draw jitter_, tail_, reorder_, slots_;
-  double last_chance_ = 0.5;
+  double last_normal_ = 0;
   std::int64_t last_ns_ = 0, slot_ns_ = 0;
 };
 
