@@ -50,9 +50,9 @@ def ours(found: Sample) -> list[list[str]]:
 
 
 def ratio_to_veno(found: Sample) -> dict[str, str]:
-    """Returns, as text, the goodput and the number of fast retransmits of ML-TCP (the sender of hwang2018),
-    divided by those of Veno with β = 5. The runs `found` are under one condition. Returns {} if one of the
-    two senders has no runs."""
+    """Returns two texts by their names "goodput" and "retransmits": these figures of ML-TCP (the sender of
+    hwang2018) divided by those of Veno with β = 5. The runs `found` are under one condition. Returns an empty
+    dict if one of the two senders has no runs."""
     own, veno = found.at("ml-hwang2018"), found.at("veno-5")
     if not own or not veno or not sum(veno.calls()):
         return {}

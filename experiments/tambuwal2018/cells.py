@@ -146,7 +146,8 @@ def cells(runs: Iterable[KeptRun]) -> list[Cell]:
 
 
 def _split(whole: Run, stored: KeptRun) -> Iterable[Run]:
-    """Yields the parts of a long run. Its unfinished connections are counted in the first part."""
+    """Yields the parts of the long run `whole`. Connections that the run left unfinished are counted in the
+    first part."""
     lost, late = (
         parts.divided(connections, stored.series[f"{name}_part"])
         for name, connections in (("lost", whole.lost), ("late", whole.spurious))

@@ -285,14 +285,18 @@ def _between(folder: Path) -> str:
     ]
     most = max(abs(float(change)) for _, low, _, high, _, _ in found for change in (low, high))
     text = (
-        "**Between the shares in `quantiles.csv` the quantile curves of our generator "
+        "**The quantile curves of our generator (values by cumulative probability, from the lowest to the "
+        "highest probability in `quantiles.csv`) "
         f"{'agree' if most <= 5 else 'do not agree'} with those of ns-2.35 within 5 %.** For each quantity "
         "the table has the lowest and the highest difference of our curve from that of ns-2.35, with the "
-        "share (cumulative probability) at which it occurs. The last column is the part of all shares from "
-        "0.001 to 0.999 at which the difference is at most 5 %. `python -m experiments.tambuwal2018.packmime "
+        "probability at which it occurs. The last column is for all probabilities from 0.001 to 0.999, also "
+        "those beyond the range of `quantiles.csv`: the part of them at which the difference is at most 5 %. "
+        "`python -m experiments.tambuwal2018.packmime "
         "packmime/packmime_ranvar.cc` computes the table from the source of ns-2.35 (`apt-get source ns2`)."
     )
-    return f"{text}\n\n" + table_of(("quantity", "lowest", "highest", "part of the shares within 5 %"), rows)
+    return f"{text}\n\n" + table_of(
+        ("quantity", "lowest", "highest", "part of the probabilities within 5 %"), rows
+    )
 
 
 def _generator(folder: Path) -> str:

@@ -38,8 +38,8 @@ def _lowered(at: Room, path: LossyPath) -> tuple[float, int]:
 def test_no_lucky_connection_is_bolder_than_the_others(path: LossyPath) -> None:
     with room() as at:
         lowered, careful = _lowered(at, path)
-    # The share is a matter of chance: with this rule 0 to 0.02 of the rounds, without it 0.01 to 0.03. Without it
-    # no round is careful because of the others; with it, 15 to 70 were.
+    # The share is a matter of chance: with this rule 0 to 0.02 of the rounds, without it 0.01 to 0.03.
+    # Without it no round is careful because of the others; with it, 15 to 70 were.
     assert lowered < 0.1 and careful > 0, (lowered, careful)
 
 

@@ -127,8 +127,8 @@ def _both_causes(outcomes: Sequence[Outcome]) -> Iterator[str]:
     both = [o.of_both_causes() for o in outcomes]
     if len(both[0].data):
         yield (
-            f"On the {both[0].data.count} scenarios in which both causes occur (in the others, knowing the "
-            "scenario would be enough to know the cause):\n"
+            f"The next table is for the {both[0].data.count} scenarios in which both congestion and chance "
+            "cause losses (in the others, knowing the scenario would be enough to know the cause):\n"
         )
         yield markdown_of(table(both))
 

@@ -22,9 +22,9 @@ class Epochs:
         self._older: dict[int, Element] = {}  # by share
 
     def begin(self, share: int, arms: list[Element], had: Element | None = None) -> None:
-        """Begin an epoch, in which `share` / arms.WHOLE of the new connections get RTO floors. `arms` has the
-        counts of the BPF program so far. If the epoch continues one from before a restart, which loads the
-        program anew, `had` has the counts of that epoch until then."""
+        """Begin an epoch, in which `share` of WHOLE new connections get learned RTO floors. `arms` has the
+        counts of the BPF program so far. They begin at 0 when `tcplearn live` starts again; if the epoch
+        continues one from before that start, `had` has the counts that this epoch had until then."""
         self.number += 1
         self.share = share
         at = self.number % EPOCHS

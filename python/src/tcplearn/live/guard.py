@@ -103,8 +103,9 @@ class Guard:
         return self.epochs.number
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
-        """Decide, from the counts `seen`, on the share of new connections that gets RTO floors and on the
-        destination prefixes that get none. If `killed`, no new connection gets floors."""
+        """Decide, from the counts `seen` of all connections so far, which share of the new connections gets
+        learned RTO floors in place of the kernel's own, and which destination prefixes get none. If `killed`
+        (the file that is the kill switch exists), no new connection gets learned floors."""
         seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed

@@ -26,7 +26,7 @@ def key_of(digest: int, samples: int, name: str, title: str, first_us: int) -> s
 
 
 class Seen:
-    """The series (RTT samples of one flow) of the files read so far."""
+    """Remembers all series (each the RTT samples of one flow) of the files read so far, to find copies."""
 
     def __init__(self) -> None:
         self._first: dict[str, tuple[int, str]] = {}
