@@ -44,13 +44,16 @@ def rows(simulated: Paths, measured: Paths, timers: Sequence[str]) -> Iterator[l
             yield row
 
 
-def agreement(simulated: Paths, measured: Paths, timers: Sequence[str]) -> str:
+def agreement(simulated: Paths, measured: Paths, timers: Sequence[str]) -> tuple[str, list[str]]:
     """Returns, as text, in how many of the comparisons (of a path, a timer and a figure) the intervals of
-    ns-3 and of the lab overlap."""
-    found = [
-        overlap(simulated.bounds(path, timer, figure), measured.bounds(path, timer, figure))
+    ns-3 and of the lab overlap, and the names of the paths on which some do not."""
+    found = {
+        (path, timer, figure): overlap(
+            simulated.bounds(path, timer, figure), measured.bounds(path, timer, figure)
+        )
         for path in measured.names
         for timer in timers
         for figure in (P99, SLOW)
-    ]
-    return f"{sum(found)} of {len(found)}"
+    }
+    apart = dict.fromkeys(path for (path, _, _), do_overlap in found.items() if not do_overlap)
+    return f"{sum(found.values())} of {len(found)}", list(apart)

@@ -203,6 +203,7 @@ def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
     if not measured.names:
         return {}
     drawing = Drawing(measured)
+    agreement, apart = lab.agreement(simulated, measured, timers)
     by_path = ["path", "family", "timer"]
     by_path += [head for f in (P99, SLOW) for head in (f"{f}: ns-3", f"{f}: lab", "overlap")]
     return {
@@ -210,6 +211,7 @@ def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
         "runs": str(measured.seeds),
         "requests": f"{measured.requests:,.0f}",
         "by_timer": table_of(COMPARED, [_compared(drawing, timer) for timer in timers]),
-        "agreement": lab.agreement(simulated, measured, timers),
+        "agreement": agreement,
+        "apart": ", ".join(f"`{path}`" for path in apart) or "none",
         "by_path": table_of(by_path, lab.rows(simulated, measured, timers)),
     }
