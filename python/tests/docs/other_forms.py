@@ -59,7 +59,7 @@ BENCH = (
     Form(
         r"python bench/retry_record\.py(?: .*)?",
         "a quarter of an hour, with Debian's servers",
-        ("python bench/retry_record.py --help",),
+        ("python bench/retry_record.py TMP/recorded --requests 20 --services dns --help",),
     ),
     Form(
         r"python examples/quic/compare\.py(?: .*)?",
