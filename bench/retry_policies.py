@@ -104,8 +104,8 @@ class Fixed(Doubling):
 
 class Knowing(Doubling):
     """Knows how latencies are distributed at the time of each request, but not the latency of the request
-    itself: a limit for every rule that asks for a retransmission after the same share of the requests at any
-    time. Its first wait is `typical_us` of the request, as `typical()` returns it, times `factor`."""
+    itself, nor when the server pauses. Its first wait is `typical_us` of the request, as `typical()` returns
+    it, times `factor`."""
 
     def __init__(self, typical_us: Sequence[float], factor: float) -> None:
         super().__init__()
