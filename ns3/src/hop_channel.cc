@@ -159,11 +159,13 @@ double HopChannel::jitter(double jitter_ms) {
 }
 
 // Returns when a packet arrives if packets arrive together in slots (slot_ms): not before the current
-// slot. If the current slot is over by then, draws a new one, as netem does: after the packet's own arrival.
+// slot. As in netem, a slot that is over by then is drawn anew, from the packet's entry or the last arrival,
+// and if that is over too, from the packet's own arrival.
 Time HopChannel::in_slot(Time arrives) {
   if (slot_ < arrives) {
     const auto [least, most] = *d_.slot_ms;
-    slot_ = arrives + milliseconds(least + (most - least) * uniform());
+    slot_ = std::max(Simulator::Now(), last_) + milliseconds(least + (most - least) * uniform());
+    if (slot_ < arrives) slot_ = arrives + milliseconds(least + (most - least) * uniform());
   }
   return std::max(arrives, slot_);
 }

@@ -203,6 +203,9 @@ class Hop:
         if d["slot_ns"]:
             least, most = d["slot_ns"]
             if self.slot_ns < at_ns:
+                begins_ns = max(now_ns, self.last_ns)
+                self.slot_ns = begins_ns + least + rounded((most - least) * self.draw["slot"].uniform())
+            if self.slot_ns < at_ns:
                 self.slot_ns = at_ns + least + rounded((most - least) * self.draw["slot"].uniform())
             at_ns = max(at_ns, self.slot_ns)
         self.last_ns = at_ns

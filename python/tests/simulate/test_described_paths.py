@@ -122,8 +122,8 @@ def test_fades_and_changes_hold_at_their_dates(tmp_path: Path) -> None:
 
 def test_slots_hold_packets_together(tmp_path: Path) -> None:
     found = times_ms(run(tmp_path, "delay_ms = 10\nreverse = { slot_ms = [40, 60] }", count=1000))
-    # the slot is drawn from the answer's own time on: 10 ms forward and back, then 40 to 60
-    assert found.min() == pytest.approx(60, abs=1) and found.max() == pytest.approx(80, abs=1.5)
+    # the slot is drawn when the answer enters: 10 ms forward, then 40 to 60
+    assert found.min() == pytest.approx(50, abs=1) and found.max() == pytest.approx(70, abs=1.5)
 
 
 def test_late_packets_and_a_rate_that_falls(tmp_path: Path) -> None:

@@ -72,8 +72,12 @@ std::int64_t Delay::arrives_ns(std::int64_t now_ns) {
   if (!d_.jitter_reorders) arrives = std::max(arrives, last_ns_);
   if (d_.slot_ns) {
     const auto [least, most] = *d_.slot_ns;
-    if (slot_ns_ < arrives)  // the current slot is over by then: as in netem, the next is after the packet
-      slot_ns_ = arrives + least + std::llround(static_cast<double>(most - least) * slots_.uniform());
+    const auto drawn = [&] {
+      return least + std::llround(static_cast<double>(most - least) * slots_.uniform());
+    };
+    // as in netem, a slot that is over by then is drawn anew, and if that is over too, from the packet's time
+    if (slot_ns_ < arrives) slot_ns_ = std::max(now_ns, last_ns_) + drawn();
+    if (slot_ns_ < arrives) slot_ns_ = arrives + drawn();
     arrives = std::max(arrives, slot_ns_);
   }
   last_ns_ = arrives;
