@@ -30,13 +30,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import postgresql_server
+import servers
 
 PORTS = {"nginx": 8080, "redis": 6390, "postgresql": 5433, "dns": 5300}
 DOWNLOADS = 9000  # port of the server whose downloads fill the queue
 DOWNLOAD_BYTES = 250_000
 CONNECTIONS = 16  # of the client
 RATE = 100  # requests in a second
+LATE_US = 50_000  # by which a packet may leave the emulated link too late; pauses are longer
 ANSWER_S = 10  # after which a request without an answer is given up; no row is written for it
 PATH = """
 name = "load"
@@ -49,43 +50,17 @@ reverse = { rate_mbps = 20, queue_ms = 150 }
 Ask = Callable[[], Awaitable[None]]
 
 
-def nginx(folder: Path) -> list[str]:
-    (folder / "file").write_bytes(b"f" * 500)
-    temporary = "".join(
-        f"{name}_temp_path {folder}/t; " for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"user root; daemon off; worker_processes 1; pid {folder}/pid; events {{}}\n"
-        f"http {{ {temporary} server {{ listen {PORTS['nginx']}; root {folder}; access_log off;"
-        " keepalive_requests 10000000; } }\n"
-    )
-    return ["nginx", "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
-
-
-def redis(folder: Path) -> list[str]:
-    return [
-        "redis-server",
-        "--port",
-        str(PORTS["redis"]),
-        "--protected-mode",
-        "no",
-        "--save",
-        "",
-        "--dir",
-        str(folder),
-    ]
-
-
-def postgresql(folder: Path) -> list[str]:
-    return postgresql_server.server(folder, PORTS["postgresql"])
-
-
 def dns(folder: Path) -> list[str]:
     words = ("--keep-in-foreground", "--no-resolv", "--no-hosts", "--user=root", "--address=/test/192.0.2.1")
     return ["dnsmasq", *words, f"--port={PORTS['dns']}", f"--pid-file={folder}/pid", "--conf-file=/dev/null"]
 
 
-SERVERS = {"nginx": nginx, "redis": redis, "postgresql": postgresql, "dns": dns}
+SERVERS = {
+    "nginx": lambda folder: servers.nginx(folder, [PORTS["nginx"]]),
+    "redis": lambda folder: servers.redis(folder, PORTS["redis"]),
+    "postgresql": lambda folder: servers.postgresql(folder, PORTS["postgresql"]),
+    "dns": dns,
+}
 
 
 async def serve(name: str) -> None:
@@ -98,6 +73,9 @@ async def serve(name: str) -> None:
             await writer.drain()
             writer.close()
 
+    own = asyncio.current_task()
+    assert own is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, own.cancel)
     dice = random.Random(f"pauses of {name}")
     with tempfile.TemporaryDirectory() as folder:
         words = SERVERS[name](Path(folder))
@@ -207,8 +185,8 @@ async def measure(name: str, requests: int, out: Path) -> None:
     rows: list[tuple[float, float]] = []
 
     async def one() -> None:
+        begun = time.monotonic()  # also while no connection is free, a user waits
         ask = await free.get()
-        begun = time.monotonic()
         try:
             await asyncio.wait_for(ask(), ANSWER_S)
             rows.append((begun - first, 1000 * (time.monotonic() - begun)))
@@ -226,6 +204,8 @@ async def measure(name: str, requests: int, out: Path) -> None:
         if number % 1000 == 999:
             print(f"{name}: {number + 1} requests", file=sys.stderr, flush=True)
     await asyncio.gather(*tasks)
+    if filling.done():
+        filling.result()  # raises what ended the downloads
     filling.cancel()
     with out.open("w", newline="") as file:
         writer = csv.writer(file)
@@ -253,7 +233,7 @@ def record(name: str, requests: int, out: Path) -> None:
             f"exec {server}",
             *wait,
         ]
-        subprocess.run([*emulate, "--late-limit-us", "1000000", str(link), "--", *client], check=True)
+        subprocess.run([*emulate, "--late-limit-us", str(LATE_US), str(link), "--", *client], check=True)
 
 
 def main() -> None:
@@ -267,7 +247,8 @@ def main() -> None:
     parser.add_argument("--measure", choices=PORTS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
-        asyncio.run(serve(given.serve))
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(serve(given.serve))
     elif given.folder is None:
         parser.error("no folder for the files")
     elif given.measure:

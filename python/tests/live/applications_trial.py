@@ -28,7 +28,7 @@ from samples import ROOT
 from tcplearn.output.markdown import table_of
 
 sys.path.insert(0, str(ROOT / "bench"))
-import postgresql_server
+import servers
 
 COUNT = 1500
 SPEC = Spec(rtt_ms=20, loss=0.01)
@@ -45,36 +45,7 @@ _SERVER = "10.77.0.1"  # the near host: its timers are what differs
 
 
 def _nginx(folder: Path) -> list[str]:
-    (folder / "www").mkdir()
-    (folder / "www/file").write_bytes(b"f" * 500)
-    temporary = "".join(
-        f"{name}_temp_path {folder}/t; " for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    serve = f"root {folder}/www; access_log off; keepalive_requests 1000000;"
-    (folder / "nginx.conf").write_text(
-        f"user root; daemon off; worker_processes 1; pid {folder}/pid; events {{}}\n"
-        f"http {{ {temporary} server {{ listen {PORTS['http1']}; {serve} }}\n"
-        f"server {{ listen {PORTS['http2']} http2; {serve} }} }}\n"
-    )
-    return ["nginx", "-e", str(folder / "error.log"), "-c", str(folder / "nginx.conf")]
-
-
-def _postgresql(folder: Path) -> list[str]:
-    return postgresql_server.server(folder, PORTS["postgresql"])
-
-
-def _redis(_folder: Path) -> list[str]:
-    return [
-        "redis-server",
-        "--port",
-        str(PORTS["redis"]),
-        "--bind",
-        "*",
-        "--protected-mode",
-        "no",
-        "--save",
-        "",
-    ]
+    return servers.nginx(folder, [PORTS["http1"], f"{PORTS['http2']} http2"])
 
 
 def _ssh(folder: Path) -> list[str]:
@@ -96,7 +67,13 @@ def _ssh(folder: Path) -> list[str]:
     ]
 
 
-SERVERS = {"http1": _nginx, "http2": _nginx, "postgresql": _postgresql, "redis": _redis, "ssh": _ssh}
+SERVERS = {
+    "http1": _nginx,
+    "http2": _nginx,
+    "postgresql": lambda folder: servers.postgresql(folder, PORTS["postgresql"]),
+    "redis": lambda folder: servers.redis(folder, PORTS["redis"]),
+    "ssh": _ssh,
+}
 
 
 def _ready(path: LossyPath, port: int) -> None:
