@@ -26,8 +26,8 @@ class CountedRecovery(QuicPacketRecovery):
     """Adds a count of spurious probes to aioquic's own loss recovery. A probe is spurious if the probed
     packet or an earlier probe had arrived, and its acknowledgement was late or lost. One packet at a time is
     followed until it is acknowledged: the last one sent that elicits an ACK, since RFC 9002 starts the
-    timeout anew with each such packet (6.2.1). After a probe, no later packet takes its place. Packets sent
-    before the handshake is confirmed are not counted."""
+    timeout anew with each such packet (6.2.1). After a probe, no later packet takes its place until
+    the probe is acknowledged or lost. Packets sent before the handshake is confirmed are not counted."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -62,12 +62,11 @@ class CountedRecovery(QuicPacketRecovery):
         if self._followed and self._probe_is_next:
             self._followed.append(packet.packet_number)
             self._probe_is_next = False
-        elif len(self._followed) < 2:
+        elif len(self._followed) < 2 or self._followed[-1] not in space.sent_packets:
             if self._followed:
                 self._unknown()
-            else:
-                self.packets += 1
-            self._space = space
+            self.packets += len(self._followed) != 1
+            self._space, self._later = space, 0
             self._followed = [packet.packet_number]
             self._follow(packet)
         else:
