@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Test that connections with a host are careful together: if many of them share a path that loses much, none
-shortens its timer because it was lucky itself."""
+"""Test that connections with a host are careful together: if many of them share a path that loses much, some
+keep Linux's floor only because of what the others lost."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def _lowered(at: Room, path: LossyPath) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("path", [0.09], indirect=True)
-def test_no_lucky_connection_is_bolder_than_the_others(path: LossyPath) -> None:
+def test_connections_with_a_host_are_careful_together(path: LossyPath) -> None:
     with room() as at:
         lowered, careful = _lowered(at, path)
     # The share is a matter of chance: with this rule 0 to 0.02 of the rounds, without it 0.01 to 0.03.
     # Without it no round is careful because of the others; with it, 15 to 70 were.
-    assert lowered < 0.1 and careful > 0, (lowered, careful)
+    assert lowered < 0.05 and careful >= 5, (lowered, careful)
 
 
 @pytest.mark.parametrize("path", [0.02], indirect=True)
