@@ -106,7 +106,8 @@ static void rates(void)
 	}
 }
 
-/* After an hour-long latency a lost request does not wait for hours: the cap is 1.5 times the longest of late. */
+/* Without a miss, a request waits no longer than the cap: here the first wait of Linux, as 1.5 times the longest
+ * latency is less. */
 static void capped(void)
 {
 	const struct tl_retry_settings how = by_rate(10000);
