@@ -4,6 +4,7 @@ to that under stock Linux's timer."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,13 +21,14 @@ COLORS = {"ours": "#0072b2", "limit": "#d55e00", "": "#6b6b6b"}
 
 def by_family(kept: Paths, drawing: Drawing, timers: Sequence[str], titles: Mapping[str, str]) -> Spec:
     rows = []
+    order = {family: "\n".join(textwrap.wrap(FAMILIES[family][0], 36)) for family in kept.families()}
     for family in kept.families():
         for timer in timers:
             value, drawn = drawing.over_stock(timer, SLOW, family)
             low, high = interval(drawn)
             rows.append(
                 {
-                    "family": FAMILIES[family][0],
+                    "family": order[family],
                     "timer": titles.get(timer, timer),
                     "x": value,
                     "a": low,
@@ -36,7 +38,7 @@ def by_family(kept: Paths, drawing: Drawing, timers: Sequence[str], titles: Mapp
     names = [titles.get(timer, timer) for timer in timers]
     x = alt.X("x:Q", title="slowest 2 % of response times, × stock").scale(type="log", nice=False)
     x = x.axis(values=[0.03, 0.1, 0.3, 1, 3, 10], format="~g")
-    y = alt.Y("timer:N", title=None, sort=names)
+    y = alt.Y("timer:N", title=None, sort=names).axis(labelLimit=250)
     kinds = [
         "ours" if timer.startswith("priced") else "limit" if "clair" in timer else "" for timer in timers
     ]
@@ -48,6 +50,6 @@ def by_family(kept: Paths, drawing: Drawing, timers: Sequence[str], titles: Mapp
         marks.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.XDatum(1)),
         data=alt.InlineData(values=rows),
     ).properties(width=230, height=120)
-    order: list[str] = [FAMILIES[family][0] for family in kept.families()]
-    facet = alt.Facet("family:N", title=None, sort=order)
-    return dict(layers.facet(facet, columns=3).to_dict())
+    header = alt.Header(labelExpr="split(datum.label, '\\n')", labelLineHeight=13)
+    facet = alt.Facet("family:N", title=None, sort=[*order.values()], header=header)
+    return dict(layers.facet(facet, columns=3).properties(padding={"left": 40}).to_dict())
