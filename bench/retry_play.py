@@ -59,7 +59,8 @@ def play(trace: Trace, policy: Policy) -> Played:
             if request >= WARM_UP:
                 needless += copies[request] - copy
                 resends += copies[request]
-            policy.answered(request, now, copy, latency)
+            for other, due in policy.answered(request, now, copy, latency) or ():
+                heapq.heappush(events, (max(due, now), 1, other, 0, 0))
             continue
         again, due = policy.fired(request, now)
         if again:
@@ -67,7 +68,7 @@ def play(trace: Trace, policy: Policy) -> Played:
             latency = trace.latency_us(request, copies[request], now)
             if latency:
                 heapq.heappush(events, (now + latency, 0, request, copies[request], latency))
-        heapq.heappush(events, (due, 1, request, 0, 0))
+        heapq.heappush(events, (max(due, now), 1, request, 0, 0))
     counted = response[WARM_UP:]
     p99, p999 = np.quantile(counted, [0.99, 0.999])
     return Played(needless / len(counted), resends / len(counted), float(p99), float(p999))

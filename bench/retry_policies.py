@@ -30,9 +30,12 @@ class Policy(Protocol):
         """Return whether `request` is sent again now, and the time of the next call of this function for
         it."""
 
-    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+    def answered(
+        self, request: int, now_us: int, copy: int, latency_us: int
+    ) -> Sequence[tuple[int, int]] | None:
         """Learn from the answer to transmission `copy` (0: the first) of `request`, which came `latency_us`
-        after that transmission."""
+        after that transmission. Return the requests that are now sent again at an earlier time, with that
+        time, or None if there are none."""
 
 
 class Ours:
@@ -42,6 +45,7 @@ class Ours:
     def __init__(self, clear: bool = True, **settings: Any) -> None:
         self.timer, self.clear = tcplearn.RetryTimer(**settings), clear
         self.due: set[int] = set()
+        self.held: set[int] = set()  # requests that the timer sends again later, because nothing is answered
         self.beside = Fixed(1_000_000)  # for requests beyond those that the timer holds
 
     def sent(self, request: int, now_us: int) -> int:
@@ -53,14 +57,22 @@ class Ours:
         if request in self.beside.waits:
             return self.beside.fired(request, now_us)
         self.due |= {id for id, _ in self.timer.fired(now_us)}  # two may be due at the same time
-        self.due.remove(request)
-        return True, self.timer.deadline_us(request) or 0
+        again = request in self.due
+        self.due.discard(request)
+        due_us = self.timer.deadline_us(request) or 0
+        if not again:
+            self.held.add(request)
+        return again, due_us
 
-    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+    def answered(
+        self, request: int, now_us: int, copy: int, latency_us: int
+    ) -> Sequence[tuple[int, int]] | None:
         if request in self.beside.waits:
-            self.beside.answered(request, now_us, copy, latency_us)
-        else:
-            self.timer.answered(request, now_us, copy if self.clear else None)
+            return self.beside.answered(request, now_us, copy, latency_us)
+        self.held.discard(request)
+        self.timer.answered(request, now_us, copy if self.clear else None)
+        found, self.held = [(id, self.timer.deadline_us(id) or 0) for id in self.held], set()
+        return found
 
 
 class Doubling:

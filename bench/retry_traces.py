@@ -17,6 +17,8 @@ import numpy as np
 COPIES = 4
 #: Steps of the tables of levels, pauses and loss: their number over the length of a trace.
 STEPS = 20_000
+#: The period of these tables for recorded latencies.
+RECORDED_STEP_US = 500.0
 
 
 @dataclass
@@ -166,9 +168,10 @@ MADE = (
 
 def recorded(folder: Path, requests: int) -> list[Trace]:
     """Return a trace of `requests` requests for each file `folder`/*.csv with the columns t_s and rtt_ms. The
-    latencies follow the recorded RTTs, with gaps between them shortened to 2 s. If a file has enough of them,
-    the requests are sent at its times; otherwise at random times, over RTTs that are repeated as often as
-    needed."""
+    latencies follow the recorded RTTs, with gaps between them shortened to 2 s. Between two recorded requests
+    the latency is interpolated, so that during a pause all transmissions are answered when it ends. If a file
+    has enough of them, the requests are sent at its times; otherwise at random times, over RTTs that are
+    repeated as often as needed."""
     out = []
     for n, path in enumerate(sorted(folder.glob("*.csv"))):
         with path.open() as f:
@@ -178,19 +181,19 @@ def recorded(folder: Path, requests: int) -> list[Trace]:
         dice = np.random.default_rng(1000 + n)
         gaps = np.clip(dice.exponential(0.1, requests), 0.02, 1.0)
         start = times[1 : requests + 1] if len(times) > requests else np.cumsum(gaps)
-        grid = np.linspace(0, start[-1], STEPS * 4)
-        within = grid % max(times[-1], 1.0)
-        level = rtts[np.minimum(np.searchsorted(times, within), len(rtts) - 1)]
+        steps = int(1e6 * start[-1] / RECORDED_STEP_US) + 2
+        within = RECORDED_STEP_US / 1e6 * np.arange(steps) % max(times[-1], 1.0)
+        level = np.interp(within, times, rtts)
         shape = (COPIES, requests)
         out.append(
             Trace(
                 f"recorded: {path.stem}",
                 (1e6 * start).astype(np.int64).tolist(),
-                1e6 * float(start[-1]) / (STEPS * 4 - 1),
+                RECORDED_STEP_US,
                 (1000 * level).tolist(),
-                [0.0] * (STEPS * 4),
-                [0.01] * (STEPS * 4),
-                np.exp(0.01 * dice.standard_normal(shape)).tolist(),
+                [0.0] * steps,
+                [0.01] * steps,
+                np.exp(0.001 * dice.standard_normal(shape)).tolist(),
                 dice.random(shape).tolist(),
                 generated=False,
             )

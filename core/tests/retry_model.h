@@ -25,11 +25,12 @@ struct modelled {
 	struct tl_retry_settings how;
 	struct {
 		uint64_t id;
-		int64_t due_us;
+		int64_t first_us, last_us, wait_us, due_us;
 		uint32_t resends;
 	} out[TL_RETRY_OUT];
 	unsigned count;
-	int64_t now_us;
+	int64_t now_us, heard_us, hold_us, interval_us;
+	unsigned silent;
 	struct tl_retry_counts counts;
 };
 
@@ -37,7 +38,7 @@ static inline int modelled_begin(struct modelled *m, const struct tl_retry_setti
 {
 	memset(m, 0, sizeof(*m));
 	m->how = *how;
-	m->now_us = -((int64_t)1 << 62);
+	m->now_us = m->heard_us = m->hold_us = -((int64_t)1 << 62);
 	return tl_retry_init(&m->timer, how);
 }
 
@@ -65,24 +66,45 @@ static inline int modelled_code(struct modelled *m, int code, int expected)
 	return code == expected && code >= 0;
 }
 
-/* Checks the wait that has just begun, and which wait of all ends first. */
+/* Returns the length of the wait that has just begun for the request `k`, which the timer alone knows. */
+static inline int64_t modelled_wait(const struct modelled *m, unsigned k)
+{
+	const struct tl_retry_requests *out = &m->timer.out;
+
+	return out->at[out->index[tl_retry_entry(out, m->out[k].id)]].wait_us;
+}
+
+static inline int modelled_passed(const struct modelled *m, unsigned k)
+{
+	return m->out[k].last_us + (m->timer.policy.rtt.srtt + 128) / 256 / 2 < m->heard_us;
+}
+
+static inline int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Checks the wait that has just begun, and when each request is sent again. */
 static inline void modelled_check(struct modelled *m, unsigned armed, int64_t now_us)
 {
 	int64_t first_us = TL_RETRY_NEVER;
 	unsigned k;
 
 	if (armed < m->count) {
-		const int64_t due_us = tl_retry_deadline_of(&m->timer, m->out[armed].id);
-		const int64_t wait_us = due_us - now_us;
+		const int64_t wait_us = modelled_wait(m, armed);
 
 		CHECK(wait_us >= m->how.min_wait_us && wait_us <= m->how.max_wait_us, "a wait of %lld us",
 		      (long long)wait_us);
-		m->out[armed].due_us = due_us;
+		m->out[armed].last_us = now_us;
+		m->out[armed].wait_us = wait_us;
+		m->out[armed].due_us = now_us + wait_us;
 	}
 	for (k = 0; k < m->count; k++) {
-		if (m->out[k].due_us < first_us)
-			first_us = m->out[k].due_us;
-		CHECK(tl_retry_deadline_of(&m->timer, m->out[k].id) == m->out[k].due_us, "request %u", k);
+		const int64_t due_us = later(m->out[k].due_us, m->hold_us);
+
+		if (due_us < first_us)
+			first_us = due_us;
+		CHECK(tl_retry_deadline_of(&m->timer, m->out[k].id) == due_us, "request %u", k);
 	}
 	CHECK(tl_retry_deadline(&m->timer) == first_us, "the first wait ends at %lld, not %lld",
 	      (long long)first_us, (long long)tl_retry_deadline(&m->timer));
@@ -108,6 +130,7 @@ static inline void modelled_sent(struct modelled *m, uint64_t id, int64_t now_us
 		return;
 	m->now_us = now_us;
 	m->out[m->count].id = id;
+	m->out[m->count].first_us = now_us;
 	m->out[m->count++].resends = 0;
 	m->counts.requests++;
 	modelled_check(m, m->count - 1, now_us);
@@ -129,9 +152,23 @@ static inline void modelled_fired(struct modelled *m, int64_t now_us)
 	if (expected == TL_RETRY_OK)
 		return;
 	k = modelled_place(m, again.id);
-	CHECK(k < m->count && m->out[k].due_us == first_us && again.copy == ++m->out[k].resends,
+	CHECK(k < m->count && later(m->out[k].due_us, m->hold_us) == first_us &&
+		      again.copy == ++m->out[k].resends,
 	      "the wrong request");
 	m->counts.resends++;
+	if (!modelled_passed(m, k)) {
+		int64_t most_us = m->how.first_wait_us;
+
+		if (most_us > m->how.max_wait_us)
+			most_us = m->how.max_wait_us;
+		most_us = later(most_us, m->how.min_wait_us);
+		m->interval_us = later(modelled_wait(m, k), 2 * m->interval_us);
+		if (m->interval_us > most_us)
+			m->interval_us = most_us;
+		m->silent += m->out[k].resends == 1;
+		if (m->silent >= 3 && m->before.silence.paused_q16 > 32768)
+			m->hold_us = now_us + m->interval_us;
+	}
 	modelled_check(m, k, now_us);
 }
 
@@ -139,6 +176,28 @@ static inline void modelled_remove(struct modelled *m, unsigned k)
 {
 	m->out[k] = m->out[--m->count];
 	modelled_check(m, m->count, m->now_us);
+}
+
+/* A transmission at `sent_us` is answered: what was held waits for another half of SRTT. */
+static inline void modelled_heard(struct modelled *m, int64_t sent_us)
+{
+	int64_t half_us = later((m->timer.policy.rtt.srtt + 128) / 256 / 2, m->how.min_wait_us);
+	unsigned k;
+
+	if (half_us > m->how.max_wait_us)
+		half_us = m->how.max_wait_us;
+	if (sent_us >= m->now_us)
+		sent_us = m->now_us - 1;
+	if (sent_us < m->now_us - TL_RTT_MAX_US && sent_us > -((int64_t)1 << 62))
+		sent_us = m->now_us - TL_RTT_MAX_US;
+	m->heard_us = later(m->heard_us, sent_us);
+	m->interval_us = m->silent = 0;
+	if (m->hold_us == -((int64_t)1 << 62))
+		return;
+	m->hold_us = -((int64_t)1 << 62);
+	for (k = 0; k < m->count; k++)
+		if (m->out[k].due_us <= m->now_us)
+			m->out[k].due_us = m->now_us + half_us;
 }
 
 static inline void modelled_answered(struct modelled *m, uint64_t id, uint32_t copy, int64_t now_us)
@@ -154,6 +213,9 @@ static inline void modelled_answered(struct modelled *m, uint64_t id, uint32_t c
 		return;
 	m->now_us = now_us;
 	m->counts.answers++;
+	modelled_heard(m, m->out[k].resends == 0 || copy == 0 ? m->out[k].first_us
+			  : copy == m->out[k].resends         ? m->out[k].last_us
+							      : -((int64_t)1 << 62));
 	modelled_remove(m, k);
 }
 

@@ -123,6 +123,80 @@ static void capped(void)
 	}
 }
 
+/* A client that sends a request each 10 ms for two minutes, and gets answers after 20 ms, with some noise. Each ten
+ * seconds the path is changed for 400 ms: if `loses`, all transmissions then are lost, otherwise their answers come
+ * at the end of that time. Returns the most requests that were sent again within one such time. */
+static unsigned with_pauses(struct tl_retry *timer, unsigned loses)
+{
+	static struct {
+		int64_t at_us;
+		uint64_t id;
+		uint32_t copy;
+	} answers[4096];
+	unsigned count = 0, k, again_in_pause = 0, most = 0;
+	uint64_t seed = 4, id = 0;
+	int64_t now_us;
+
+	for (now_us = 0; now_us < 120000 * MS; now_us += MS) {
+		const unsigned pauses = now_us % (10000 * MS) >= 9000 * MS &&
+					now_us % (10000 * MS) < 9400 * MS;
+		struct tl_retry_again again = { 0, 0 };
+		unsigned due = now_us % (10 * MS) == 0;
+
+		again_in_pause = pauses ? again_in_pause : 0;
+		for (k = 0; k < count;) {
+			if (answers[k].at_us > now_us) {
+				k++;
+				continue;
+			}
+			tl_retry_answered(timer, answers[k].id, answers[k].copy, now_us);
+			answers[k] = answers[--count];
+		}
+		if (due) {
+			again.id = ++id;
+			CHECK(tl_retry_sent(timer, id, now_us) == TL_RETRY_OK, "request %u", (unsigned)id);
+		}
+		while (due || tl_retry_fired(timer, now_us, &again) == TL_RETRY_DUE) {
+			const int64_t noise_us = random_below(&seed,
+							      random_below(&seed, 200) ? 8 * MS : 60 * MS);
+			const int64_t left_us = 9400 * MS - now_us % (10000 * MS);
+
+			again_in_pause += pauses && again.copy == 1;
+			if (again_in_pause > most)
+				most = again_in_pause;
+			if (!(pauses && loses) && count < 4096) {
+				answers[count].at_us = now_us + 16 * MS + noise_us + (pauses ? left_us : 0);
+				answers[count].id = again.id;
+				answers[count++].copy = due ? 0 : again.copy;
+			}
+			due = 0;
+			again.copy = 0;
+		}
+	}
+	return most;
+}
+
+/* If a server pauses, only some of the requests that wait are sent again, and the chosen rate is kept. If the path
+ * loses them instead, the timer learns that it must not hold requests. */
+static void pauses(void)
+{
+	const struct tl_retry_settings how = by_rate(10000);
+	static struct tl_retry timer;
+	unsigned most;
+	double share;
+
+	tl_retry_init(&timer, &how);
+	most = with_pauses(&timer, 0);
+	share = (double)timer.counts.needless / (double)timer.counts.requests;
+	CHECK(most >= 3 && most <= 8, "%u of 40 requests are sent again in a pause", most);
+	CHECK(share > 0.008 && share < 0.012, "%.4f needless resends of a request", share);
+	CHECK(timer.silence.paused_q16 > 60000, "%u", timer.silence.paused_q16);
+	tl_retry_init(&timer, &how);
+	most = with_pauses(&timer, 1);
+	CHECK(most > 20, "%u of 40 lost requests are sent again in an outage", most);
+	CHECK(timer.silence.paused_q16 < 10000, "%u", timer.silence.paused_q16);
+}
+
 static void inherits(void)
 {
 	uint32_t rate_ppm;
@@ -156,6 +230,7 @@ int main(void)
 	as_priced();
 	rates();
 	capped();
+	pauses();
 	inherits();
 	return finish();
 }

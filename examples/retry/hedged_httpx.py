@@ -21,7 +21,7 @@ import httpx
 
 import tcplearn
 
-#: RFC 9110, 9.2.2, without those that change something: sent twice, they do what they do once.
+#: Methods whose requests have the same effect if they are sent twice (RFC 9110, 9.2.2) and change nothing.
 IDEMPOTENT = {"GET", "HEAD", "OPTIONS"}
 MOST_COPIES = 3
 Answer = asyncio.Task[httpx.Response]
@@ -37,6 +37,15 @@ class _Host:
     def __init__(self, rate: float) -> None:
         self.timer = tcplearn.RetryTimer(rate=rate)
         self.due: dict[int, asyncio.Event] = {}
+        self.sooner = asyncio.Event()  # set when an answer has moved deadlines to earlier times
+
+    def answered(self, id: int, copy: int) -> None:
+        """Note that transmission `copy` of the request `id` is answered."""
+        before = self.timer.deadline_us() or 0
+        self.timer.answered(id, now_us(), copy)
+        if (self.timer.deadline_us() or before) < before:
+            self.sooner.set()
+            self.sooner = asyncio.Event()
 
     def look(self) -> None:
         """Wake each request that is now due to be sent again."""
@@ -90,7 +99,7 @@ class HedgedTransport(httpx.AsyncBaseTransport):
                 answered = await self._waited(copies, host, id, due)
                 for copy, task in enumerate(copies):
                     if task in answered and not task.exception():
-                        host.timer.answered(id, now_us(), copy)
+                        host.answered(id, copy)
                         copies.remove(task)
                         return task.result()
                 if all(task.done() for task in copies):
@@ -107,11 +116,13 @@ class HedgedTransport(httpx.AsyncBaseTransport):
     async def _waited(self, copies: list[Answer], host: _Host, id: int, due: asyncio.Event) -> set[Answer]:
         """Wait until a copy is answered or fails, or another copy is due. Return the finished copies."""
         left_s = ((host.timer.deadline_us(id) or now_us()) - now_us()) / 1e6
-        out = [task for task in copies if not task.done()]
+        sooner = asyncio.ensure_future(host.sooner.wait())
+        out = [sooner, *(task for task in copies if not task.done())]
         done, _ = await asyncio.wait(out, timeout=max(left_s, 0), return_when=asyncio.FIRST_COMPLETED)
+        sooner.cancel()
         if not done and not due.is_set():
             host.look()
-        return done
+        return {task for task in copies if task in done}
 
     async def aclose(self) -> None:
         await self._inner.aclose()

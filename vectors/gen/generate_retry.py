@@ -10,8 +10,9 @@ from vector_files import VECTORS, parser, write_or_check
 
 OUT = VECTORS / "retry.csv"
 ANY = -1
-#: Settings that differ from the defaults; requests a second; share of lost transmissions; whether it is known
-#: what an answer is for.
+OUTAGES = -1.0  # in place of a share of losses: all transmissions in the server's pauses are lost
+#: Settings that differ from the defaults; requests per second; share of lost transmissions; whether an answer
+#: says which transmission it answers.
 CASES = (
     ({}, 20, 0.03, True),
     ({"price_us": 5000}, 200, 0.01, False),
@@ -21,9 +22,12 @@ CASES = (
     ({"rate_ppm": 50_000}, 100, 0.05, False),
     ({"rate_ppm": 500_000, "max_wait_us": 60_000, "budget": 2}, 300, 0.1, True),
     ({"rate_ppm": 100, "first_wait_us": 3_000_000, "min_wait_us": 30_000}, 10, 0.02, True),
+    ({"rate_ppm": 20_000}, 300, OUTAGES, True),
     ({"rate_ppm": 10_000}, 20, 0.02, True),
 )
 REQUESTS = 220
+#: The server pauses for PAUSE_US at the beginning of each PERIOD_US.
+PERIOD_US, PAUSE_US = 900_000, 250_000
 
 
 def latency(dice, n):
@@ -34,8 +38,21 @@ def latency(dice, n):
     return int(slow * level * (0.8 + dice.expovariate(4))) + 1
 
 
+def answered_at(dice, n, now):
+    """Return the time of the answer to a transmission of request number `n` at `now`, after a pause of the
+    server if it falls into one."""
+    at = now + latency(dice, n)
+    pauses = at % PERIOD_US < PAUSE_US
+    return at - at % PERIOD_US + PAUSE_US + dice.randrange(3000) if pauses else at
+
+
+def is_lost(dice, loss, now):
+    """Return whether a transmission at `now` is lost, with the share of losses `loss` of CASES."""
+    return now % PERIOD_US < PAUSE_US if loss == OUTAGES else dice.random() < loss
+
+
 def hostile(dice, now, number):
-    """Yield calls that the timer refuses, and requests with the greatest numbers and times."""
+    """Yield calls that the retry timer refuses, and requests with the greatest possible numbers and times."""
     yield "sent", number, now - 1
     yield "sent", number, 2**62 + 1
     yield "answered", number + 10**9, 0, now
@@ -89,12 +106,12 @@ def run(timer, earlier, dice, rate, loss, clear):
             now += dice.randrange(3000) if dice.random() < 0.1 else 0
             while (line := call("fired", now))[2] == 1:
                 yield line
-                if dice.random() >= loss:
-                    events.append((now + latency(dice, line[3]), *line[3:5]))
+                if not is_lost(dice, loss, now):
+                    events.append((answered_at(dice, line[3], now), *line[3:5]))
             yield line
             continue
-        if dice.random() >= loss:
-            events.append((now + latency(dice, flown), flown, copy))
+        if not is_lost(dice, loss, now):
+            events.append((answered_at(dice, flown, now), flown, copy))
     for name, *values in hostile(dice, now, sent):
         yield call(name, *values)
     yield "sums", *timer.sums.values()

@@ -32,6 +32,11 @@ class Retry:
         self.tail = Tail(Fixed(), self.rate / 1_000_000 or 0.01, False, True, True)
         self.raw = self.most = 0
         self.now, self.begun = -LATEST, False
+        self.heard = -LATEST  # the latest time of a transmission that has been answered
+        # Since the last answer: the interval of the resends, and how many requests have been sent again.
+        self.interval = self.silent_requests = 0
+        self.hold = -LATEST  # until then no request is sent again
+        self.paused = 40_000  # share, in 1/65,536, of requests late in a silence that were not lost
         self.out = {}
         self.sums = dict.fromkeys(("requests", "answers", "resends", "needless", "unclear"), 0)
 
@@ -45,6 +50,7 @@ class Retry:
                 setattr(p.rtt, key, getattr(old.rtt, key))
         p.rtt.round_us = -LATEST
         p.least = old.least
+        self.paused = earlier.paused
         if self.rate and self.rate == earlier.rate and earlier.tail.count:
             t = self.tail
             t.__dict__.update({k: v for k, v in earlier.tail.__dict__.items() if k not in ("a", "alpha")})
@@ -94,7 +100,7 @@ class Retry:
         self.now, self.begun = now, True
         taken = {r.place for r in self.out.values()}
         place = next(k for k in range(PLACES) if k not in taken)
-        r = self.out[id] = SimpleNamespace(id=id, place=place, first=now, last=now, resends=0)
+        r = self.out[id] = SimpleNamespace(id=id, place=place, first=now, last=now, resends=0, late=False)
         wait, r.basis = self.first()
         r.wait = r.first_wait = self.bound(wait)
         r.due = now + r.wait
@@ -105,21 +111,52 @@ class Retry:
         return min(self.out.values(), key=lambda r: (r.due, r.place), default=None)
 
     def deadline(self):
-        return self.earliest().due if self.out else -1
+        return max(self.earliest().due, self.hold) if self.out else -1
+
+    def passed(self, r):
+        """Return whether something that was sent more than half of SRTT after the last transmission of the
+        request `r` has been answered."""
+        return r.last + self.policy.early() < self.heard
+
+    def silent(self, r, now, wait):
+        """Note that the request `r` is sent again at `now`, after which it waits for `wait`. From the third
+        such request on, if nothing is answered in between, no request is sent again for an interval that
+        doubles, if such requests were usually not lost."""
+        r.late = r.late or (self.silent_requests >= 3 and not r.resends)
+        if self.passed(r):
+            return
+        self.silent_requests += not r.resends
+        self.interval = min(max(wait, 2 * self.interval), self.bound(self.how["first_wait_us"]))
+        if self.silent_requests >= 3 and self.paused > 32_768:
+            self.hold = now + self.interval
+
+    def hear(self, now, sent):
+        """Note that a transmission at `sent` is answered at `now`. Requests that were held until now wait for
+        another half of SRTT."""
+        self.heard = max(self.heard, sent)
+        self.interval = self.silent_requests = 0
+        if self.hold == -LATEST:
+            return
+        self.hold = -LATEST
+        for r in self.out.values():
+            if r.due <= now:
+                r.late = r.late or not r.resends
+                r.due = now + self.bound(self.policy.early())
 
     def fired(self, now):
-        """Return the result code, the identifier of the request that is due to be sent again, and which
-        transmission of it that will be (1: the first resend). The code is DUE; if no request is due it is OK,
-        and if `now` is before an earlier time it is TIME, and both numbers are then 0."""
+        """Return the result code, the identifier of the request that is due to be sent again, and how often
+        it has then been sent again (1: the first resend). The code is DUE if a request is due, and OK if none
+        is. It is TIME if `now` is before an earlier time. Without DUE, both numbers are 0."""
         if self.late(now):
             return TIME, 0, 0
         self.now = now
         r = self.earliest()
-        if r is None or r.due > now:
+        if r is None or self.deadline() > now:
             return OK, 0, 0
+        r.wait = self.bound(min(self.doubled(r.wait), self.policy.p["rto_max_us"]))
+        self.silent(r, now, r.wait)
         r.resends += 1
         r.last = now
-        r.wait = self.bound(min(self.doubled(r.wait), self.policy.p["rto_max_us"]))
         r.due = now + r.wait
         self.sums["resends"] += 1
         return DUE, r.id, r.resends
@@ -142,6 +179,7 @@ class Retry:
         self.now = now
         del self.out[id]
         p, whole = self.policy, max(since(r.first, now), 1)
+        held = not r.resends and (r.late or (r.due <= now and r.due < self.hold))
         if not r.resends:
             copy = 0
         clear = copy >= 0
@@ -155,20 +193,27 @@ class Retry:
         self.sums["answers"] += 1
         self.sums["needless"] += needless
         self.sums["unclear"] += not clear
+        if held or (r.late and needless):
+            self.paused += (65_536 - self.paused) // 8
+        elif r.late and clear:
+            self.paused -= self.paused // 8
         if self.rate:
-            self.learn(r.basis, whole if early else rtt, needless)
+            self.learn(r.basis, whole if early else rtt, needless, held)
         else:
             p.frozen = r.basis.frozen
         if rtt:
             p.sample(now, rtt)
         lost = r.resends > 0 and copy != 0 and not early
         episode = since(r.first, now - rtt if rtt else r.last)
-        p.end(SimpleNamespace(rtt=0 if self.rate else rtt), clear, lost, episode, whole)
+        p.end(SimpleNamespace(rtt=0 if self.rate or held else rtt), clear, lost, episode, whole)
         if self.rate and self.tail.count:
             self.raw = self.tail.raw(self.tail.place)
+        self.hear(now, now - rtt if rtt else -LATEST)
         return OK
 
-    def learn(self, basis, latency, needless):
+    def learn(self, basis, latency, needless, held):
+        """Learn for the wait by rate from an answer after `latency` (us), with `needless` resends. If `held`,
+        the request was not sent again at the end of its first wait."""
         if not latency:
             return
         t, y = self.tail, 256 * latency
@@ -179,11 +224,13 @@ class Retry:
         low = 256 * self.how["min_wait_us"]
         high = min(256 * self.how["max_wait_us"], self.cap())
         if basis.raw:
-            t.judge(y, basis.level, basis.raw, low, high)
+            if not held:
+                t.judge(y, basis.level, basis.raw, low, high)
             if basis.raw <= high if needless else basis.raw >= low and not t.low and not basis.raised:
                 t.excess += min(needless, 8) * t.a.one - t.alpha
                 t.deferred -= min(t.deferred, t.a.half(t.alpha, 1))
-        t.learn(y, t.place, abs(y - t.place), needless > 0)
+        if not held:
+            t.learn(y, t.place, abs(y - t.place), needless > 0)
 
     def cancelled(self, id):
         return OK if self.out.pop(id, None) else UNKNOWN

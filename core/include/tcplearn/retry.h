@@ -77,12 +77,22 @@ struct tl_retry_counts {
 	uint64_t unclear;  /* answers after a resend of which it is not known what they answer */
 };
 
+/* A silence begins with a resend and ends with the next answer to any request. */
+struct tl_retry_silence {
+	int64_t wait_us;     /* interval of resends, which doubles; 0: there is no silence */
+	int64_t until_us;    /* no request is sent again before this time */
+	uint32_t requests;   /* requests sent again for the first time in this silence */
+	uint32_t paused_q16; /* share of the requests late in a silence that were not lost, lately */
+};
+
 struct tl_retry {
 	struct tl_resend_priced_fix policy;
 	struct tl_tail_fix width; /* with a chosen rate: the timer above the latencies' slow mean */
 	int64_t raw;              /* with a chosen rate: the timer in 2^-8 us; 0 before the first answer */
 	int64_t most;             /* with a chosen rate: the longest latency lately, likewise */
 	int64_t now_us;           /* the latest time of any call */
+	int64_t heard_us;         /* the latest time of a transmission that has been answered */
+	struct tl_retry_silence silence;
 	int64_t min_wait_us, max_wait_us;
 	uint32_t rate_ppm;
 	uint32_t begun;
@@ -106,7 +116,8 @@ int tl_retry_inherit(struct tl_retry *timer, const struct tl_retry *earlier);
 /* The request `id` is sent for the first time. */
 int tl_retry_sent(struct tl_retry *timer, uint64_t id, int64_t now_us);
 
-/* Returns the time at which the next wait ends, of any request; TL_RETRY_NEVER if none waits. */
+/* Returns the time at which the next wait ends, of any request; TL_RETRY_NEVER if none waits. An answer may change
+ * it, also to an earlier time. */
 int64_t tl_retry_deadline(const struct tl_retry *timer);
 
 /* Returns the same for one request; TL_RETRY_NEVER if it does not wait. */

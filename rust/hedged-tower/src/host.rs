@@ -8,6 +8,7 @@ use http::uri::Authority;
 use http::{header, Request};
 use tcplearn::{Again, Counts, RetryError, RetryTimer, Settings};
 use tokio::sync::mpsc::{unbounded_channel, UnboundedReceiver, UnboundedSender};
+use tokio::sync::Notify;
 use tokio::time::{sleep_until, Instant};
 
 pub(crate) struct Hosts {
@@ -19,6 +20,8 @@ pub(crate) struct Hosts {
 pub(crate) struct Host {
     begun: Instant,
     now: Mutex<State>,
+    /// Wakes the requests that wait, because an answer has moved their deadlines to earlier times.
+    sooner: Notify,
 }
 
 struct State {
@@ -52,7 +55,7 @@ impl Hosts {
         let name = name.rsplit('@').next().unwrap_or_default().to_ascii_lowercase(); // no name of a user
         let new = || {
             let state = State { timer: self.unused.clone(), due: HashMap::new(), next: 0 };
-            Arc::new(Host { begun: self.begun, now: Mutex::new(state) })
+            Arc::new(Host { begun: self.begun, now: Mutex::new(state), sooner: Notify::new() })
         };
         locked(&self.by_name).entry(name).or_insert_with(new).clone()
     }
@@ -97,10 +100,12 @@ impl Out {
     /// Waits until another copy is due; returns its number. May be dropped and called again.
     pub(crate) async fn due(&mut self) -> u32 {
         loop {
+            let sooner = self.host.sooner.notified(); // also of what happens from here on
             // another request may have looked before this one
             tokio::select! {
                 biased;
                 Some(copy) = self.due.recv() => return copy,
+                () = sooner => {}
                 () = sleep_until(self.host.deadline_of(self.id)) => self.host.look(),
             }
         }
@@ -109,7 +114,11 @@ impl Out {
     pub(crate) fn answered(&self, copy: u32) {
         let mut now = locked(&self.host.now);
         let now_us = self.host.now_us();
+        let before = now.timer.deadline();
         let _ = now.timer.answered(self.id, Some(copy), now_us);
+        if now.timer.deadline().is_some_and(|us| Some(us) < before) {
+            self.host.sooner.notify_waiters();
+        }
     }
 }
 

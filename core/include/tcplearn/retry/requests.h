@@ -24,6 +24,7 @@ struct tl_retry_request {
 	int64_t srtt, mdev4, stock_us;
 	uint32_t resends;
 	uint8_t rank;   /* its position in the heap */
+	uint8_t late;   /* 1: its first wait ended in a silence in which requests may be held, see timer.h */
 	uint8_t raised; /* 1: the first wait was lengthened, so its outcome says nothing about the rate */
 };
 
@@ -144,13 +145,19 @@ TL_FN void tl_retry_remove(struct tl_retry_requests *r, uint32_t entry)
 		tl_retry_sift(r, r->heap[r->count], r->at[place].rank);
 }
 
-/* Sets when the wait of a request ends. */
+/* Sets when the running wait of a request ends. */
+TL_FN void tl_retry_due_at(struct tl_retry_requests *r, struct tl_retry_request *q, int64_t due_us)
+{
+	q->due_us = due_us;
+	tl_retry_sift(r, (uint32_t)(q - r->at), q->rank);
+}
+
+/* Begins a wait of a request. */
 TL_FN void tl_retry_arm(struct tl_retry_requests *r, struct tl_retry_request *q, int64_t now_us,
 			int64_t wait_us)
 {
 	q->wait_us = wait_us;
-	q->due_us = now_us + wait_us;
-	tl_retry_sift(r, (uint32_t)(q - r->at), q->rank);
+	tl_retry_due_at(r, q, now_us + wait_us);
 }
 
 #endif

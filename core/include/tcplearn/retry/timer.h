@@ -5,9 +5,8 @@
 #ifndef TCPLEARN_RETRY_TIMER_H
 #define TCPLEARN_RETRY_TIMER_H
 
-#include "../retry.h"
+#include "silence.h"
 
-#define TL_RETRY_TIME_MAX ((int64_t)1 << 62)
 /* A timer inherits at most this many samples of the width by rate. */
 #define TL_RETRY_INHERITED 512
 /* At each answer the longest latency of late loses 1/2^12 of its value. */
@@ -56,6 +55,7 @@ TL_FN int tl_retry_init_fix(struct tl_retry *t, const struct tl_retry_settings *
 					    : TL_RATIO(1, 100));
 	t->raw = t->most = 0;
 	t->now_us = -TL_RETRY_TIME_MAX;
+	tl_retry_silence_init(t);
 	t->min_wait_us = how->min_wait_us;
 	t->max_wait_us = how->max_wait_us;
 	t->rate_ppm = how->rate_ppm;
@@ -89,6 +89,7 @@ TL_FN int tl_retry_inherit_fix(struct tl_retry *t, const struct tl_retry *earlie
 	*rtt = earlier->policy.rtt;
 	rtt->params = params;
 	rtt->round_us = -TL_RETRY_TIME_MAX; /* the clocks may differ */
+	t->silence.paused_q16 = earlier->silence.paused_q16;
 	t->policy.min_rtt_us = earlier->policy.min_rtt_us;
 	if (t->rate_ppm != 0 && t->rate_ppm == earlier->rate_ppm && earlier->width.samples > 0) {
 		tl_retry_inherit_width(&t->width, &earlier->width);
@@ -102,11 +103,6 @@ TL_FN int tl_retry_inherit_fix(struct tl_retry *t, const struct tl_retry *earlie
 TL_FN int tl_retry_time(const struct tl_retry *t, int64_t now_us)
 {
 	return now_us < t->now_us || now_us > TL_RETRY_TIME_MAX ? TL_RETRY_TIME : TL_RETRY_OK;
-}
-
-TL_FN int64_t tl_retry_bound(const struct tl_retry *t, int64_t us)
-{
-	return tl_clamp_us(us, t->min_wait_us, t->max_wait_us);
 }
 
 /* Returns the longest first wait by rate: 1.5 times the longest latency of late, and at least that of `stock`. A
@@ -169,7 +165,7 @@ TL_FN int tl_retry_sent_fix(struct tl_retry *t, uint64_t id, int64_t now_us)
 	q = tl_retry_enter(&t->out, entry, id);
 	t->begun = 1;
 	t->now_us = q->first_us = q->last_us = now_us;
-	q->resends = 0;
+	q->resends = q->late = 0;
 	if (t->rate_ppm != 0) {
 		tl_resend_priced_refill_fix(&t->policy, t->policy.params.refill);
 		t->width.flight_q8 = (7 * t->width.flight_q8 + 256 * t->out.count) / 8;
@@ -185,14 +181,14 @@ TL_FN int tl_retry_sent_fix(struct tl_retry *t, uint64_t id, int64_t now_us)
 
 TL_FN int64_t tl_retry_deadline_fix(const struct tl_retry *t)
 {
-	return t->out.count == 0 ? TL_RETRY_NEVER : t->out.at[t->out.heap[0]].due_us;
+	return t->out.count == 0 ? TL_RETRY_NEVER : tl_retry_due(t, &t->out.at[t->out.heap[0]]);
 }
 
 TL_FN int64_t tl_retry_deadline_of_fix(const struct tl_retry *t, uint64_t id)
 {
 	const uint32_t place = t->out.index[tl_retry_entry(&t->out, id)];
 
-	return place == TL_RETRY_NO_PLACE ? TL_RETRY_NEVER : t->out.at[place].due_us;
+	return place == TL_RETRY_NO_PLACE ? TL_RETRY_NEVER : tl_retry_due(t, &t->out.at[place]);
 }
 
 /* Returns the wait after the running one: twice that, and at least the plain RTO where the budget is spent or
@@ -212,17 +208,20 @@ TL_FN int tl_retry_fired_fix(struct tl_retry *t, int64_t now_us, struct tl_retry
 {
 	struct tl_resend_priced_fix *p = &t->policy;
 	struct tl_retry_request *q;
+	int64_t wait_us;
 
 	if (tl_retry_time(t, now_us) != TL_RETRY_OK)
 		return TL_RETRY_TIME;
 	t->now_us = now_us;
-	if (t->out.count == 0 || t->out.at[t->out.heap[0]].due_us > now_us)
+	if (tl_retry_deadline_fix(t) > now_us)
 		return TL_RETRY_OK;
 	q = &t->out.at[t->out.heap[0]];
+	p->flight.wait_us = q->wait_us;
+	wait_us = tl_retry_bound(t, tl_retry_doubled_us(p));
+	tl_retry_silent(t, q, now_us, wait_us);
 	q->resends = tl_resend_more(q->resends);
 	q->last_us = now_us;
-	p->flight.wait_us = q->wait_us;
-	tl_retry_arm(&t->out, q, now_us, tl_retry_bound(t, tl_retry_doubled_us(p)));
+	tl_retry_arm(&t->out, q, now_us, wait_us);
 	t->counts.resends = tl_retry_sum(t->counts.resends, 1);
 	again->id = q->id;
 	again->copy = q->resends;
@@ -234,6 +233,7 @@ struct tl_retry_outcome {
 	struct tl_resend_outcome of;
 	int64_t latency_us; /* of the transmission that is taken to be answered; 0: not known */
 	uint32_t needless;  /* resends after that transmission */
+	uint32_t held;      /* 1: its first wait had ended, but it was not sent again: it was held */
 };
 
 /* Reads an answer as tl_resend_read() reads an ACK. An answer less than half of SRTT after the only resend
@@ -259,12 +259,24 @@ TL_FN void tl_retry_read(const struct tl_retry *t, const struct tl_retry_request
 	out->of.judged_us = out->of.rtt_us;
 	out->of.episode_us = tl_resend_since(q->first_us,
 					     out->of.rtt_us > 0 ? now_us - out->of.rtt_us : q->last_us);
+	out->held = q->resends == 0 && (q->late || (q->due_us <= now_us && q->due_us < t->silence.until_us));
 	out->latency_us = early ? whole_us : out->of.rtt_us;
 	out->needless = early || !clear ? early : q->resends - (q->resends > 0 ? copy : 0);
 }
 
+/* Learns how many of the requests that are late in a silence are not lost: the server pauses then. */
+TL_FN void tl_retry_learn_pauses(struct tl_retry_silence *s, const struct tl_retry_request *q,
+				 const struct tl_retry_outcome *o)
+{
+	if (o->held || (q->late && o->needless > 0))
+		s->paused_q16 += (65536 - s->paused_q16) / 8;
+	else if (q->late && o->of.clear)
+		s->paused_q16 -= s->paused_q16 / 8;
+}
+
 /* Learns for the wait by rate. The count of misses has all needless resends, but not where the bounds of the
- * wait, the budget or an unclear answer decided the wait. */
+ * wait, the budget or an unclear answer decided the wait. A request that was held counts as not missed, and has no
+ * part in the width: with any wait it would have been held. */
 TL_FN void tl_retry_learn_rate(struct tl_retry *t, const struct tl_retry_request *q,
 			       const struct tl_retry_outcome *o)
 {
@@ -282,7 +294,8 @@ TL_FN void tl_retry_learn_rate(struct tl_retry *t, const struct tl_retry_request
 		return;
 	}
 	if (q->mdev4 > 0) {
-		tl_tail_judge_fix(w, y, q->srtt, q->mdev4, low, high, 0);
+		if (!o->held)
+			tl_tail_judge_fix(w, y, q->srtt, q->mdev4, low, high, 0);
 		if ((n > 0 || !q->raised) && (n > 0 ? q->mdev4 <= high : q->mdev4 >= low && !w->low)) {
 			const int64_t part = tl_level_shr_fix(w->miss, 1);
 
@@ -290,7 +303,8 @@ TL_FN void tl_retry_learn_rate(struct tl_retry *t, const struct tl_retry_request
 			w->deferred -= w->deferred < part ? w->deferred : part;
 		}
 	}
-	tl_tail_learn_fix(w, y, p, tl_abs_fix(y - p), n > 0, 1, 1);
+	if (!o->held)
+		tl_tail_learn_fix(w, y, p, tl_abs_fix(y - p), n > 0, 1, 1);
 }
 
 /* Sets the scores to the waits from which the request's wait was chosen: its answer judges those. */
@@ -321,18 +335,20 @@ TL_FN int tl_retry_answered_fix(struct tl_retry *t, uint64_t id, uint32_t copy, 
 	t->counts.answers = tl_retry_sum(t->counts.answers, 1);
 	t->counts.needless = tl_retry_sum(t->counts.needless, o.needless);
 	t->counts.unclear = tl_retry_sum(t->counts.unclear, !o.of.clear);
-	if (t->rate_ppm != 0) {
+	tl_retry_learn_pauses(&t->silence, q, &o);
+	if (t->rate_ppm != 0)
 		tl_retry_learn_rate(t, q, &o);
-		o.of.judged_us = 0;
-	} else {
+	else
 		tl_retry_judge_price(t, q);
-	}
+	if (t->rate_ppm != 0 || o.held)
+		o.of.judged_us = 0;
 	if (o.of.rtt_us > 0)
 		tl_resend_priced_sample_fix(&t->policy, o.of.rtt_us, now_us);
 	tl_resend_priced_end_fix(&t->policy, &o.of);
 	if (t->rate_ppm != 0 && t->width.samples > 0)
 		t->raw = tl_tail_raw_fix(&t->width, t->width.level);
 	tl_retry_remove(&t->out, entry);
+	tl_retry_heard(t, now_us, o.of.rtt_us > 0 ? now_us - o.of.rtt_us : -TL_RETRY_TIME_MAX);
 	return TL_RETRY_OK;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 //! A plain model of what a timer must remember: the requests without an answer in a list, each found by a search through
-//! all. Every call is compared with it: its result, the sums, which wait ends first, the bounds of each wait, that an
-//! error leaves every byte of the timer unchanged, and that a clone does the same from then on.
+//! all. Every call is compared with it: its result, the sums, which wait ends first, the bounds of each wait, which calls
+//! may move the end of another request's wait and to where, that an error leaves every byte of the timer unchanged, and
+//! that a clone does the same from then on.
 use tcplearn::{Again, Counts, RetryError, RetryTimer, Settings};
 
 pub const LATEST_US: i64 = 1 << 62;
@@ -130,6 +131,29 @@ impl Modelled {
         Ok(got.ok())
     }
 
+    /// Takes over where waits end after a call that may move them: a resend holds other requests until one common time,
+    /// and an answer lets requests that were held be sent again within half a round trip, but not before now.
+    fn moved_waits(&mut self, armed: Option<usize>, by_answer: bool) -> Same {
+        let mut held_until = None;
+        for (k, q) in self.out.iter_mut().enumerate() {
+            let due_us = self.of.timer.deadline_of(q.id).ok_or_else(|| format!("request {} has no wait", q.id))?;
+            if Some(k) == armed || due_us == q.due_us {
+                continue;
+            }
+            if by_answer {
+                let wait_us = due_us.saturating_sub(self.now_us);
+                let own = due_us < q.due_us; // the end of its own wait, which was later than the hold
+                if !own && !(0..=self.how.max_wait_us).contains(&wait_us) {
+                    return Err(format!("an answer moved the wait of {} by {wait_us} us", q.id));
+                }
+            } else if due_us < q.due_us || *held_until.get_or_insert(due_us) != due_us {
+                return Err(format!("a resend moved the wait of {} from {} to {due_us}", q.id, q.due_us));
+            }
+            q.due_us = due_us;
+        }
+        Ok(())
+    }
+
     /// Compares the sums and the waits, of which that of the request at `armed` has just begun.
     fn compare(&mut self, armed: Option<usize>) -> Same {
         if let Some(k) = armed {
@@ -191,6 +215,7 @@ impl Modelled {
             self.counts.resends += 1;
             k
         });
+        self.moved_waits(armed, false)?;
         self.compare(armed)?;
         Ok(armed.is_some())
     }
@@ -219,6 +244,7 @@ impl Modelled {
         };
         self.counts.unclear += u64::from(copy.is_none() && resends > 0);
         self.out.swap_remove(place.expect("it was compared"));
+        self.moved_waits(None, true)?;
         self.compare(None)
     }
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What a retry timer (retry.h) does while nothing is answered: it holds requests whose waits have ended, if such
+ * requests have usually not been lost, because the server pauses then. */
+#ifndef TCPLEARN_RETRY_SILENCE_H
+#define TCPLEARN_RETRY_SILENCE_H
+
+#include "../retry.h"
+
+#define TL_RETRY_TIME_MAX ((int64_t)1 << 62)
+/* Requests that are sent again in a silence at the end of their waits; the others are held. */
+#define TL_RETRY_FREE 3
+/* paused_q16 of a new timer: after two lost requests more than other ones, none is held. */
+#define TL_RETRY_PAUSED 40000
+
+TL_FN int64_t tl_retry_bound(const struct tl_retry *t, int64_t us)
+{
+	return tl_clamp_us(us, t->min_wait_us, t->max_wait_us);
+}
+
+TL_FN void tl_retry_silence_init(struct tl_retry *t)
+{
+	t->heard_us = t->silence.until_us = -TL_RETRY_TIME_MAX;
+	t->silence.wait_us = 0;
+	t->silence.requests = 0;
+	t->silence.paused_q16 = TL_RETRY_PAUSED;
+}
+
+/* Returns when the request `q` is sent again. */
+TL_FN int64_t tl_retry_due(const struct tl_retry *t, const struct tl_retry_request *q)
+{
+	return q->due_us > t->silence.until_us ? q->due_us : t->silence.until_us;
+}
+
+/* Returns whether something has been answered that was sent more than half of SRTT after the last transmission of
+ * `q`. It is then taken for lost, as RACK does by the order of sending (RFC 8985, section 6.2). */
+TL_FN uint32_t tl_retry_passed(const struct tl_retry *t, const struct tl_retry_request *q)
+{
+	return q->last_us + tl_resend_priced_early_us_fix(&t->policy) < t->heard_us;
+}
+
+/* Called when the request `q` is sent again at `now_us`, before its next wait of `wait_us` begins. If nothing that
+ * was sent after it has been answered, the server may pause or the path may be down, so that all requests are late
+ * for one reason. After TL_RETRY_FREE such requests, if they have usually not been lost lately, requests are held:
+ * all together are sent again at doubling intervals, as one would be. An interval is at most the wait before the
+ * first sample. */
+TL_FN void tl_retry_silent(struct tl_retry *t, struct tl_retry_request *q, int64_t now_us, int64_t wait_us)
+{
+	const int64_t most_us = tl_retry_bound(t, t->policy.rtt.params.rto_initial_us);
+	struct tl_retry_silence *s = &t->silence;
+
+	q->late |= s->requests >= TL_RETRY_FREE && q->resends == 0;
+	if (tl_retry_passed(t, q))
+		return;
+	s->requests += q->resends == 0;
+	s->wait_us = wait_us > 2 * s->wait_us ? wait_us : 2 * s->wait_us;
+	if (s->wait_us > most_us)
+		s->wait_us = most_us;
+	if (s->requests >= TL_RETRY_FREE && s->paused_q16 > 32768)
+		s->until_us = now_us + s->wait_us;
+}
+
+/* A transmission at `sent_us` is answered, which ends a silence. Requests that were held wait for another half of
+ * SRTT: if the server had paused, their answers follow. */
+TL_FN void tl_retry_heard(struct tl_retry *t, int64_t now_us, int64_t sent_us)
+{
+	const int64_t due_us = now_us + tl_retry_bound(t, tl_resend_priced_early_us_fix(&t->policy));
+	struct tl_retry_silence *s = &t->silence;
+	uint32_t i;
+
+	if (sent_us > t->heard_us)
+		t->heard_us = sent_us;
+	s->wait_us = 0;
+	s->requests = 0;
+	if (s->until_us == -TL_RETRY_TIME_MAX)
+		return;
+	s->until_us = -TL_RETRY_TIME_MAX;
+	for (i = 0; i < TL_RETRY_OUT; i++) {
+		struct tl_retry_request *q = &t->out.at[i];
+
+		if ((t->out.used >> i & 1) == 0 || q->due_us > now_us)
+			continue;
+		q->late |= q->resends == 0;
+		tl_retry_due_at(&t->out, q, due_us);
+	}
+}
+
+#endif
