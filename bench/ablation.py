@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes docs/ablation.md, which shows what each part of three estimators contributes to their accuracy:
+"""Writes docs/ablation.md, which shows how much each part of three estimators contributes to their accuracy:
 `tracking` and `experts` predict the RTT; `conformal` sets an RTO that a chosen share of RTTs exceeds.
   python bench/ablation.py           writes docs/ablation.md from generated RTT series, in a minute or two
   python bench/ablation.py PATH ...  prints the tables for recorded traces (files, or folders of files)"""
@@ -39,8 +39,9 @@ def mean(values: Iterable[float]) -> float:
 
 
 class Predicted:
-    """Computes the ratio of an estimator's prediction error to the smaller of those of `jacobson` (RFC 6298)
-    and `last` (the last RTT), on whole series and with a new start every 50 or 100 samples."""
+    """Computes the ratio of an estimator's prediction error to the smaller of the errors of `jacobson` (RFC
+    6298) and `last` (the last RTT). The ratio is for whole series, or for a new start every 50 or 100
+    samples."""
 
     def __init__(self, series: Series) -> None:
         cut = {
@@ -64,9 +65,10 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield four table cells for the generated series of family `name`: the prediction error of `tracking`
-    and of `tracking/first`, divided by the smaller of those of `jacobson` and `last`; and the excess wait
-    (RTO - RTT where positive) of `conformal` and of `conformal/first`, divided by that of `jacobson`."""
+    """Yield four table cells for the generated series of family `name`. Two are the prediction errors of
+    `tracking` and of `tracking/first`, divided by the smaller of those of `jacobson` (RFC 6298) and `last`
+    (the last RTT). Two are the excess waits (RTO - RTT where positive) of `conformal` and of
+    `conformal/first`, divided by that of `jacobson`."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -167,9 +169,9 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield the mean and the largest prediction error of `tracking`, then of `tracking/first`, each divided
-    by the smaller of the same errors of `jacobson` and `last`, in flows with `window` packets per round trip.
-    Each RTT is compared with the prediction in force when its packet was sent."""
+    """Yield the mean and the largest prediction error of `tracking`, then of `tracking/first`, in flows with
+    `window` packets per round trip. Errors are divided by the smaller of those of `jacobson` (RFC 6298) and
+    `last` (the last RTT). Each RTT is compared with the prediction in force when its packet was sent."""
     names = ("tracking", "tracking/first", "jacobson", "last")
     out = []
     for name, seed in itertools.product(FAMILIES, range(3)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the variants that bench/ablation.py compares: estimators with one part left out or changed."""
+"""Lists the variants of estimators that bench/ablation.py compares; each has one part left out or changed."""
 
 from collections.abc import Mapping
 

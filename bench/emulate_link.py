@@ -86,7 +86,7 @@ class Emulated:
 
 
 class Tbf:
-    """Connects two veth devices, with the queueing discipline tbf if the link has a rate limit."""
+    """Connects two veth devices. If the link has a rate limit, the queueing discipline tbf enforces it."""
 
     name = "veth and tbf"
 

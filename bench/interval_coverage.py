@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Prints the table in docs/metrics.md of how often a 95 % interval of an error ratio contains the true ratio.
+"""Prints a table of docs/metrics.md: how often a 95 % interval of an error ratio contains the true ratio.
 .venv/bin/python bench/interval_coverage.py       takes some minutes"""
 
 import sys
@@ -21,9 +21,9 @@ PLAIN = (1 - bootstrap.COVERAGE) / 2
 
 
 def coverage(rows: int, phi: float) -> tuple[float, float]:
-    """Return the fractions of `tcplearn replay`'s intervals and of plain percentile intervals that contain
-    the true ratio of the prediction errors of two estimators (`last` and `jacobson`). The RTTs are
-    autoregressive series of `rows` samples with coefficient `phi`."""
+    """Return two fractions: of the intervals of `tcplearn replay`, and of plain percentile intervals, that
+    contain the true ratio of the prediction errors of two estimators (`last` and `jacobson`). The RTTs are
+    autoregressive series of `rows` samples with the coefficient `phi`."""
     rng = np.random.default_rng(1)
     sums = sum(
         blocks_of(autoregressive(rng, rows, phi), NAMES).sum(axis=0) for _ in range(TRUTH_SAMPLES // rows)

@@ -25,7 +25,7 @@ START_S = 1_600_000_000
 class Flow:
     number: int
     rtt_us: int
-    spacing_us: int  # the bottleneck's time for a segment; the jitter is smaller, so nothing is reordered
+    spacing_us: int  # transmission time of a segment; the jitter is shorter, so no packets are reordered
     window: int = 64  # segments
     isn: int = 0
     una: int = 0  # segments acknowledged
@@ -48,8 +48,8 @@ def record(
     options: bytes = b"",
     ttl: int = 64,
 ) -> bytes:
-    """Return a packet's pcap record, without its `size` bytes of payload. `ends` are the address and port
-    (6 bytes) of source and destination, `numbers` are the sequence and the acknowledgment number."""
+    """Return a packet's pcap record, without the payload of `size` bytes. `ends` has the address and port (6
+    bytes) of the source and of the destination; `numbers` has the sequence and the acknowledgment number."""
     source, destination = ends
     seq, ack = (number % 2**32 for number in numbers)
     length = 40 + len(options) + size

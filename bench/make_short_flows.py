@@ -18,7 +18,8 @@ Packet = tuple[int, int, bytes]  # time in us, a unique number, the record in th
 
 
 def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[int, bytes]]:
-    """Yield the time (us) and pcap record of each packet of a connection with 2 to 6 response segments."""
+    """Yield the time (us) and the pcap record of each packet of a connection whose response has 2 to 6
+    segments."""
     address = struct.pack("!I", 0x0B000000 + chance.randrange(1 << 22))
     client = address + struct.pack("!H", 1024 + number % 60_000)
     rtt_us, segments = chance.randrange(5_000, 120_000), chance.randrange(2, 7)
@@ -49,7 +50,7 @@ def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[in
 
 
 def packets(flows: int, gap_us: int, seed: int) -> Iterator[bytes]:
-    """Yield the pcap records of all flows in order of time; a flow starts every `gap_us`."""
+    """Yield the pcap records of all flows in order of time. A flow starts every `gap_us` microseconds."""
     chance = random.Random(seed)
     waiting: list[Packet] = []
     count = 0

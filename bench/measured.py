@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: A small process that starts the command: Linux counts the starter's memory in the command's peak.
+#: A small process that starts the command, because Linux counts the memory of the starting process in the
+#: command's peak.
 _LAUNCHER = """
 import os, sys, time
 start = time.perf_counter()
@@ -44,5 +45,4 @@ def run(command: Sequence[str]) -> Measured:
 
 
 def best(command: Sequence[str], times: int) -> Measured:
-    """Run `command` `times` times and return the measurements of the fastest run."""
     return min((run(command) for _ in range(times)), key=lambda m: m.wall_s)

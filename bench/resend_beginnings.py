@@ -37,8 +37,8 @@ class Beginning:
     seed: int
 
     def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each request, the response time in ms and the number of spurious retransmissions, under
-        the loss process `process` and the timer `policy`, a key of POLICIES."""
+        """Return two arrays with a value for each request, under the loss process `process` and the timer
+        `policy` (a key of POLICIES): the response time in ms, and the number of spurious retransmissions."""
         setup = resends.Setup((process,), REQUESTS, self.seed)
         found = resends.played(self.record, process, POLICIES[policy], setup)
         return found["response_us"] / 1000, found["needless"]

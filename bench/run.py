@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures time and memory of tcplearn and other programs (`make bench`), and writes out/bench.json.
+"""Measures the time and memory of tcplearn and other programs (`make bench`), and writes out/bench.json.
 python bench/run.py             takes a quarter of an hour; nothing else should run on the machine
-python bench/run.py --small     checks in seconds, on tiny inputs, that everything works; the figures, in
+python bench/run.py --small     checks in seconds, on tiny inputs, that everything works; its measurements, in
                                 out/bench-small.json, mean nothing"""
 
 import argparse
@@ -127,8 +127,8 @@ def short_flows(sizes: Sizes) -> dict[str, object]:
 
 
 def made(script: str, name: str, option: str, size: int) -> Path:
-    """Return the path of the capture `name`. If it does not exist, bench/`script`.py makes it, called with
-    the option `option` and its value `size`."""
+    """Return the path of the capture `name`. If it does not exist, bench/`script`.py makes it; this script is
+    called with the option `option` and its value `size`."""
     path = BUILD / name
     if not path.exists():
         partial = path.with_suffix(".partial")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 
 def nginx(folder: Path, listens: Iterable[object]) -> list[str]:
-    """Serve a file of 500 bytes, /file, on each of `listens`: a port, or a port with options of nginx."""
+    """Return the command of an nginx that serves a file of 500 bytes, /file, on each of `listens`: a port, or
+    a port with options of nginx."""
     (folder / "www").mkdir()
     (folder / "www/file").write_bytes(b"f" * 500)
     temporary = "".join(
@@ -28,13 +29,13 @@ def nginx(folder: Path, listens: Iterable[object]) -> list[str]:
 
 
 def redis(folder: Path, port: int) -> list[str]:
-    """Serve on all addresses, and save nothing."""
+    """Return the command of a Redis server at `port` of all addresses, which saves nothing."""
     words = ("--bind", "*", "--protected-mode", "no", "--save", "", "--dir", str(folder))
     return ["redis-server", "--port", str(port), *words]
 
 
 def postgresql(folder: Path, port: int) -> list[str]:
-    """Serve a new cluster, which trusts every client."""
+    """Return the command of a PostgreSQL server at `port` with a new cluster, which trusts every client."""
     (programs,) = Path("/usr/lib/postgresql").glob("*/bin")
     data = folder / "data"
     folder.chmod(0o755)

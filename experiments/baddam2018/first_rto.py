@@ -120,8 +120,9 @@ class Trials:
 
 
 def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str, Floats]]:
-    """Returns counts of connections, SYNs and SYN-ACKs, and two series in us: handshake waits after a loss
-    (`wait_us`), and times from the end of the handshake to the first response (`answered_us`)."""
+    """Returns counts of the `connections`, their SYNs and SYN-ACKs, and two series in us: `wait_us` has the
+    wait for retransmission timers of each connection that lost a SYN or SYN-ACK, and `answered_us` the times
+    from the end of the handshake to the first response."""
     counts = {"connections": len(connections)}
     counts |= {name: sum(len(getattr(c, name)) for c in connections) for name in ("syns", "answers")}
     counted = ("spurious_syns", "unanswered_syns", "spurious_answers")
@@ -138,8 +139,9 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
-    """Returns, as text, the statistic `figure` of the handshake waits of the run `ours` in ms, and its ratio
-    to the same statistic of the run `base`; "" for the ratio of a run to itself."""
+    """Returns, as text, the statistic `figure` (a function, such as the mean) of the handshake waits of the
+    run `ours` in ms, and its ratio to the same statistic of the run `base`. The ratio is "" if both are the
+    same run."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
         return "–", "–"

@@ -43,8 +43,8 @@ CHARTS = (
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns the numbers of a run that are stored: those of its download and its pings. A missing counter is
-    0."""
+    """Returns those of a run's numbers `measured` that are stored: those of its download, with 0 for a
+    missing number, and those of its pings."""
     pings = {name: value for name, value in measured.items() if name.rpartition(":")[2] in PINGS}
     return {name: measured.get(name) or 0.0 for name in METRICS} | pings, {}
 
@@ -63,8 +63,8 @@ def version_of(estimator: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """The downloads with one kernel, named by its congestion control (cubic, reno or vegas), and one version
-    of the RTT estimator at one end of the connection, in the order of the runs."""
+    """The downloads (`runs`, in order) with one kernel and one `version` of the RTT estimator at one end of
+    the connection. `kernel` is the name of its congestion control: cubic, reno or vegas."""
 
     kernel: str
     version: str
@@ -129,8 +129,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _sanity(runs: Sequence[Run], folder: Path) -> str:
-    """Returns a table of the smallest, mean and largest RTT of each site in ms, ours and those that
-    baddam2018 prints."""
+    """Returns a table of the smallest, mean and largest RTT of each site in ms: those of our `runs`, and
+    those that the paper baddam2018 prints."""
     printed = {(b.kernel, b.site, b.version): (b.least, b.mean, b.most) for b in bursts(folder)}
     ours: dict[tuple[str, str, str], list[float]] = {}
     for run in runs:
@@ -151,8 +151,9 @@ def _sanity(runs: Sequence[Run], folder: Path) -> str:
 
 
 def _chart(parts: Mapping[str, Sequence[Cell]], metric: str, axis: str) -> Any:
-    """Returns a chart with a panel for each kernel and traffic, and in it a point for each download. The x
-    axis, with the title `axis`, shows `metric`. `parts` has the downloads by scenario title."""
+    """Returns a chart with a panel for each kernel and traffic; a panel has a point for each download. The x
+    axis, with the title `axis`, shows the number `metric` of a download. `parts` has the downloads by the
+    title of their scenario."""
     import altair as alt
 
     ends = {"": "stock", "sender": "at the sender", "receiver": "at the downloader"}

@@ -20,10 +20,10 @@ TTL = re.compile(r"^len=.* ttl=(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit to one pass over the sites: its coefficients in ms (b0, hops, min, max, ttl), and its MAPE in %
-    on the held-out sites. `mape` counts a site that did not answer with an error of 0, as the authors do;
-    `mape_answered` is over the sites that answered; `mape_middle` is the MAPE of (min + max) / 2 as the
-    prediction, over the sites that answered."""
+    """A linear regression of the mean RTT, fitted to one pass over the sites: its coefficients in ms (b0,
+    hops, min, max, ttl), and mean absolute percentage errors (MAPE) on the held-out sites. `mape` counts a
+    site that did not answer with an error of 0, as the authors do; `mape_answered` leaves these sites out.
+    `mape_middle` is the MAPE of the prediction (min + max) / 2, over the sites that answered."""
 
     coefficients: tuple[float, ...]
     mape: float
@@ -38,8 +38,9 @@ def _parts(file: Path, command: str) -> list[str]:
 
 
 def sites(folder: Path) -> Floats:
-    """Returns an array with a row for each site of the logs in `folder`: hops, min, mean, max (ms), TTL; 0
-    where no answer came. Hops are counted as by the authors' script, which counts one too few."""
+    """Returns an array with a row for each site of the logs in `folder`: number of hops, least, mean and
+    largest RTT in ms, and TTL. RTTs and TTL are 0 if the site did not answer. Hops are counted as by the
+    authors' script, one too few."""
     rows = []
     pings = _parts(folder / "hping.out", "hping3")
     traces = _parts(folder / "traceroute.out", "tcptraceroute")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares our results with everything that the paper baddam2018 prints. For the paper's charts, lists runs
-in ns-3 of downloads that take about as long as the paper's."""
+"""Compares our results with everything that the paper baddam2018 prints. For its charts of downloads, the
+module lists the runs in ns-3 of downloads that take about as long as the paper's."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ def ratio(of: Cells, kernel: str, traffic: str, version: str, metric: str, base:
 
 
 def unpaired_ratio(above: Sequence[float], below: Sequence[float]) -> Estimate:
-    """Returns the ratio of the geometric means of `above` and `below`, with a 95 % interval by Student's t.
-    Its degrees of freedom are one less than the smaller number of values; Welch's are at least as many."""
+    """Returns the geometric mean of `above` divided by that of `below`, with a 95 % interval by Student's t.
+    The degrees of freedom are one less than the number of values in the shorter of both; Welch's formula
+    gives at least as many."""
     tops, bottoms = ([math.log(value) for value in values] for values in (above, below))
     middle = statistics.fmean(tops) - statistics.fmean(bottoms)
     error = math.sqrt(sum(statistics.variance(logs) / len(logs) for logs in (tops, bottoms)))
@@ -90,7 +91,8 @@ def unpaired_ratio(above: Sequence[float], below: Sequence[float]) -> Estimate:
 
 
 def pooled(found: Sequence[Estimate]) -> Estimate:
-    """Returns the geometric mean of several ratios, with Student's interval over them."""
+    """Returns the geometric mean of the ratios `found` that are above 0, with Student's 95 % interval over
+    them."""
     of = student_mean([math.log(one.value) for one in found if one.value > 0], CONFIDENCE)
     return Estimate(*(math.exp(value) for value in (of.value, of.low, of.high)))
 
@@ -101,8 +103,9 @@ def _side(of: Estimate) -> int:
 
 
 def verdict(paper: Estimate, ours: Estimate) -> str:
-    """Returns whether two ratios agree: not reproduced if their intervals do not overlap; reproduced if each
-    interval contains the other's ratio and none is wider than a factor of two; else cannot be told."""
+    """Returns "not reproduced" if the intervals of both ratios do not overlap, "reproduced" if each interval
+    contains the other's ratio and none is wider than a factor of two, and otherwise "cannot be told". Returns
+    "not measured" if a ratio has no interval."""
     if any(math.isnan(one.low) for one in (paper, ours)):
         return "not measured"
     if paper.high < ours.low or ours.high < paper.low:

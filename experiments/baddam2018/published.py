@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads the numbers that baddam2018 prints: its fits and the RTTs of its sanity check (bursts of pings to
-sites) from published.csv, and the values of its charts from published-charts.csv."""
+"""Reads the numbers that the paper baddam2018 prints. published.csv has its linear regressions and the RTTs
+of its sanity check (bursts of pings to sites); published-charts.csv has the values of its charts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of baddam2018: five values for each version of the kernel, which are times in s if `quantity`
-    is "time", or numbers of packets if it is "resent"."""
+    """A chart of baddam2018 with five values for each version of the kernel. If `quantity` is "time" the
+    values are times in s; if it is "resent" they are numbers of packets."""
 
     kernel: str
     traffic: str
@@ -48,8 +48,9 @@ def charts(folder: Path) -> list[Chart]:
 
 
 def fits(folder: Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns the figures of the fits in `folder`/published.csv as text, by source, kernel and quantity. The
-    source is "Solution" (the paper prints them in this section) or "Logs" (its authors' logs give them)."""
+    """Returns the numbers of the paper's regressions in `folder`/published.csv as text, by source, kernel and
+    quantity. The source is "Solution" (the paper's section that prints them) or "Logs" (the logs of its
+    authors give them)."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for row in _rows(folder / "published.csv"):
         if row["of"] == "regression":

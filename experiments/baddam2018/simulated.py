@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures in ns-3 how long web connections that lost a SYN-ACK wait under several first RTOs."""
+"""Measures in ns-3 how long web connections that lost a SYN-ACK wait under several first RTOs (timers of SYN
+and SYN-ACK)."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ HEAD = (
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns counts of connections and SYNs, and for handshakes with a loss the times in ms beyond the
-    path's RTT."""
+    """Returns a run's counts of connections and SYNs, and the series `wait_ms`: for each handshake with a
+    loss, the time in ms by which it took longer than the path's RTT."""
     begun = result["run"]["metrics"]["connections"]
     syns, spurious, waits_ms = begun, 0.0, []
     for flow in result["flows"]:

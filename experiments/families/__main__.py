@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws the paths again and writes their scenario files."""
+"""Draws the network paths of this experiment again, and writes their scenario files."""
 
 from pathlib import Path
 

@@ -16,17 +16,17 @@ from typing import Any
 Json = dict[str, Any]
 #: The sets of paths and their seeds. Policies may be changed after a look at `tuning`, never at `kept`.
 SETS = {"tuning": 340, "kept": 341}
-EACH = 5  # paths of a family in each set
+EACH = 5  # number of paths of a family in each set
 #: The families that the lab can emulate without other traffic, and how many of their kept paths run there.
 IN_LAB = {"random": 3, "bursts-packets": 3, "fades": 3, "handovers": 3, "jitter": 3, "swings": 3, "slots": 2}
-LAB_REQUESTS = 1500  # of a run
+LAB_REQUESTS = 1500  # number of requests of a run
 
 
 class Draw(random.Random):
-    """A random generator for the values of a path, which it rounds to three significant digits."""
+    """A random generator that draws the values of a path, rounded to three significant digits."""
 
     def between(self, low: float, high: float) -> float:
-        """Returns a value with a uniform logarithm, with three significant digits."""
+        """Returns a value from `low` to `high` whose logarithm is uniform, with three significant digits."""
         return float(f"{math.exp(self.uniform(math.log(low), math.log(high))):.3g}")
 
     def some(self, low: float, high: float) -> float:
@@ -186,8 +186,8 @@ FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
 
 
 def paths(name: str) -> Iterator[tuple[str, str, Json, Json]]:
-    """Yields, for each path of the set `name` ("tuning" or "kept"): its family, its name, its description as
-    a TOML table, and the values that it gives to keys of the scenario file."""
+    """Yields, for each path of the set `name` ("tuning" or "kept"), its family of conditions, its name, its
+    description as a TOML table, and values for other keys of the scenario file."""
     for family, (_, rule, jitters) in FAMILIES.items():
         for number in range(1, EACH + 1):
             draw = Draw(f"{SETS[name]} {family} {number}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares results in the lab (a real Linux kernel) with ns-3's, on some paths of the set `kept` (the drawn
-paths that were not used for tuning)."""
+"""Compares response times in the lab (a real Linux kernel) with those in ns-3, on some paths of the set
+`kept` (drawn paths that were not used for tuning)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def overlap(one: Bounds, other: Bounds) -> bool:
 
 
 def rows(simulated: Paths, measured: Paths, timers: Sequence[str]) -> Iterator[list[str]]:
-    """Yields a table row for each path and timer: ratios of the response times to those under stock Linux's
-    timer in ns-3 and in the lab, with Student's intervals over the runs, and whether the intervals
-    overlap."""
+    """Yields a table row for each path and each of `timers`. It has the response times relative to those
+    under stock Linux's timer, in ns-3 (`simulated`) and in the lab (`measured`), with Student's intervals
+    over the runs, and whether these intervals overlap."""
     for path in measured.names:
         for timer in timers:
             row = [path, FAMILIES[family_of(path)][0], f"`{timer}`"]

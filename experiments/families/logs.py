@@ -31,7 +31,7 @@ DRAWS, SEED = 1000, 34
 
 
 def of_ns3(run: Run) -> tuple[str, str]:
-    """Returns the run's path and timer."""
+    """Returns the names of the path and the timer of a run in ns-3."""
     return str(run.labels["variant"]), str(run.labels["tcp.resend"])
 
 
@@ -53,9 +53,9 @@ def family_of(path: str) -> str:
 
 
 class Paths:
-    """The runs of a set of paths: for each timer and metric, an array with a row for each path and a column
-    for each seed. Seeds that half of the paths or more lack are left out, and then paths that lack a timer or
-    a seed."""
+    """The runs of a set of paths. Its methods return the runs' numbers as arrays with a row for each path and
+    a column for each seed. A seed is left out if half of the paths or more lack it; then each path is left
+    out that lacks a timer or a seed."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         by: dict[str, dict[str, dict[int, Run]]] = {}
@@ -85,7 +85,8 @@ class Paths:
 
     @functools.cache  # noqa: B019 (the object lives as long as the process)
     def values(self, timer: str, metric: str) -> Floats:
-        """Returns `metric` under `timer` as an array of paths × seeds; a metric that a run lacks is 0."""
+        """Returns the number `metric` of each run under `timer`, as an array of paths × seeds; 0 if a run
+        lacks it."""
         return np.array([[run.metrics.get(metric, 0.0) for run in of] for of in self._runs[timer]])
 
     @property
@@ -93,15 +94,16 @@ class Paths:
         return float(self.values(STOCK, "requests").sum(axis=1).mean())
 
     def logs(self, timer: str, figure: str) -> Floats:
-        """Returns ln(figure under `timer` / figure under stock), paths × seeds."""
+        """Returns ln(`figure` under `timer` / `figure` under stock Linux's timer) as an array of paths ×
+        seeds."""
         return np.asarray(np.log(self.values(timer, FIGURES[figure]) / self.values(STOCK, FIGURES[figure])))
 
     def mean(self, path: str, timer: str, figure: str) -> float:
         return float(self.logs(timer, figure)[self.names.index(path)].mean())
 
     def bounds(self, path: str, timer: str, figure: str) -> tuple[float, float, float]:
-        """Returns a path's ratio of `figure` to that under stock, and both ends of Student's 95 % interval
-        over its seeds."""
+        """Returns, for a path, `figure` under `timer` divided by that under stock Linux's timer, and both
+        ends of Student's 95 % interval over the seeds of the path."""
         middle, half = mean_interval(self.logs(timer, figure)[self.names.index(path)].tolist(), 0.95)
         half = half or 0.0
         return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
@@ -110,8 +112,9 @@ class Paths:
         return [path for path in self.names if self.bounds(path, timer, figure)[1] > limit]
 
     def gains_and_harms(self, timer: str, figure: str, family: str = "") -> tuple[int, int, int]:
-        """Returns the numbers of paths on which the whole interval of the ratio to stock is below 1, on which
-        it contains 1, and on which it is wholly above 1."""
+        """Returns three numbers of paths of `family` (all paths if ""): those on which the whole 95 %
+        interval of `figure` under `timer`, divided by that under stock Linux's timer, is below 1, contains 1,
+        and is above 1."""
         of = [self.bounds(self.names[k], timer, figure) for k in self.places(family)]
         gains, harms = sum(high < 1 for _, _, high in of), sum(low > 1 for _, low, _ in of)
         return gains, len(of) - gains - harms, harms
@@ -131,8 +134,8 @@ class Drawing:
         self._seeds = rng.integers(0, paths.seeds, (*self._paths.shape, paths.seeds))
 
     def _means(self, values: Floats, family: str) -> tuple[Floats, Floats, Floats]:
-        """Returns the mean over seeds for each of the family's paths, the same means in each bootstrap sample
-        (samples × drawn paths), and the index of each drawn path."""
+        """Returns the means over seeds of `values` (an array of paths × seeds), for each path of `family`;
+        the same means in each bootstrap sample (samples × drawn paths); and the index of each drawn path."""
         order = [family_of(self.paths.names[k]) for k in self._paths[0]]
         chosen = [k for k, of in enumerate(order) if family in ("", of)]
         paths = self._paths[:, chosen]
@@ -140,7 +143,8 @@ class Drawing:
         return values[self.paths.places(family)].mean(axis=1), drawn, paths
 
     def over_stock(self, timer: str, figure: str, family: str) -> Drawn:
-        """Returns the geometric mean over paths of `figure` relative to stock's."""
+        """Returns the geometric mean, over the paths of `family`, of `figure` under `timer` relative to that
+        under stock Linux's timer."""
         each, drawn, _ = self._means(self.paths.logs(timer, figure), family)
         return float(np.exp(each.mean())), np.exp(drawn.mean(axis=1))
 
@@ -150,8 +154,9 @@ class Drawing:
         return int((self.paths.logs(limit, figure).mean(axis=1) <= math.log(least_gain)).sum())
 
     def share(self, timer: str, figure: str, limit: str, least_gain: float) -> Drawn:
-        """Returns ln(timer / stock) / ln(limit / stock) of `figure`, each logarithm a mean over the paths on
-        which `figure` under `limit` is at most `least_gain` times that under stock."""
+        """Returns ln(timer / stock) / ln(limit / stock), where each word stands for `figure` under this
+        timer. Each logarithm is a mean over the paths on which `figure` under `limit` is at most `least_gain`
+        times that under stock."""
         of_limit = self.paths.logs(limit, figure)
         counts = of_limit.mean(axis=1) <= math.log(least_gain)
         each, drawn, paths = self._means(self.paths.logs(timer, figure), "")
@@ -164,9 +169,9 @@ class Drawing:
 
     def over_floor(self, timer: str, figure: str) -> Drawn:
         """Returns the geometric mean over paths of `figure` under `timer` relative to that under the path's
-        best fixed rto_min. The best is chosen among those with no more spurious retransmissions than `timer`,
-        on every second seed, and judged on the other seeds, both ways round. It is stock if no other
-        qualifies."""
+        best fixed rto_min. The best is chosen on every second seed, among the values that cause no more
+        spurious retransmissions than `timer`, and compared on the other seeds, then the other way round. It
+        is stock's if no value qualifies."""
         logs = np.array([self.paths.logs(floor, figure) for floor in FLOORS])
         spurious = np.array([self.paths.values(floor, SPURIOUS) for floor in FLOORS])
         most, out = self.paths.values(timer, SPURIOUS), np.empty_like(logs[0])
@@ -179,8 +184,8 @@ class Drawing:
         return float(np.exp(each.mean())), np.exp(drawn.mean(axis=1))
 
     def more_spurious(self, timer: str, family: str) -> tuple[float, float, float]:
-        """Returns how many more spurious retransmissions in 1,000 segments `timer` causes than stock, with
-        the ends of a 95 % interval."""
+        """Returns how many more spurious retransmissions in 1,000 segments `timer` causes than stock Linux's
+        timer, on the paths of `family`, and both ends of a 95 % interval."""
         more = self.paths.values(timer, SPURIOUS) - self.paths.values(STOCK, SPURIOUS)
         each, drawn, _ = self._means(more, family)
         return float(each.mean()), *interval(drawn.mean(axis=1))
@@ -193,8 +198,9 @@ class Drawing:
         return [f for f in self.paths.families() if self.more_spurious(timer, f)[1] > limit]
 
     def overrun(self, timer: str, family: str) -> Drawn:
-        """Returns the mean time under `timer` from a fade's end to the next retransmission, over all fades of
-        the family's paths, divided by the mean under stock."""
+        """Returns the mean time under `timer` from the end of a fade (an outage of the link) to the next
+        retransmission, over all fades of the paths of `family`, divided by this mean under stock Linux's
+        timer."""
         found = []
         for name in (timer, STOCK):
             number = self.paths.values(name, "overruns")

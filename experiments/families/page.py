@@ -185,8 +185,8 @@ def _worst(kept: Paths) -> Iterator[Row]:
 
 
 def _beside(tuning: Paths, kept: Paths) -> str:
-    """Returns a table with the figures of each timer on the paths of the sets `tuning` and `kept` (which was
-    not used for tuning); "" if `tuning` has no paths."""
+    """Returns a table of response times under each timer relative to stock Linux's, on the paths `tuning` and
+    on the paths `kept`, which were not used for tuning; "" if `tuning` has no paths."""
     if not tuning.names:
         return ""
     each = {"tuning": Drawing(tuning), "kept": Drawing(kept)}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares the response times that `tcplearn explain` forecasts for timer settings with measured ones."""
+"""Compares the response times that `tcplearn explain` forecasts for timer settings with measured response
+times."""
 
 from pathlib import Path
 

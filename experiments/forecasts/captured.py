@@ -18,14 +18,14 @@ PROFILE = "captured"
 
 
 def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
-    """Returns the numbers of a captured run that are stored: each response time that the application
-    measured, in us."""
+    """Returns what is stored of a captured run: the series of all response times in us that the application
+    measured."""
     return {}, {"response_us": np.loadtxt(folder / "requests", usecols=0, ndmin=1)}
 
 
 @dataclass(frozen=True)
 class Forecasts:
-    """A batch of a scenario's runs in the lab, captured under unchanged Linux, and of the forecasts that
+    """The batch of a scenario: its runs in the lab, captured under unchanged Linux, and the forecasts that
     `tcplearn explain` makes from all these captures together. The forecast for each timer setting is stored
     like a run."""
 

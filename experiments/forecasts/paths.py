@@ -33,8 +33,8 @@ APART, FACTOR, NEAR, ALIKE = 0.003, 1.5, 1.0, 0.10
 
 
 def batches(folder: Path, _profile: str) -> list[Forecasts]:
-    """Returns a batch for each scenario with few segments in flight. The held-out scenarios, with "kept" in
-    their names, come last."""
+    """Returns a batch of runs for each scenario with few segments in flight. The scenarios with "kept" in
+    their names, which were kept from tuning, come last."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
     stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=lambda s: ("kept" in s, s))
     return [Forecasts(folder / f"{stem}.toml") for stem in stems]
@@ -42,8 +42,8 @@ def batches(folder: Path, _profile: str) -> list[Forecasts]:
 
 @dataclass(frozen=True)
 class Compared:
-    """The forecast and the measured value, in ms, of one figure (such as p99) of response times, for one
-    timer setting and one path."""
+    """The forecast and the measured value, in ms, of one figure of the response times (such as the p99), for
+    one timer setting and one path. `low` and `high` are the ends of the forecast's interval."""
 
     setting: str
     figure: str
@@ -85,7 +85,8 @@ class OnPath:
                 yield Compared(setting, figure, value, low, high, measured, second, judged)
 
     def spurious(self) -> Iterator[tuple[str, float, float]]:
-        """Yields (setting, forecast, measurement) of spurious retransmissions per 1,000 segments."""
+        """Yields, for each judged timer setting, its name and its spurious retransmissions per 1,000
+        segments, as forecast and as measured."""
         for setting in JUDGED:
             measured = self.cell.timers[setting].spurious_permille
             yield setting, self.forecasts[setting].metrics[SPURIOUS], measured

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Evaluates settings of the loss classifier `history` in ns-3, on networks that are not used in simulated.md.
-`history` combines a neural network's outputs for a loss and for earlier losses of the connection. The rule in
-calibration.toml chooses its threshold and checks the weight of earlier losses."""
+`history` combines a neural network's outputs for a loss and for earlier losses of the connection. By the rule
+in calibration.toml its threshold is chosen, and the weight of earlier losses is checked."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Candidate:
     drops: list[float]
     rtt: list[float]
     jain: list[float]
-    neighbour: Estimate  # a competing NewReno's goodput over that beside the oracle; both loss rates
-    least_neighbour: float  # the least of these ratios of a network and a loss rate
-    goodput: list[Estimate]  # divided by the oracle's: at each loss rate, then at both together
+    neighbour: Estimate  # goodput of a competing NewReno / that beside the oracle; both loss rates
+    least_neighbour: float  # the smallest such ratio on one network at one loss rate
+    goodput: list[Estimate]  # relative to the oracle's: at each loss rate, then at both together
 
     @property
     def is_harmless(self) -> bool:
@@ -104,9 +104,9 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns two table rows that compare CUBIC with the loss classifier `history` with CUBIC without it: one
-    for networks with randomly drawn queues, and one for the same networks with CoDel. Returns [] if one of
-    the compared senders lacks runs."""
+    """Returns two table rows that compare two CUBIC senders, one with the loss classifier `history` and one
+    without: a row for networks with randomly drawn queues, and a row for the same networks with CoDel.
+    Returns [] if a compared sender lacks runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

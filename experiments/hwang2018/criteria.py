@@ -44,8 +44,8 @@ def judged(
     most: float = 0.0,
 ) -> list[str]:
     """Returns a table row with the criterion `what`, the sender, the limit, the worst ratio and the verdict.
-    `by` is a ratio, or a ratio for each network condition. It must be at least `least` or, if `least` is
-    None, at most `most`."""
+    `by` is a ratio, or has a ratio for each network condition. A ratio must be at least `least` or, if
+    `least` is None, at most `most`."""
     known = {where: of for where, of in (by if isinstance(by, Mapping) else {"": by}).items() if of}
     row = [what, name_of(sender), f"≤ {most:g}" if least is None else f"≥ {least:g}"]
     if not known:
@@ -70,7 +70,8 @@ def main_result(found: Sample) -> dict[str, Estimate]:
 
 
 def rows(found: Sample) -> Iterator[list[str]]:
-    """Yields a table row for each criterion and each sender with a loss classifier, from runs in ns-3."""
+    """Yields a table row for each criterion and each sender with a loss classifier, from the runs `found` in
+    ns-3."""
     at, lossless = (found.at(scenario="5", loss_rate=rate) for rate in (1e-2, 0.0))
     for sender in JUDGED:
         own = at.at(sender)
@@ -117,9 +118,10 @@ def no_harm(found: Sample, plain: str, oracle: str, sender: str) -> Iterator[lis
 
 
 def drops(found: Sample) -> Iterator[list[str]]:
-    """Yields a table row for each condition with random loss: the queue drops per 1000 delivered packets of
-    four senders (one without a loss classifier, Westwood+, one with the oracle, which knows each loss's
-    cause, and one with `history`), and the ratios of the drops with `history` to those of the others."""
+    """Yields a table row for each condition with random loss. It has the queue drops per 1000 delivered
+    packets of four senders: one without a loss classifier, Westwood+, one with the oracle (which knows each
+    loss's cause), and one with the classifier `history`. The last three cells have the drops with `history`
+    divided by those of each other sender."""
     for beside, words in ((0, "alone"), (1, "shared")):
         for where, here in found.at(loss_rate=1e-2, beside=beside).conditions().items():
             base = "cubic" if here.at("cubic") else "newreno"

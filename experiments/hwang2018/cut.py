@@ -53,10 +53,10 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def compared(here: Sample, where: str) -> list[list[str]]:
-    """Returns a table row for each loss classifier from `here`, the runs in the condition `where`. A row has
-    the ratio of each metric of the sender that cuts its window by the probability of congestion to that of
-    the sender that keeps or halves its window, and ratios to NewReno and to the oracle (which knows each
-    loss's cause)."""
+    """Returns a table row for each loss classifier, from the runs `here` in the condition `where`. A row
+    compares the sender that cuts its window by the probability of congestion with other senders. It has
+    ratios of its metrics to those of the sender that keeps or halves its window, to NewReno's, and to those
+    with the oracle (which knows each loss's cause)."""
     rows = []
     for decided, cut in PAIRS.items():
         own, base = here.at(cut), here.at(decided)

@@ -35,8 +35,8 @@ MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"
 
 
 def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
-    """Yields figures 5 to 9 of hwang2018, drawn from our runs in ns-3, as far as there are runs. `printed`
-    has, for each sender, a loss rate and the paper's goodput at this rate divided by that without loss."""
+    """Yields those of the figures 5 to 9 of hwang2018 for which `found` has runs in ns-3. `printed` has, for
+    each sender, a loss rate and the paper's goodput at this rate divided by that without loss."""
     five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
     for file, senders, who in (
         ("05", PAPERS, "NewReno, Veno and ML-TCP"),
@@ -86,8 +86,9 @@ def _lines(
     file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
     *, over: float | None = None, printed: Sequence[Json] = (),
 ) -> Iterator[Figure]:  # fmt: skip
-    """Yields a chart of the senders' goodput against the runs' label `key` (such as `loss_rate`). If `over`
-    is given, the goodput is divided by that at the label's value `over`. `printed` has the paper's points."""
+    """Yields a chart of the senders' goodput against the label `key` of the runs, such as `loss_rate`. If
+    `over` is given, each goodput is divided by the same sender's goodput where the label has the value
+    `over`. `printed` has the paper's points."""
     import altair as alt
 
     rows: list[Json] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs on real Linux of the senders in the paper hwang2018, and computes the contents of lab.md."""
+"""Lists the runs of the senders of the paper hwang2018 on real Linux, and computes the contents of lab.md."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ BBR = "bbr+none"
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of one sender's transfer in the lab: its metrics and, for the senders of the
-    figure of cwnd over time, cwnd at some ACKs and at each loss."""
+    """Returns what is stored of one sender's transfer in the lab: its metrics and, only for the senders in
+    the figure of cwnd over time, the cwnd at some ACKs and at each loss."""
     metrics = {name: measured[name] for name in METRICS if measured.get(name) is not None}
     (sender,) = (arm.name for arm in guest.arms(chosen, 0) if arm.folder == folder.name)
     if chosen.name != LOSSY or sender.partition(":")[0] not in OVER_TIME:

@@ -20,13 +20,13 @@ LAB = "online-1e-2"
 FILES = ("online", "online-harm", "calibration-online")
 ONLINE, HISTORY = "ml-online", "ml-history"
 LOSS_RATE = 1e-2
-EVENTS = 200  # losses after which the goodput is judged
-OVER_HISTORY = 0.9  # least goodput from then on, over that of `history`
+EVENTS = 200  # number of losses after which the goodput is judged
+OVER_HISTORY = 0.9  # smallest goodput from then on, relative to that of `history`
 DROPS, DROPS_ADDED = criteria.DROPS, criteria.DROPS_ADDED
 
 
 def keep(_run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns the metrics of a run that are stored."""
+    """Returns those numbers of a run's `result` that are stored, by name."""
     measured = result["run"]["metrics"]
     return {name: measured[name] for name in METRICS if name in measured}, {}
 
@@ -78,9 +78,9 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def between(found: Sample, start: float, end: float) -> dict[Any, float]:
-    """Returns the goodput in Mbit/s between the times `start` and `end` in seconds, by run number. `found`
-    has two runs of one sender for each number: one ends at `start`, the other at `end`. Until `start` the two
-    runs are equal."""
+    """Returns the goodput in Mbit/s between the times `start` and `end`, in seconds, by the number of the
+    run. `found` has two runs of one sender with each number: one ends at `start`, the other at `end`. Until
+    `start` both runs are equal."""
     sums = {
         at: {run.run: at * run.metrics["goodput_mbps"] for run in found.at(duration_s=at)}
         for at in (start, end)
@@ -108,8 +108,8 @@ def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
 
 
 def late(found: Sample, ends: Sequence[float]) -> dict[str, Estimate]:
-    """Returns, by the name of a sender: the goodput of the sender with the loss classifier `online`, divided
-    by that of this sender, between the last two of the times `ends`."""
+    """Returns, for each other sender by name, the goodput of the sender with the loss classifier `online`
+    divided by the goodput of the other sender, both between the last two of the times `ends` in seconds."""
     of = {name: between(own, *ends[-2:]) for name, own in found.senders().items()}
     return {
         name: student_ratio(of[ONLINE], values, CONFIDENCE) for name, values in of.items() if name != ONLINE
@@ -165,10 +165,10 @@ def clean(found: Sample) -> list[list[str]]:
 
 
 def lossy(found: Sample) -> list[list[str]]:
-    """Returns a table row for each condition with random loss: the goodput with the loss classifier
-    `online`, divided by that of each other sender; its queue drops, divided by those with the oracle (which
-    knows each loss's cause) and with `history`; and a competing transfer's goodput, divided by that beside
-    the oracle."""
+    """Returns a table row for each condition with random loss. It has the goodput with the loss classifier
+    `online`, divided by that of each other sender; the queue drops with `online`, divided by those with the
+    oracle (which knows each loss's cause) and with the classifier `history`; and the goodput of a competing
+    transfer, divided by its goodput beside the oracle."""
     rows = []
     for where, here in _conditions(found):
         own = here.at(ONLINE)

@@ -21,11 +21,11 @@ SCENARIOS = {"figure-5": "5", "figure-7": "7", "figure-9": "9"}
 
 
 def verdict(printed: str, ours: Estimate) -> str:
-    """Returns "reproduced", "not reproduced" or "cannot be told". `printed` is a number, a range ("1 to 2")
-    or a comparison (">1"). A number or a range is reproduced if the value of `ours` differs from it by at
-    most the share `TOLERANCE`; if it differs by more, but its interval reaches the number or range, it cannot
-    be told. A comparison is reproduced if the whole interval is above the limit, and cannot be told if the
-    limit is within the interval."""
+    """Returns "reproduced", "not reproduced" or "cannot be told". `printed` is what the paper prints: a
+    number, a range ("1 to 2") or a comparison (">1"). A number or a range is reproduced if the value of
+    `ours` differs from it by at most the share `TOLERANCE`. If `ours` differs by more, but its interval
+    reaches the number or range, the verdict is "cannot be told". A comparison is reproduced if the whole
+    interval of `ours` is above its limit, and cannot be told if the limit is within the interval."""
     if not ours:
         return "cannot be told"
     numbers = [float(number) for number in re.findall(r"\d+\.?\d*", printed)]
@@ -67,7 +67,7 @@ def read(file: Path) -> list[dict[str, str]]:
 
 
 def at(words: str) -> dict[str, float]:
-    """Returns the labels of our runs, by name, that a text as "loss_rate=0.01 rtt_ms=30" gives."""
+    """Returns the values of the labels, by name, that a text such as "loss_rate=0.01 rtt_ms=30" gives."""
     return {key: float(value) for key, _, value in (word.partition("=") for word in words.split())}
 
 

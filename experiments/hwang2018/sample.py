@@ -60,7 +60,7 @@ CONDITION = {
 
 
 def name_of(sender: str) -> str:
-    """Returns the title of `sender` on the pages."""
+    """Returns the title that `sender` has on the pages, such as "ML-TCP, wide over CUBIC"."""
     base, _, classifier = sender.partition("+")
     if not classifier:
         return SENDERS.get(sender, sender)
@@ -133,9 +133,9 @@ class Sample(list[Run]):
 
 
 def _derived(run: Run) -> dict[str, float]:
-    """Returns metrics that are computed from stored ones: queue drops per 1000 delivered packets (of both
-    transfers where two share the queue), the number of random losses at fast retransmits, and the mean cwnd
-    in bytes."""
+    """Returns, as far as they can be computed from what is stored of `run`: queue drops per 1000 delivered
+    packets (of both transfers where two share the queue), the number of random losses at fast retransmits,
+    and the mean cwnd in bytes."""
     of, out = run.metrics, {}
     if "queue_dropped_packets" in of and "tcp" in run.parameters:  # a run in ns-3
         mbps = of["goodput_mbps"] + of.get("beside_goodput_mbps", 0.0)  # at most one transfer beside

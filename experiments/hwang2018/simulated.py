@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs in ns-3 of the senders in the paper hwang2018, and computes the contents of simulated.md."""
+"""Lists the runs of the senders of the paper hwang2018 in ns-3, and computes the contents of simulated.md."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep_on_linux(_chosen: Any, _folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of a run in the lab."""
+    """Returns what is stored of a run in the lab: the goodput in Mbit/s."""
     return {"goodput_mbps": measured["goodput_mbps"]}, {}
 
 

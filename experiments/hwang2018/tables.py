@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Computes what tables 1 and 2 of hwang2018 (decisions of loss classifiers by true cause) imply about the
-paper's runs, and the same tables from our runs with the queue and the rate that the paper's counts
+paper's runs. Also computes the same tables from our runs with the queue and the rate that the paper's numbers
 suggest."""
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def ours(found: Sample) -> list[list[str]]:
 
 
 def ratio_to_veno(found: Sample) -> dict[str, str]:
-    """Returns two texts by their names "goodput" and "retransmits": these figures of ML-TCP (the sender of
-    hwang2018) divided by those of Veno with β = 5. The runs `found` are under one condition. Returns an empty
-    dict if one of the two senders has no runs."""
+    """Returns two ratios as text, by the names "goodput" and "retransmits": the goodput and the number of
+    fast retransmits of ML-TCP (the sender of hwang2018), divided by those of Veno with β = 5. The runs
+    `found` are under one condition. Returns an empty dict if one of the two senders has no runs."""
     own, veno = found.at("ml-hwang2018"), found.at("veno-5")
     if not own or not veno or not sum(veno.calls()):
         return {}

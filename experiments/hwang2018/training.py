@@ -70,9 +70,10 @@ def _tried(what: str, events: Dataset) -> list[str]:
 
 
 def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list[str]]:
-    """Yields a table row for each random loss rate with the accuracy of the loss classifier on `events`
-    (losses) at this rate, trained on equally many events of each cause. `causes` has the indices of the
-    training events that are not due to congestion, and of those that are."""
+    """Yields a table row for each random loss rate with the accuracy of the loss classifier on the `events`
+    (losses) at this rate. `rates` has the rate of each event. The classifier is trained on equally many
+    events of each cause; `causes` has the indices of the training events that are not due to congestion, and
+    of those that are."""
     right: dict[float, list[tuple[float, float]]] = {rate: [] for rate in TABLES}
     for k in range(TIMES):
         draw = np.random.default_rng(k + 1)
@@ -92,6 +93,6 @@ def _by_rate(events: Dataset, rates: Floats, causes: list[Any]) -> Iterator[list
 
 
 def _middle(values: list[float]) -> Estimate:
-    """Returns the mean and the middle 95 % of the values that are not NaN."""
+    """Returns the mean and the middle 95 % of `values`, without those that are NaN."""
     known = [value for value in values if value == value]
     return Estimate(float(np.mean(known)), *interval(np.array(known))) if known else Estimate()

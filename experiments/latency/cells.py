@@ -48,7 +48,7 @@ class Sample:
         return cls(blocks, [len(block) for block in blocks])
 
     def drawn(self) -> npt.NDArray[np.int64]:
-        """Returns an array with a row for each bootstrap sample: how often it contains each group."""
+        """Returns how often each bootstrap sample (row) contains each group of response times (column)."""
         n = len(self.sizes)
         chosen = np.random.default_rng(SEED).integers(0, n, (DRAWS, n))
         return np.array([np.bincount(row, minlength=n) for row in chosen])
@@ -85,7 +85,7 @@ class Timer:
 
     whole: Sample
     halves: tuple[Sample, Sample]
-    requests: Floats  # the number in each run; the fields below are also per run
+    requests: Floats  # the number of requests in each run; the fields below also have a value for each run
     spurious: Floats  # spurious retransmissions
     segments: Floats
     resends: Floats  # tail loss probes and timeouts
@@ -110,8 +110,8 @@ class Timer:
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
-        """Returns the measurements of runs in ns-3. If `late` is "_late", they are only of the later
-        requests of each connection, when its timer has settled."""
+        """Returns the measurements of runs in ns-3. If `late` is "_late", the response times are only those
+        of the later requests of each connection, when its timer has learned enough to be steady."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
         m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]
@@ -173,10 +173,11 @@ class Cell:
         return float(value[0]), sampled
 
     def over_floor(self, timer: str, figure: str) -> Drawn:
-        """Returns `figure` of the response times under `timer` divided by that under the best fixed
-        rto_min, with bootstrap samples. The best rto_min has the smallest `figure` among those with no
-        more spurious retransmissions than `timer`; if there is none, it is 200 ms. It is chosen on one
-        half of the runs and judged on the other; the result is the geometric mean of both directions."""
+        """Returns `figure` of the response times under `timer` divided by that under the best fixed rto_min,
+        with bootstrap samples. The best rto_min has the smallest `figure` among those with no more spurious
+        retransmissions than `timer`; if there is none, it is 200 ms. It is chosen on one half of the runs and
+        compared on the other. Then the halves are exchanged, and the result is the geometric mean of both
+        ratios."""
         value, sampled = (
             np.exp(np.mean([self._over_floor(timer, figure, half, drawn) for half in (0, 1)], axis=0))
             for drawn in (False, True)
@@ -196,8 +197,8 @@ class Cell:
         return np.asarray(np.log(self._column(timer, figure, 1 - chosen, drawn) / base))
 
     def _spurious(self, timer: str, half: int, drawn: bool) -> Floats:
-        """Returns spurious retransmissions per 1,000 segments in one half (0 or 1) of the runs; with `drawn`,
-        for each bootstrap sample."""
+        """Returns the spurious retransmissions per 1,000 segments under `timer` in one `half` (0 or 1) of the
+        runs: one number or, if `drawn` is true, one for each bootstrap sample."""
         of = self.timers[timer]
         k = slice(half, None, 2) if len(of.segments) > 1 else slice(None)
         weights = self.weights(timer, half) if drawn else np.ones((1, len(of.segments[k])))
@@ -225,8 +226,9 @@ class SeedsCell(Cell):
         return self._drawn if half is None else self._drawn[:, half::2]
 
     def over_stock(self, timer: str, above: str, below: str) -> tuple[Drawn, Drawn]:
-        """Returns two ratios with bootstrap samples, of `timer` and of Linux's own timer (`stock`): the sum
-        over the runs of the field `above` of `Timer`, divided by that of the field `below`."""
+        """Returns two ratios with bootstrap samples, the first of `timer` and the second of Linux's own timer
+        (`stock`). A ratio is the sum over the runs of the field `above` of `Timer`, divided by the sum of its
+        field `below`."""
         out = []
         for name in (timer, STOCK):
             top, bottom = (getattr(self.timers[name], part) for part in (above, below))

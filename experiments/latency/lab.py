@@ -52,8 +52,9 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns the numbers of a run that are stored: kernel counters, data on outages, and response times or,
-    at an overloaded queue, how long blocks of responses took."""
+    """Returns what is stored of one timer's part of a run: numbers (such as kernel counters) and series by
+    name. The series are response times or, at an overloaded queue, times of blocks of responses, and data on
+    drawn outages of the path."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -252,9 +253,10 @@ def _more_spurious(cells: Sequence[Cell], timer: str) -> str:
 
 
 def more_spurious_drawn(c: Cell, timer: str, rng: np.random.Generator) -> Any:
-    """Returns bootstrap samples of spurious retransmissions per 1,000 segments under `timer` minus those
-    under Linux's own timer; nan for a single run. It draws run numbers, which the timers share. It corrects
-    the variance, because that of the mean of n drawn runs is too small by the factor (n - 1)/n."""
+    """Returns bootstrap samples of the spurious retransmissions per 1,000 segments under `timer` minus those
+    under Linux's own timer, on the path `c`; nan if there is only one run. A sample draws run numbers, which
+    the timers share. The variance of the samples is corrected, because that of the mean of n drawn runs is
+    too small by the factor (n - 1)/n."""
     ours, stock = c.timers[timer], c.timers[STOCK]
     n = min(len(ours.segments), len(stock.segments))
     if n < 2:

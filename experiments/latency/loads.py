@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the tables of the lab's further workloads: bulk transfers, paths with outages, overloaded queues,
-transfers that compete with one under Linux's own timer, and real programs."""
+"""Makes the tables of further workloads in the lab: bulk transfers, paths with outages, overloaded queues,
+real programs, and transfers that compete with a transfer under Linux's own timer."""
 
 from __future__ import annotations
 
@@ -79,8 +79,9 @@ def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
 
 
 def all_bulk(found: Sequence[Bulk]) -> Mapping[str, tuple[str, str]]:
-    """Returns two texts for each of our timers: the geometric mean of throughput over the paths, and the
-    number of timeouts and probes, both with intervals and divided by those under Linux's own timer."""
+    """Returns two texts for each of our timers: the geometric mean over the paths of the throughput, and the
+    number of timeouts and tail loss probes. Both are divided by those under Linux's own timer and have
+    intervals."""
     return {
         timer: (spread(geometric_drawn([of.throughput(timer) for of in found])), _resends(found, timer))
         for timer in OURS
@@ -88,8 +89,8 @@ def all_bulk(found: Sequence[Bulk]) -> Mapping[str, tuple[str, str]]:
 
 
 def _resends(found: Sequence[Bulk], timer: str) -> str:
-    """Returns, as text, the ratio of the number of timeouts and probes under `timer` to that under Linux's
-    own timer, with its interval."""
+    """Returns, as text, the number of timeouts and tail loss probes under `timer` divided by that under
+    Linux's own timer, with its interval."""
     ours, stock = (np.array([of.resends[name] for of in found], float) for name in (timer, STOCK))
     at = np.random.default_rng(SEED).integers(0, len(found), (DRAWS, len(found)))
     drawn = ours[at].sum(axis=1) / np.maximum(stock[at].sum(axis=1), 1)
@@ -184,8 +185,8 @@ class Fades:
 
 
 def blocks_us(took_us: Floats, started_us: Floats) -> Floats:
-    """Returns how long each of BLOCKS blocks of equally many responses took. Each request has its response
-    time in `took_us` and its start in `started_us`."""
+    """Returns how long each of `BLOCKS` blocks of equally many responses took, in us. Each request has its
+    response time in `took_us` and its start in `started_us`."""
     ends = np.sort(started_us + took_us)[np.linspace(0, len(took_us) - 1, BLOCKS + 1).astype(int)[1:]]
     return np.diff(ends, prepend=started_us.min())
 
@@ -194,9 +195,9 @@ def blocks_us(took_us: Floats, started_us: Floats) -> Floats:
 class Load:
     """Counts of responses and drops under one timer at one overloaded queue."""
 
-    block_us: Floats  # how long each block took; the blocks of a run have equally many responses
+    block_us: Floats  # how long each block of responses took; the blocks of a run have equally many
     answers: float
-    dropped: Floats  # the number in each run
+    dropped: Floats  # the number of dropped packets in each run
     timeouts: float
     probes: float
 
@@ -219,7 +220,8 @@ class Load:
 
 
 class Overload:
-    """The responses and drops at all overloaded queues in the lab, by profile (kind of load) and timer."""
+    """The responses and dropped packets at all overloaded queues in the lab, by profile (kind of load) and
+    timer."""
 
     def __init__(self, found: Mapping[str, ByTimer], titles: Mapping[str, str] = LOADS) -> None:
         self.titles = titles
@@ -239,8 +241,9 @@ class Overload:
         return ours[0] / stock[0], ours[1] / stock[1]
 
     def drops(self, profile: str, timer: str) -> Drawn:
-        """Returns the drops per response under `timer` divided by those under Linux's own timer, with
-        bootstrap samples: normally distributed, with the variance of counts that have `dispersion`."""
+        """Returns the dropped packets per response under `timer` divided by those under Linux's own timer,
+        with samples. The samples are normally distributed, with the variance of counts whose variance is
+        `dispersion` times their mean."""
         of, base = (self.loads[profile][name] for name in (timer, STOCK))
         ours, stock = (max(load.dropped.sum(), 1) for load in (of, base))
         value = float(ours / of.answers / (stock / base.answers))

@@ -82,7 +82,8 @@ def timer_of(run: Run) -> str:
 
 
 def _by_path(runs: Sequence[Run]) -> dict[str, dict[str, list[Run]]]:
-    """Returns runs by path and timer; a seed that one timer lacks on a path is left out for all timers."""
+    """Returns the runs by path and timer. A seed that one timer lacks on a path is left out for all
+    timers."""
     out: dict[str, dict[str, dict[int, Run]]] = {}
     for run in runs:
         out.setdefault(str(run.labels["variant"]), {}).setdefault(timer_of(run), {})[run.seed] = run
@@ -104,7 +105,7 @@ def _cells(paths: Mapping[str, Mapping[str, Sequence[Run]]], late: str = "") -> 
 
 
 class Overload:
-    """One overloaded queue: the goodput and the drops of each run, by timer."""
+    """One overloaded queue: the goodput and the dropped packets of each run, by timer."""
 
     def __init__(self, path: str, timers: Mapping[str, Sequence[Run]]) -> None:
         self.path = path
@@ -174,8 +175,8 @@ def _overrun_criterion(c: SeedsCell) -> Row:
 
 
 def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
-    """Yields table rows with p99 and p99.9 of the response times to requests after a connection's learning
-    phase, relative to those with the best fixed rto_min."""
+    """Yields table rows with p99 and p99.9 of the response times of later requests of a connection, when its
+    timer has learned, relative to those with the best fixed rto_min."""
     for figure in (P99, P999):
         what = f"{figure}, all paths, from a connection's {LEARNED + 1}st request on"
         values = (spread(overall(cells, timer, figure, floor=True)) for timer in OURS)
@@ -183,8 +184,8 @@ def _late_rows(cells: Sequence[Cell]) -> Iterator[Row]:
 
 
 def _queue_criteria(queues: Sequence[Overload]) -> Iterator[Row]:
-    """Yields table rows with the criteria for goodput and drops, each judged at the overloaded queue where
-    our timer does worst."""
+    """Yields table rows with the criteria for goodput and dropped packets, each judged at the one of the
+    overloaded `queues` where our timer does worst."""
     for part, limit, at_least in (("goodput", 0.98, True), ("drops", 1.10, False)):
         some = [queue for queue in queues if queue.compared(OURS[0], part)]
         if not some:
@@ -239,8 +240,9 @@ def _queues(queues: Sequence[Overload]) -> str:
 
 
 def fill_guard(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Returns a table of response times under `priced` with and without its guard against overload,
-    relative to Linux's own timer, on paths without an overloaded queue: what the guard costs."""
+    """Returns the table of guard.md, which shows what the guard of the resend policy `priced` against
+    overload costs on paths without an overloaded queue: response times with and without it, relative to
+    Linux's own timer."""
     cells = [c for c in _cells(_by_path(runs)) if c.reaches_the_tail]
     timers = [name + guard for name in OURS for guard in ("", NO_GUARD)]
     rows = (

@@ -122,9 +122,10 @@ def by_path(
     figures: Mapping[str, Callable[[int, str], Drawn]],
     head: Row,
 ) -> str:
-    """Returns a table with a row for each path: the text of `requests`, figures of Linux's own timer in ms
-    (`head` has their titles), and for each of our timers the ratios of `figures`. Each of `figures` returns a
-    ratio, given the index of a path in `cells` and a timer."""
+    """Returns a table with a row for each path. A row has the text that `requests` returns, response
+    times of Linux's own timer in ms (`head` has their titles), and for each of our timers the ratios that
+    `figures` return. Each function in `figures` returns a ratio, given the index of a path in `cells` and a
+    timer."""
     stock_figures = [figure for figure in FIGURES if f"stock: {figure}" in head]
     whole = ["path", *head, *(f"`{t}`: {name}" for t in OURS for name in (*figures, "spurious"))]
     rows = []
@@ -140,7 +141,8 @@ def by_path(
 
 
 def chart(cells: Sequence[Cell], *, with_intervals: bool) -> Any:
-    """Returns a chart of spurious retransmissions against p99 and the mean of the slowest 2 % (Vega-Lite)."""
+    """Returns a Vega-Lite chart with a point for each timer, over all paths `cells` together: spurious
+    retransmissions against the p99 and against the mean of the slowest 2 % of response times."""
     summaries, intervals = [], {}
     for timer in (*STATIC, "thin linear", *OURS):
         pairs = zip(resend_chart.MEASURED, (P99, SLOW), strict=True)

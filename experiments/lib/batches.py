@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists the runs of a scenario file under a profile, and executes the runs that are not yet stored. A run
-executes one algorithm, in ns-3 or in the lab (real Linux TCP in virtual machines). A profile is a named
-set of changes to the scenario file."""
+"""Lists the runs of a scenario file under a profile (a named set of changes to the file), and executes the
+runs that are not yet stored. A run in ns-3 executes one algorithm. A run in the lab (real Linux TCP in
+virtual machines) executes all algorithms in turn."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Figures = tuple[Mapping[str, float], Mapping[str, Floats]]
 
 @dataclass(frozen=True)
 class Work:
-    """Says how runs are executed: on this machine or on a cluster (`place`), with which folder as `cache`,
-    and whether runs that are in the cache are executed again (`fresh`)."""
+    """How runs are executed: `place` is this machine or a cluster, `cache` is the folder of finished runs,
+    and `fresh` says whether runs that are in the cache are executed again."""
 
     place: Place = field(default_factory=Place)
     cache: Path | None = None  # None: the user's cache folder
@@ -47,9 +47,9 @@ class Batch(Protocol):
         file may have changed since, so that it no longer lists this run."""
 
     def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
-        """Executes those of the `wanted` runs that are not in the cache, and yields all that have finished,
-        also after an interrupt. Adds a line to `failures` for each failed run. Raises UserError,
-        FailedError."""
+        """Executes those of the `wanted` runs that are not in the cache. Yields all wanted runs that have
+        finished, also after an interrupt. Adds a line of text to `failures` for each run that failed. Raises
+        UserError, FailedError."""
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,8 @@ def write(chosen: Chosen, work: Work | None, say: Callable[[str], None]) -> None
 
 
 def _do(chosen: Chosen, work: Work) -> list[str]:
-    """Executes the runs that are missing in the file of runs, and stores those that finish. Returns a line of
-    text for each run that failed."""
+    """Executes the chosen runs that are missing in the file of runs, and stores those that finish. Returns a
+    line of text for each run that failed."""
     file = chosen.runs_file
     have = set() if work.fresh else {run.identity for run in runs.read(file)}
     failures: list[str] = []

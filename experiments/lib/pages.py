@@ -34,10 +34,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Page:
-    """A page that is generated from stored runs. `batches` returns the batches of runs that it needs, given
-    the folder of scenario files and a profile ("": the profile of the published page). `fill` returns the
-    variables of the page's template, given the runs and the folder. If there is a variable `figures`, it is
-    a list of `Figure`."""
+    """A page that is generated from stored runs. The function `batches` returns the batches of runs that the
+    page needs, given the folder of scenario files and a profile ("": the profile of the published page). The
+    function `fill` returns the variables of the page's template, given the runs and the folder. The variable
+    `figures`, if there is one, is a list of `Figure`."""
 
     template: str  # below experiments/
     target: Path  # below the root of the checkout
@@ -85,7 +85,7 @@ def render(template: Path, variables: Mapping[str, Any]) -> str:
 
 
 def versions_table(found: Sequence[Version]) -> str:
-    """Returns a Markdown table of the versions of the code that made a page's runs."""
+    """Returns a Markdown table of the versions of the code `found`, which made a page's runs."""
     rows = [
         [
             f"`{v.code[:12]}`" if v.code else "not recorded",

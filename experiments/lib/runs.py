@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Reads and extends an experiment's Parquet file of runs. A row has one result of one run (a number in
 `value`, or a series of numbers in `values`), the columns that identify the run, and the version of the code
-that made it. Rows are only appended; if a run was repeated, its latest rows are used."""
+that made it. Rows are only appended. If a run was repeated, its latest rows are used."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def latest(runs: Iterable[Run]) -> list[Run]:
 
 
 def read(file: Path) -> list[Run]:
-    """Returns all runs in `file`. If a run was repeated, its older results come first. Returns [] if there is
-    no file. Raises UserError if it is not a file of runs."""
+    """Returns all runs in `file`. If a run was repeated, its older results come first. Returns [] if the file
+    does not exist. Raises UserError if it is not a file of runs."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -133,7 +133,7 @@ def grouped(runs: Iterable[Run], key: Callable[[Run], str]) -> dict[str, list[Ru
 
 
 def append(file: Path, runs: Sequence[Run]) -> None:
-    """Appends rows for these `runs` to the file. The file is replaced atomically."""
+    """Appends rows for these `runs` to `file`, which is replaced atomically."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -178,7 +178,7 @@ def _table(runs: Sequence[Run]) -> Any:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of the code, with the commits and the number of the runs that it made."""
+    """One version of the code, with the commits at which it made runs and the number of these runs."""
 
     code: str
     host: str

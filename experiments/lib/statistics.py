@@ -82,8 +82,8 @@ def ratio_drawn(
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with the ends of its confidence interval. The ends are nan if they are unknown; all three are
-    nan if there are no runs."""
+    """A value with the ends of its confidence interval. The ends are nan if they are unknown. If there are no
+    runs, the value is nan too."""
 
     value: float = math.nan
     low: float = math.nan
@@ -114,8 +114,8 @@ def student_ratio(
     above: Mapping[Hashable, float], below: Mapping[Hashable, float], confidence: float
 ) -> Estimate:
     """Returns the geometric mean, over the keys that both mappings have, of the value in `above` divided by
-    that in `below`, with Student's interval. If a value is zero, or if there is only one such key, it returns
-    the ratio of the sums without an interval."""
+    the value in `below`, with Student's interval. If a value is zero, or if the mappings share only one key,
+    it returns the ratio of the sums without an interval."""
     both = [key for key in above if key in below]
     tops, bottoms = ([side[key] for key in both] for side in (above, below))
     paired = ratio_interval(tops, bottoms, confidence)

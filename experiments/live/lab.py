@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes experiments/live/lab.md: response times under `tcplearn live`, stock Linux, fixed minimum RTOs
-(floors) and the kernel module, on Debian's kernels in the lab."""
+"""Makes the page experiments/live/lab.md, of response times on Debian's kernels in the lab. It compares
+`tcplearn live` (learned minimum RTOs), stock Linux, fixed minimum RTOs and our kernel module."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ def _overrun(kernel: str, timer: str, found: Drawn) -> list[str]:
 
 
 def _over(c: Cell, timer: str, figure: str) -> Drawn:
-    """Returns the ratio of `figure` (such as the p99 response time) under `tcplearn live` to that under
-    `timer` on the path `c`, with bootstrap samples."""
+    """Returns `figure` (such as the p99 response time) under `tcplearn live`, divided by that under `timer`,
+    on the path `c`, with bootstrap samples."""
     (ours, ours_drawn), (other, other_drawn) = (c.ratio(name, figure) for name in (OURS, timer))
     return ours / other, ours_drawn / np.asarray(other_drawn)
 
@@ -202,8 +202,8 @@ def _by_path(cells: Sequence[Cell]) -> str:
 
 
 def _chart(cells: Sequence[Cell]) -> Any:
-    """Returns a Vega-Lite chart of the mean of the slowest 2 % of response times under each timer, divided by
-    that under stock Linux, by path."""
+    """Returns a Vega-Lite chart that shows, for each path and timer, the mean of the slowest 2 % of response
+    times divided by that under stock Linux."""
     import altair as alt
 
     colours = {"rto_min 5 ms": "#d55e00", "rto_min 20 ms": "#999999", MODULE: "#56b4e9", OURS: "#0072b2"}

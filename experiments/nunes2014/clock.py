@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes simulated.md: the simulations of the paper nunes2014 with RTTs timed by a clock of 500 ms ticks, as
-in 4.4BSD. The paper does not say whether its predictor was given RTTs as counts of ticks, as counts less one
-or exactly, nor with which of these its predictions were compared; the page shows all combinations."""
+in 4.4BSD. The paper does not say whether its predictor was given exact RTTs, counts of ticks, or counts less
+one, nor with which of these its predictions were compared. The page shows all combinations."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def shorter(runs: Sequence[Run]) -> list[Run]:
-    """Returns the runs that are shorter than the paper's."""
+    """Returns those of `runs` that are shorter than the runs of the paper nunes2014."""
     return [run for run in runs if run.profile != WHOLE]
 
 

@@ -66,8 +66,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def figure_26(log: Path) -> dict[str, Floats]:
-    """Returns, in ms, RTT samples from the middle of the transfer in the kernel log `log`, and each
-    estimator's prediction before each sample. The keys are "RTT" and the estimators' names."""
+    """Returns series of values in ms by name. "RTT" has RTT samples from the middle of the transfer in the
+    kernel log `log`; the series with the name of an estimator has its prediction before each sample."""
     from tcplearn import _native
 
     acks = kernel_log.opened(log).connection.acks
@@ -128,8 +128,8 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
     """Returns the mean and the standard deviation that nunes2014 prints for each metric of the algorithm
-    `name`, or {}. For our scenarios live-2h and live-3h these are the paper's numbers for live-2 and live-3,
-    of which they are variants."""
+    `name`; {} if it prints none. Our scenarios live-2h and live-3h are variants of live-2 and live-3, and
+    have the paper's numbers for these."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 
@@ -142,8 +142,8 @@ def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, flo
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:
-    """Yields the points of figure 26, RTT samples and predictions, from the first run with a stored transfer
-    under nunes2014's estimator."""
+    """Yields the points of figure 26, which are RTT samples and predictions. They come from the first run
+    that has a stored transfer with nunes2014's estimator."""
     for run in [run for run in runs if MEASURED in run.series][:1]:
         for side, names in SIDES.items():
             for name in (MEASURED, *names):

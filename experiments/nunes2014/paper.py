@@ -105,17 +105,18 @@ def _queues(read: Sequence[Beside]) -> dict[str, tuple[Mean, Mean]]:
 
 
 def live_verdict(experts: float, ours: tuple[float, float, float] | None) -> str:
-    """Compares two ratios of a metric under the experts to the metric under Linux's estimator: the paper's,
-    `experts`, and ours with its interval, `ours`. Returns "cannot be told" if there is no `ours` or if its
-    interval contains 1, "reproduced" if both ratios are on the same side of 1, and else "not reproduced"."""
+    """Returns whether two ratios agree: `experts`, which the paper prints, and `ours` with the ends of its
+    interval. Both divide a metric with the paper's experts by that with Linux's estimator. Returns "cannot be
+    told" if `ours` is None or its interval contains 1, "reproduced" if both ratios are on the same side of 1,
+    and otherwise "not reproduced"."""
     if not ours or ours[1] <= 1 <= ours[2]:
         return "cannot be told"
     return "reproduced" if (ours[0] < 1) == (experts < 1) else "not reproduced"
 
 
 def _live(runs: Sequence[Run], folder: Path) -> Iterator[dict[str, Any]]:
-    """Yields the numbers that nunes2014 prints for its three experiments on a real kernel, each with our
-    result: that of the lab's runs with Reno and without tail loss probes."""
+    """Yields, for each of the three experiments of nunes2014 on a real kernel and each metric, the numbers
+    that the paper prints and our results in the lab, from the runs with Reno and without tail loss probes."""
     printed = published.live(folder)
     for scenario, metric in ((f"live-{n}", metric) for n in (1, 2, 3) for metric in LIVE_METRICS):
         of = {

@@ -31,7 +31,7 @@ from experiments.nunes2014.runs import (
 BASE = "jacobson/nunes2014"
 TICKS = ("every-ack/500ms", "one-per-rtt/500ms")
 BEYOND = ("VI", "VII")  # scenarios that the paper does not have
-UNBOUNDED = "every-ack"  # the timing with which the other estimators run
+UNBOUNDED = "every-ack"  # the timing (how RTTs are measured) in the runs of the other estimators
 #: The metrics shown for the other estimators, and the factors by which they are multiplied.
 OTHERS = {
     "error, ms": ("mean_abs_error_ms", 1.0),
@@ -70,9 +70,9 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a table row for each network: the mean RTT, the number of flows with RTT samples, the number of
-    samples of the median flow, the errors of Jacobson's estimator and of nunes2014's RTT predictor with each
-    sampling (every ACK, or once per RTT), and the bias of nunes2014's predictor."""
+    """Yields a table row for each network. It has the mean RTT, the number of flows with RTT samples, and the
+    number of samples of the median flow; then, for each sampling (on every ACK, or once per RTT), the errors
+    of Jacobson's estimator and of nunes2014's RTT predictor; and last the bias of nunes2014's predictor."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -87,9 +87,9 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields a table row for each algorithm: the geometric mean and the largest of the ratios of its error to
-    that of Jacobson's estimator, one ratio for each network and sampling (every ACK, or once per RTT), and
-    in how many of these cases its error is the smallest."""
+    """Yields a table row for each algorithm. For each network and sampling (on every ACK, or once per RTT)
+    its error is divided by that of Jacobson's estimator. The row has the geometric mean and the largest of
+    these ratios, and the number of cases in which the algorithm has the smallest error."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():

@@ -88,8 +88,8 @@ class Pairs:
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the geometric mean of `base` / `ours` and the two ends of its interval. Returns None if
-        there are no values or if one is zero."""
+        """Returns the geometric mean of `base` / `ours` and the two ends of its 90 % interval. Returns None
+        if there are no values or if one is zero."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property
@@ -101,8 +101,8 @@ class Pairs:
 
     @property
     def spread(self) -> str:
-        """Returns, as text, the geometric mean of the ratios in paired runs (the metric under the algorithm
-        `base` divided by that under `ours`), with its confidence interval."""
+        """Returns, as text, the geometric mean of `base` / `ours` over the pairs of runs, with its 90 %
+        interval."""
         if not (found := self.ratio):
             return "no ratio" if self.base else ""
         middle, low, high = map(ratio, found)
@@ -126,7 +126,7 @@ class Beside:
     """Runs of nunes2014's RTT predictor ("experts") and of Jacobson's estimator (`base`) in one network."""
 
     network: Network
-    timing: str  # the timing of the experts' runs
+    timing: str  # how RTTs are measured in the experts' runs
     base: Sequence[Run]
     experts: Sequence[Run]
 
@@ -144,8 +144,8 @@ class Beside:
 
 def beside(runs: Iterable[Run], base: str, base_timing: str = "") -> Iterator[Beside]:
     """Yields, for each network and timing (how RTTs are measured), the runs of nunes2014's RTT predictor
-    ("experts") and those of the algorithm `base`, if there are both. The runs of `base` have the timing
-    `base_timing` or, if that is "", the same timing as the predictor's."""
+    ("experts") and the runs of the algorithm `base`, if there are both. The runs of `base` have the timing
+    `base_timing` or, if that is "", the timing of the predictor's runs."""
     for at, timings in by_network(runs).items():
         for timing, algorithms in timings.items():
             found = timings.get(base_timing or timing, {}).get(base)
@@ -163,6 +163,7 @@ def number(value: float | None) -> str:
 
 
 def mean_and_half(values: Sequence[float], form: str = ".2f") -> str:
-    """Returns, as text, the mean of the values and half the width of its 90 % confidence interval."""
+    """Returns, as text, the mean of `values` and, if there are several, half the width of its 90 %
+    interval."""
     middle, half = mean_interval(values, CONFIDENCE)
     return format(middle, form) + ("" if half is None else f" ± {format(half, form).lstrip('+')}")

@@ -100,8 +100,9 @@ def truth_of(file: Path) -> list[Stall]:
 
 
 def scored(tools: Mapping[str, Said]) -> str:
-    """Returns a table of the shares of correct causes, and of correct groups of causes, by tool and
-    capture point. `tools` has, by tool, a function that returns the tool's stalls for a capture."""
+    """Returns a table, by tool and capture point, of the shares of stalls for which the tool names the
+    correct cause, or a cause of the correct group. `tools` has, for each tool, a function that returns the
+    stalls that it finds in a capture."""
     rows = []
     for tool, said_of in tools.items():
         for place in CAPTURES:

@@ -43,8 +43,8 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns the numbers of a run that are stored: the true cause and duration of each stall, and the cause
-    and duration that `tcplearn explain` names."""
+    """Returns what is stored of a run: series with the true cause and duration of each stall, and with the
+    cause and duration that `tcplearn explain` names."""
     sizes = chosen.transfer.bytes, chosen.transfer.talks.answer_bytes
     true = score.true_of(folder.parent, *sizes)
     rows: dict[str, list[tuple[float, ...]]] = {place: [] for place in PLACES}
@@ -170,7 +170,8 @@ def _matrix(t: Tally) -> str:
 
 
 def _chart(runs: Sequence[Run]) -> dict[str, Any]:
-    """Returns a chart of the causes that `tcplearn explain` names for each true cause, by capture point."""
+    """Returns a Vega-Lite chart of the causes that `tcplearn explain` names for each true cause, by capture
+    point."""
     label = {name: WORDS[name].label if name in WORDS else "no stall" for name in NAMES}
     cells = [
         {"from": f"from the {place}", "true": label[true], "said": label[said], "share": share, "n": n}

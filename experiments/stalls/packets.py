@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds out which packets arrived, from captures at both ends of connections. It shares no code with
+"""Finds out which packets arrived, from captures at both ends of connections. This module shares no code with
 `tcplearn explain`, because its results are used to score that program."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Packet:
     window: int
     scale: int
     blocks: tuple[tuple[int, int], ...]
-    identity: tuple[int, ...]  # fields that are equal in all captures of this packet
+    identity: tuple[int, ...]  # fields that are the same in all captures of this packet
     arrived_us: int = -1  # when it arrived at the other end; -1: lost
     by: str = ""  # if it is a retransmission: what made the kernel send it
 
@@ -43,7 +43,7 @@ class Packet:
 
 
 def begins_us(file: Path) -> int:
-    """Returns the time of the first packet of a capture, in us since the epoch."""
+    """Returns the time of the first packet of the capture `file`, in us since 1970."""
     with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
         seconds, micros = struct.unpack_from("<2I", opened.read(32), 24)
     return int(seconds * 1_000_000 + micros)
@@ -115,7 +115,7 @@ class Stream:
         return [p.arrived_us for p in acks], [p.ack for p in acks], acks
 
     def acked(self, us: int) -> int:
-        """Returns how many bytes had been acknowledged to the sender by the time `us`."""
+        """Returns how many bytes had been acknowledged to the sender by the time `us`, in us."""
         times, most, _ = self._acks
         k = bisect_right(times, us)
         return most[k - 1] if k else 0
@@ -127,8 +127,8 @@ class Stream:
         return acks[k] if k < len(acks) else None
 
     def told_us(self, start: int, end: int, since_us: int) -> int:
-        """Returns the time in us at which bytes `start` to `end` were first acknowledged (or SACKed) after
-        `since_us`, or -1."""
+        """Returns the time in us at which the bytes from `start` to `end` were first acknowledged or SACKed
+        after the time `since_us`. Returns -1 if they never were."""
         for p in self.back.arrivals:
             if p.arrived_us <= since_us or p.flags & SYN:
                 continue
@@ -193,8 +193,8 @@ def _deliver(sent: list[Packet], came: Iterable[Packet]) -> None:
 
 
 def _count_bytes(stream: Stream) -> None:
-    """Makes the sequence numbers, ACK numbers and SACK blocks of `stream` relative to the first byte of data
-    of the end to which they refer."""
+    """Changes the sequence numbers, ACK numbers and SACK blocks of `stream` to numbers that count from the
+    first byte of data of the end to which they refer."""
     for p in stream.sent:
         p.seq = _unwrapped(p.seq - stream.first)
         p.ack = _unwrapped(p.ack - stream.back.first)

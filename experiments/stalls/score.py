@@ -28,7 +28,7 @@ class Verdict:
     said: str
     true_ms: float
     said_ms: float
-    stall: Stall  # the true stall, or the row if there is no true stall
+    stall: Stall  # the true stall or, if there is none, the stall that the tool found
     counts: bool  # whether the stall leaves a trace in the capture, or the tool named it
 
 
@@ -52,8 +52,8 @@ def true_of(folder: Path, request: int, answer: int) -> list[Stall]:
 
 
 def said_of(file: Path, begins_us: int) -> list[Stall]:
-    """Returns the stalls that `tcplearn explain` finds in the capture `file`, which begins at `begins_us` (us
-    since the epoch)."""
+    """Returns the stalls that `tcplearn explain` finds in the capture `file`. The first packet of the capture
+    is from the time `begins_us`, in us since 1970."""
     told = explain.run([file])
     client = dict(told.connections.select("connection", "client").iter_rows())
     out = []
@@ -89,9 +89,9 @@ def _by_connection(some: Sequence[Stall]) -> dict[str, list[Stall]]:
 
 
 def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None, Stall | None]]:
-    """Yields pairs of a true stall and a stall of the tool that overlap in time, and None in place of a
-    missing partner. Stalls of the same sender (client or server) are paired first, the largest overlap
-    first."""
+    """Yields pairs of a true stall and a stall that the tool found, which overlap in time; a missing partner
+    is None. Stalls of the same sender (client or server) are paired first, those with the largest overlap
+    before others."""
     near = []
     for i, a in enumerate(true):
         for j, b in enumerate(said):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds the true stalls of connections (times in which they wait), with causes (docs/explain.md), from
-captures at both ends and a trace of the kernel's reasons for retransmissions."""
+"""Finds the true stalls of connections (times in which they wait) and the causes of these stalls, which
+docs/explain.md defines. The sources are captures at both ends and a trace of the kernel's reasons for
+retransmissions."""
 
 from __future__ import annotations
 
@@ -50,8 +51,9 @@ class Stall:
 
 
 def reasons(trace: str, offset_us: int) -> Reasons:
-    """Returns the times (us) and reasons of retransmissions in the kernel's `trace`, by source and
-    destination port. `offset_us` is added to the trace's times to get times on the captures' clock."""
+    """Returns, by source and destination port, the times in us and the reasons of the retransmissions in the
+    kernel's `trace`. `offset_us` is added to the times of the trace to get times on the clock of the
+    captures."""
     out: Reasons = {}
     events: list[tuple[int, str]] = []
     for line in trace.splitlines():
@@ -108,7 +110,7 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
         while event and event[0] < p.us - PROMPT_US:
             event = next(events, None)
         if event is None or event[0] > p.us + PROMPT_US:
-            p.by = "unknown"  # the kernel did not say
+            p.by = "unknown"  # the kernel's trace has no reason for it
             continue
         reason, event = event[1], next(events, None)
         if reason == "recovery" and stream.acked(p.us) < until:
@@ -118,7 +120,8 @@ def _give_reasons(stream: Stream, why: Reasons) -> None:
 
 
 def _losses(name: str, by: str, stream: Stream) -> Iterator[Stall]:
-    """Yields a stall for each range of bytes that was retransmitted, after a loss or spuriously."""
+    """Yields a stall for each range of bytes that the end `by` (client or server) retransmitted, after a loss
+    or spuriously. `stream` has the packets of this end."""
     most, again = 0, []
     for p in stream.data:
         if p.seq < most:
@@ -147,8 +150,8 @@ def _loss(name: str, by: str, stream: Stream, start: int, end: int, sent: list[P
 
 
 def merged(losses: Iterable[Stall]) -> list[Stall]:
-    """Returns the stalls `losses` of one end in order of time, where overlapping stalls become one stall with
-    the cause of the longest of them."""
+    """Returns the stalls `losses` of one end in order of time. Stalls that overlap become one stall with the
+    cause of the longest of them."""
     out: list[Stall] = []
     longest = 0
     for one in sorted(losses, key=lambda s: s.start_us):
@@ -167,7 +170,8 @@ def merged(losses: Iterable[Stall]) -> list[Stall]:
 
 
 def _handshake(one: Connection) -> Iterator[Stall]:
-    """Yields a stall for a lost SYN or SYN-ACK; one stall with both causes if both were lost."""
+    """Yields a stall if the connection `one` lost a SYN or SYN-ACK. If it lost both, the one stall has both
+    causes."""
     kinds = (("syn_lost", "client", one.syns), ("syn_ack_lost", "server", one.syn_acks))
     lost: list[Stall] = []
     for cause, by, sent in kinds:
@@ -184,7 +188,8 @@ def _handshake(one: Connection) -> Iterator[Stall]:
 
 
 def _own_waits(one: Connection, request: int) -> Iterator[Stall]:
-    """Yields the client's stalls without a loss: processing, the server's closed window or delayed ACKs."""
+    """Yields the client's stalls that are due to processing, to the server's closed window or to delayed
+    ACKs, not to a loss. `request` is a size in bytes."""
     me, server = one.client, one.server
     ends_at = {p.end: p for p in reversed(me.arrivals) if p.size}
     room = min(FULL_BYTES, max((p.size for p in me.data), default=1))
@@ -217,8 +222,8 @@ def _window(ack: Packet, by: Stream) -> int:
 
 
 def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
-    """Yields the server's stalls without a loss, one response after another: processing, or a delay added by
-    the path."""
+    """Yields the server's stalls that are due to processing or to a delay added by the path, not to a loss.
+    `request` and `answer` are sizes in bytes."""
     there_and_back_us = one.client.transit_us + one.server.transit_us
     whole, asked = _in_order(one.client), (0, one.syns[0])
     n = most = 0
@@ -241,8 +246,8 @@ def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
 
 
 def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
-    """Yields the number of bytes that arrived without a gap, and the packet that arrived, each time this
-    number grew."""
+    """Yields, each time a packet of `stream` filled the received data further without a gap: the number of
+    bytes that had arrived without a gap, and this packet."""
     early: dict[int, int] = {}
     reached = 0
     for p in stream.arrivals:
@@ -256,8 +261,8 @@ def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
 
 
 def _name_silence(found: Sequence[Stall], connections: Sequence[Connection]) -> None:
-    """Sets the cause "path_silent" for stalls of several connections at a time in which every packet that was
-    sent was lost."""
+    """Sets the cause "path_silent" for those of the stalls `found` that several connections have at the same
+    time, while every packet that is sent is lost."""
     sent = [(p.us, one.name, p) for one in connections for s in (one.client, one.server) for p in s.sent]
     sent.sort(key=lambda of: of[0])
     timed = [s for s in found if s.lost and s.causes <= {"tail_timer", "tail_probe", "resend_lost"}]

@@ -60,15 +60,15 @@ class Run:
     seconds: Mapping[str, Sequence[float]]
     lost: Sequence[Connection]
     unresolved: int
-    spurious: Sequence[Connection]  # repeated the SYN-ACK without a loss: the RTT is longer than the timer
+    spurious: Sequence[Connection]  # the SYN-ACK was repeated without a loss: the RTT is above the timer
     commit: str
     part_of: int | None = None  # the seed of the run of which this is a part
 
 
 @dataclass
 class Cell:
-    """The runs with one load, startup policy (IW and ssthresh after a lost SYN-ACK) and share of connections
-    that use the policy, by seed. A long run is represented by its parts."""
+    """The runs, by seed, with one load, one startup policy (IW and ssthresh after a lost SYN-ACK) and one
+    share of connections that use the policy. A long run is represented by its parts."""
 
     level: float
     startup: str
@@ -86,7 +86,8 @@ def level_of(cell: Cell) -> str:
 
 
 def is_short(of: Connection) -> bool:
-    """Returns whether figure 4 of tambuwal2018 plots responses of this size: 1 to 50 KB (section 3.1)."""
+    """Returns whether the response on the connection `of` has a size of 1 to 50 KB, as those in figure 4 of
+    tambuwal2018 (section 3.1)."""
     return SHORT_BYTES[0] <= of.size_bytes <= SHORT_BYTES[1]
 
 

@@ -19,9 +19,9 @@ COMPARED = (0, 4, 5, 6)
 
 
 def section(runs: Sequence[KeptRun]) -> str:
-    """Returns a table by load with the changes of each metric: under the startup policies `tsl-feedback` and
-    TSL 3,16 relative to the standard policy, and under `tsl-feedback` relative to TSL 3,16. The table has
-    verdicts on both changes under `tsl-feedback`. Returns "" without runs."""
+    """Returns a table by load with the changes of each metric in per cent: under the startup policies
+    `tsl-feedback` and TSL 3,16 relative to the standard policy, and under `tsl-feedback` relative to TSL
+    3,16. It has verdicts on both changes under `tsl-feedback`. Returns "" without runs."""
     by: dict[float, dict[str, Cell]] = {}
     for cell in cells(runs):
         by.setdefault(cell.level, {})[cell.startup] = cell

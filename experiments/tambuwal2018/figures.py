@@ -19,7 +19,7 @@ from experiments.tambuwal2018.published import Comparison
 Json = dict[str, Any]
 
 SCATTERED = (STANDARD, "tsl/3-16")
-POINTS = 200  # the most points of a startup in a panel of a scatter plot
+POINTS = 200  # the most points of a startup policy in a panel of a scatter plot
 LOST, LATE = "SYN-ACK lost", "nothing lost, RTT above the timer"
 SPACED = {"labelSeparation": 8}  # the distance between the numbers of a logarithmic axis
 DRAWN = {
@@ -127,8 +127,8 @@ def _colour(names: Sequence[str], symbol: str = "stroke") -> Any:
 
 
 def _dash(names: Sequence[str]) -> Any:
-    """Returns an Altair encoding that draws the lines of some startup policies dashed, so that they do not
-    hide others."""
+    """Returns an Altair encoding for the lines of the startup policies `names`: some are dashed, so that they
+    do not hide others."""
     import altair as alt
 
     known = [name for name in COLOURS if name in names]

@@ -30,8 +30,8 @@ BEGAN = ("iw", "ssthresh", "resends", "retransmitted")
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns the numbers of a run that are stored: the fields of each web page that was fetched, as
-    series."""
+    """Returns what is stored of a run: a series for each field of `Page`, with a value for each web page that
+    was fetched."""
     found = pages.read(folder)
     series = {name: np.array([getattr(page, name) for page in found], float) for name in FIELDS}
     return {"pages": float(len(found))}, series | {

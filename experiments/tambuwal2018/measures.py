@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Computes, from our runs, the quantities that tambuwal2018 prints (column `measure` of published.csv). A
-startup policy is a rule for IW and ssthresh after a lost SYN-ACK; a gain is by how much a value is lower than
-under the standard policy."""
+startup policy is a rule for IW and ssthresh after a lost SYN-ACK. A gain is the amount by which a value is
+lower than under the standard policy."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
     needed |= set(STUDIED) if measure == "behind_best_rtts" else set()
     if not needed <= set(load.cells):
         return Estimate(), startup
-    load = Load.of({key: load.cells[key] for key in needed})  # the seeds that these have in common
+    load = Load.of({key: load.cells[key] for key in needed})  # only the seeds that all of these have
     if not load.seeds:
         return Estimate(), startup
     if startup == MEAN:

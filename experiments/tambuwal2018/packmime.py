@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares the quantile curves of our web traffic generator with those of PackMime in ns-2.35, which
 tambuwal2018 uses. The curves agree at the shares (cumulative probabilities) in web_quantiles.h and differ
-between them, because ns-2 interpolates between other shares and on other scales. The program takes the path
-of ns-2.35's packmime/packmime_ranvar.cc. It writes between.csv; with --read it first writes
-ns3/src/web_quantiles.h and quantiles.csv from ns-2's curves."""
+between these shares, because ns-2 interpolates between other shares and on other scales. The program's
+argument is the path of the file packmime/packmime_ranvar.cc of ns-2.35. The program writes between.csv; with
+--read it first writes ns3/src/web_quantiles.h and quantiles.csv from ns-2's curves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUANTILES = ROOT / "ns3" / "src" / "web_quantiles.h"
 FOLDER = ROOT / "experiments" / "tambuwal2018"
 PARTS = 10_000
 LINKS_MS = 6.0  # the delay of the links in common.toml, both directions together
-DRAWS = 400  # the number of values of each of the two parts of the RTT; all pairs are formed
+DRAWS = 400  # number of values of each of the RTT's two parts (client, server); all pairs are formed
 
 #: The shares at which ns-2's curves are read. Between them the logarithm of a quantile is linear in the logit
 #: of the share; there are enough shares that no quantile differs from ns-2's by 5 %.

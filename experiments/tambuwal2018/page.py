@@ -47,9 +47,9 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], dict[float, bool]]:
-    """Returns the groups of runs at each load, and for each load whether these runs are as long as the
-    paper's (`whole`). They are if the standard startup policy and all five policies of tambuwal2018 have such
-    runs; otherwise the shorter runs (`short`) are returned."""
+    """Returns the groups of runs for the page, and for each load whether its runs are as long as the paper's.
+    At each load the long runs (`whole`) are taken if the standard startup policy and all five policies of
+    tambuwal2018 have such runs; otherwise the shorter runs (`short`) are taken."""
     found, is_whole = [], {}
     for level in sorted({cell.level for cell in (*whole, *short)}):
         of_level = [cell for cell in whole if cell.level == level]
@@ -104,8 +104,9 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
 
 
 def _alike(cells: Sequence[Cell]) -> str:
-    """Returns a table of the autocorrelation, between consecutive parts of a long run, of the mean response
-    time and the loss share under each startup policy, and of their differences from the standard policy's."""
+    """Returns a table of correlations between consecutive parts of a long run: those of the mean
+    response time and the loss share under the startup policies, and those of the differences of both from the
+    standard policy's."""
     rows = []
     for base in (cell for cell in cells if cell.startup == STANDARD):
         others = [cell for cell in cells if cell.level == base.level and cell is not base]
@@ -168,8 +169,8 @@ def _responses(found: Comparison) -> str:
 
 
 def _counts(cells: Sequence[Cell]) -> str:
-    """Returns a sentence with the numbers of connections that lost a SYN-ACK and of unfinished
-    connections."""
+    """Returns two sentences: how many connections lost a SYN-ACK and received their first object, and how
+    many lost a SYN-ACK and had not received it at the end."""
     by: dict[float, list[Cell]] = {}
     for cell in cells:
         if cell.startup in (STANDARD, *STUDIED):

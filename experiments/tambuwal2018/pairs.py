@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares the startup policy `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss
-share) with the standard policy (IW 1, ssthresh 2) and TSL 3,16 in runs with the same seed, and says whether
-it meets its criteria. At the highest load, the reported change is the geometric mean, over seeds, of the
-result with `tsl-feedback` divided by that with the other policy. An arithmetic mean of such ratios would be
-above 1 even if the policies did not differ."""
+share) with the standard policy (IW 1, ssthresh 2) and with TSL 3,16 (IW 3, ssthresh 16), in runs with the
+same seed. Says whether `tsl-feedback` meets its criteria. At the highest load, the reported change is the
+geometric mean, over seeds, of the result with `tsl-feedback` divided by that with the other policy. An
+arithmetic mean of such ratios would be above 1 even if the policies did not differ."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
 
 
 def needed(above: Sequence[float], below: Sequence[float]) -> int:
-    """Returns how many pairs of runs of two equally good startup policies it takes to show that one is not
-    worse than the other by more than BAR_WORSE %. `above` and `below` have a metric of each policy in the
-    pairs so far, from which the spread of its ratio is taken."""
+    """Returns how many pairs of runs are needed to show, for two equally good startup policies, that one is
+    not worse than the other by more than `BAR_WORSE` %. `above` and `below` have the values of a metric under
+    the two policies in the pairs so far, from which the spread of the ratio of both is computed."""
     spread = statistics.stdev(math.log(a / b) for a, b in zip(above, below, strict=True))
     z = t_quantile((1 + BAR_CONFIDENCE) / 2, MANY)
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)

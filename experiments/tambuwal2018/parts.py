@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Divides a run as long as tambuwal2018's into parts, consecutive in time. The parts of a single long run
-give its intervals, as the seeds of short runs give theirs: the same parts of two runs with the same seed have
-the same connections. Consecutive parts of one run are correlated where the link is nearly full, because a
-backlog outlasts a part; `autocorrelation` gives the correlation, which simulated.md shows."""
+"""Divides a run that is as long as tambuwal2018's into parts, consecutive in time. The intervals of a single
+long run come from its parts, as those of short runs come from their seeds: the same parts of two runs with
+the same seed have the same connections. Consecutive parts of one run are correlated where the link is nearly
+full, because a backlog outlasts a part. `autocorrelation` computes this correlation, which simulated.md
+shows."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class Link:
     """The bottleneck in one part of a run."""
 
     metrics: Mapping[str, float]
-    loss_shares: Sequence[float]  # of each second
+    loss_shares: Sequence[float]  # the share of lost packets in each second
 
 
 def is_long(connections: float) -> bool:
@@ -41,7 +42,8 @@ def part_of(connection: int, connections: float) -> int:
 
 
 def divided(connections: Sequence[T], part_of_each: Floats) -> list[list[T]]:
-    """Returns the connections of each part, given the part of each connection."""
+    """Returns a list of `connections` for each part of the run. `part_of_each` has the part of each
+    connection."""
     out: list[list[T]] = [[] for _ in range(PARTS)]
     for one, part in zip(connections, part_of_each.tolist(), strict=True):
         out[int(part)].append(one)

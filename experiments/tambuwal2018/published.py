@@ -35,7 +35,7 @@ class Printed:
     end)."""
 
     where: str
-    level: float  # nan: of all loads
+    level: float  # the load; nan: all loads
     startup: str
     quantity: str
     measure: str
@@ -60,8 +60,8 @@ class Printed:
         return low - wide, high + wide
 
     def verdict(self, ours: Estimate) -> str:
-        """Returns a verdict: whether all, none or a part of the interval of `ours` lies in the band that
-        agrees with the paper."""
+        """Returns the verdict on our value `ours`: whether its interval lies wholly, not at all or partly in
+        the range of values that agree with the paper (`band`)."""
         low, high = self.band
         if not ours:
             return LACKING
@@ -95,7 +95,7 @@ class Compared:
     row: Printed
     ours: Estimate
     startup: str
-    runs: str  # what gives ours: a batch of runs, the drawn connections, or the scenario
+    runs: str  # the source of our value: a batch of runs, the drawn connections, or the scenario
 
     @property
     def verdict(self) -> str:
@@ -105,14 +105,14 @@ class Compared:
 @dataclass
 class Comparison:
     """Our runs and the rows of published.csv. In a run of `levels` all connections have the same startup
-    policy; in runs of `mixes` some have TSL 3,16 and the others the standard policy; `ends` are runs like
-    `mixes` in which no connection or every connection has TSL 3,16."""
+    policy. In a run of `mixes` some connections have the policy TSL 3,16 and the others the standard policy.
+    The runs `ends` are like `mixes`, but no connection or every connection has TSL 3,16."""
 
     levels: Sequence[Cell]
     mixes: Sequence[Cell]
     folder: Path
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # of one of the levels' runs
-    profiles: Mapping[float, str] = field(default_factory=dict)  # of the runs of each load
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # those of one run of `levels`
+    profiles: Mapping[float, str] = field(default_factory=dict)  # the profile of the runs at each load
     ends: Sequence[Cell] = ()
     mixed_profile: str = QUICK
 
@@ -144,8 +144,9 @@ class Comparison:
         return {}
 
     def of_startup(self, measure: str, level: float, startup: str) -> tuple[Estimate, str]:
-        """Returns measures.of_startup() for the runs of the load `level`. The result is cached, because the
-        jackknife of long runs takes a second."""
+        """Returns the estimate of `measure` at the load `level` and the name of its startup policy, as
+        `measures.of_startup` does. The result is cached, because the jackknife of long runs takes a
+        second."""
         key = (measure, level, startup)
         if level not in self.loads:
             return Estimate(), startup

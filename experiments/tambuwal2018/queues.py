@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares packet loss, and the gains of startup policies, with bottleneck queues of several lengths;
+"""Compares packet loss and the gains of startup policies with bottleneck queues of several lengths, because
 tambuwal2018 does not state the length of its queue."""
 
 from __future__ import annotations

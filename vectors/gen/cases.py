@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """List the test cases of the RTT estimators: each estimator and preset on each series, and variants with
-other parameters. Here are the cases of double_reference.py and fixed_reference.py; each other
-..._reference.py has its own CASES. Default parameters are those of the papers and RFCs, as docs/algorithms
-lists them."""
+other parameters. This file has the cases of double_reference.py and fixed_reference.py; each other
+..._reference.py has its own CASES. Default parameters are those of the papers and RFCs, as listed in
+docs/algorithms."""
 
 from importlib import import_module
 from pathlib import Path
@@ -94,7 +94,7 @@ ESTIMATORS = {
     "experts/fitted": (d.Experts, f.Experts, FITTED, [
         ("wan sawtooth", {"loss": 1, "eta": 0.5}),
         ("large", {"fit": 1}),
-        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # at the top of the experts' grid
+        ("extremes", {"fit": 1, "rtt_min": 48, "rtt_max": 2000}),  # the RTTs reach the largest expert
         ("wan rising", {"alpha": 0.3, "variance": 1, "k": 2}),
         ("sawtooth flights", {"loss": 2, "over": 0.25, "under": 1, "n": 20}),
         ("extremes rising", {"share": 2, "fit": 1}),
@@ -122,7 +122,7 @@ for path in sorted(Path(__file__).parent.glob("*_reference.py")):
 
 
 def cases_of(name):
-    """Yield, for each test case of estimator `name`, the series' name and the parameters other than
+    """Yield, for each test case of estimator `name`, the name of the series and the parameters that are not
     defaults."""
     for series in EVERY.split():
         yield series, {}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the arithmetic of `conformal` (docs/algorithms/conformal.md) in floats and in integers."""
+"""Implement the arithmetic of the timer `conformal` (docs/algorithms/conformal.md) in floats and in
+integers."""
 
 import math
 

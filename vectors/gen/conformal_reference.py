@@ -11,8 +11,8 @@ from double_reference import RTT_MAX_US, clamp
 
 
 class Timer:
-    """Computes how far the RTO is above the predicted RTT, and detects changes of the RTT's level. It is used
-    if the parameter `width` is 1."""
+    """Computes how far the RTO is above the predicted RTT, and detects changes of the level of the RTT. This
+    class is used if the parameter `width` is 1."""
 
     def __init__(self, a, miss, integral, steps):
         self.a, self.integral, self.steps = a, integral, steps
@@ -228,7 +228,7 @@ class Conformal:
         self.rtt, self.rto = 0 * self.low, min(max(a.us(p["rto_initial_us"]), self.low), self.high)
         self.now = self.sent_before = (self.rtt, self.rto)  # prediction, RTO before limits
         self.turn_us = None
-        self.flight = []  # of each sample since the last update of the RTO: its error, whether it was a miss
+        self.flight = []  # (error, whether it was a miss) of each sample since the last update of the RTO
 
     def update(self, s):
         y = self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))

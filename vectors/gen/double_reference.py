@@ -11,8 +11,8 @@ def clamp(value, low, high):
 
 
 class Sampler:
-    """Selects the RTT samples that an estimator takes (all, or one per round trip), and rounds them to clock
-    ticks."""
+    """Selects the RTT samples that an estimator takes (all, or one for each round trip), and rounds them to
+    clock ticks."""
 
     def __init__(self, p):
         self.one_per_rtt = p.get("sampling", 0) != 0
@@ -83,7 +83,8 @@ class Jacobson:
 
 
 class Linux:
-    """Linux's estimator (Sarolahti and Kuznetsov, 2002, section 4). The C core stores `mdev` times four."""
+    """The RTT estimator of Linux (Sarolahti and Kuznetsov, 2002, section 4). The C core stores four times
+    `mdev`."""
 
     def __init__(self, p):
         self.p, self.srtt = p, None
@@ -165,7 +166,8 @@ def e_to_minus(x):
 
 
 class Experts:
-    """The experts framework of Nunes et al. 2014, Algorithm 1, with a loss for each expert at each sample."""
+    """The estimator of Nunes et al. 2014, Algorithm 1: a weighted mean of fixed RTTs (experts). Each expert
+    has a loss at each sample."""
 
     UNIT_MAX_US = 2**30
 
@@ -206,7 +208,7 @@ class Experts:
 
     def shared(self, w, y):
         """Return the experts' weights `w`, divided by their sum, after the sample `y` and step 4 of the
-        algorithm (sharing: docs/algorithms/experts.md)."""
+        algorithm, by which experts share weight (docs/algorithms/experts.md)."""
         alpha, n, total = self.p["alpha"], self.n, math.fsum(w)
         if self.p["share"] == 1:
             rates = [1 - e_to_minus(alpha * self.loss(x, y)) for x in self.x]
@@ -281,7 +283,7 @@ class Linreg:
             error = abs(error)
         if p["error"] == 2:
             error = 0
-        if p["error"] == 3:  # the authors' kernel
+        if p["error"] == 3:  # as in the kernel of the paper's authors
             error = 3000 if error < 0 else error
         begin = 1_000_000 if p["error"] == 3 else 0
         self.error = begin + error if first else (self.error + error) / 2

@@ -310,7 +310,7 @@ class Linreg:
             error = abs(error)
         if p["error"] == 2:
             error = 0
-        if p["error"] == 3:  # the kernel: 3 ms for a negative one, and a deviation that begins at 1 s
+        if p["error"] == 3:  # as in the authors' kernel: 3 ms if negative; the deviation begins at 1 s
             error = (error if error >= 0 else us(3000)) + (us(1_000_000) if first else 0)
         self.error = error if first else over(self.error + error, 2)
 

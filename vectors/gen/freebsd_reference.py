@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement `jacobson/freebsd-2.2` in integers, from docs/algorithms/jacobson.md. SRTT is in 1/32 of a
-tick, RTTVAR in 1/16. Shifts are written as floor divisions. Results are whole microseconds, unless the
-parameter `fraction` keeps SRTT's fraction of a tick."""
+"""Implement the RTT estimator `jacobson/freebsd-2.2` in integers, from docs/algorithms/jacobson.md. SRTT is
+in 1/32 of a clock tick, RTTVAR in 1/16. Shifts are written as floor divisions. Results are whole
+microseconds, unless the parameter `fraction` keeps SRTT's fraction of a tick."""
 
 from fractions import Fraction
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/estimator, or with --check compare the existing files."""
+"""Write the test vectors of RTT estimators to vectors/estimator, or with --check compare the existing
+files."""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -39,8 +40,8 @@ def text_of_case(case):
 
 
 def expected_texts(names):
-    """Return the text of each estimator's file of expected answers, by the estimator's name. A pool of
-    processes computes the cases."""
+    """Return, by the name of each estimator in `names`, the text of its file of expected answers. A pool of
+    processes computes the test cases."""
     cases = [(name, *case) for name in names for case in cases_of(name)]
     texts = dict.fromkeys(names, "")
     with ProcessPoolExecutor() as pool:

@@ -65,9 +65,9 @@ def first_rto(model, place, prefix, hops, now):
 
 
 def changed_model(name, changed):
-    """Return the model `name` of core/models/ with the parameters `changed`, named as in first_rto/list.h. A
-    parameter that is named as one of the model's ways to predict an RTO (`steps`) has the value 0 if that way
-    is used, and 1 if it is not."""
+    """Return the model `name` of core/models/ with the parameters `changed`, named as in first_rto/list.h.
+    The model has several ways to predict an RTO (`steps`). A parameter with the name of one of them is 0 if
+    this way is used, and 1 if it is not."""
     model = json.loads((VECTORS.parent / "core" / "models" / f"rtt_{name}.json").read_text())
     terms = {"constant_us": 0, "last": 0, "high": 0, "hop_us": 0}
     steps = model["steps"]
@@ -114,7 +114,8 @@ def events():
 
 
 def answers(name, changed, series):
-    """Yield the first RTO in us for each query in `series`, twice: it is the same in both arithmetics."""
+    """Yield the first RTO in us for each query in `series`, twice: it is equal in fixed point and in double
+    precision."""
     model = changed_model(name, changed)
     places = [Place() for _ in range(PLACES)]
     for word, which, *numbers in series:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Write vectors/give_up.csv, or with --check compare the existing file. The file has the time after which
-Linux gives an unanswered handshake up (net/ipv4/tcp_timer.c), and the shortest first RTO with which this time
-stays as long as docs/algorithms/first-rto.md demands, found by trying all values."""
+Linux gives up an unanswered handshake (net/ipv4/tcp_timer.c). It also has the shortest first RTO with which
+this time stays as long as docs/algorithms/first-rto.md demands, found by trying all values."""
 
 import random
 import sys
@@ -22,8 +22,8 @@ class Handshake:
 
 
 def model_timeout(h, first, retries):
-    """Return the sum of a handshake's timeouts, as tcp_model_timeout() of Linux computes it, for a first RTO
-    of `first`; both in ticks."""
+    """Return the sum of a handshake's timeouts, in ticks, as tcp_model_timeout() of Linux computes it.
+    `first` is the first RTO in ticks."""
     rto, total = first, 0
     for _ in range(retries + 1):
         total += rto
@@ -32,8 +32,8 @@ def model_timeout(h, first, retries):
 
 
 def unanswered(h, first, retries):
-    """Return after how many ticks the handshake `h` is given up with a first RTO of `first` ticks, and how
-    many packets are sent until then."""
+    """Return the number of ticks after which Linux gives up the handshake `h` with a first RTO of `first`
+    ticks, and the number of packets sent until then."""
     elapsed, rto, resent, goal = 0, first, 0, model_timeout(h, first, retries)
     while True:
         elapsed += rto
@@ -45,8 +45,8 @@ def unanswered(h, first, retries):
 
 
 def allowed(h, ticks):
-    """Return whether the time `ticks` is 9/8 to 16/9 of the time after which stock Linux gives a handshake
-    up."""
+    """Return whether the time `ticks` is 9/8 to 16/9 of the time after which stock Linux gives up the
+    handshake `h`."""
     stock = unanswered(h, h.second, h.retries)[0]
     return 8 * ticks >= 9 * stock and 9 * ticks <= 16 * stock
 

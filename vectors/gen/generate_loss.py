@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/loss, or with --check compare the existing files."""
+"""Write the test vectors of loss classifiers to vectors/loss, or with --check compare the existing files."""
 
 from loss_connection import Connection
 from loss_numbers import Float, Whole
@@ -11,7 +11,8 @@ FEATURES_OF = "congestion"  # features are the same for every classifier; they a
 
 
 def line(event):
-    """Return the columns of a line for `event`: a word (ack, decide or change), then the event's numbers."""
+    """Return the columns of a line of the file for `event`: a word (ack, decide or change), then the event's
+    numbers."""
     if isinstance(event, Ack):
         return ("ack", *event)
     if event.change is None:
@@ -20,7 +21,7 @@ def line(event):
 
 
 def played(events, subject):
-    """Yield what `subject` (a classifier or a connection's features) returns for each decision in
+    """Yield what `subject` (a loss classifier, or the features of a connection) returns for each decision in
     `events`."""
     for event in events:
         if isinstance(event, Ack):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/resend, or with --check compare the existing files."""
+"""Write the test vectors of resend policies to vectors/resend, or with --check compare the existing files."""
 
 from resend_reference import POLICIES, Floats, Wholes
 from resend_series import SERIES
@@ -7,8 +7,8 @@ from vector_files import main, series_text, texts_of
 
 
 def answers(kind, parameters, events):
-    """Yield, for each event, the time in us until the policy's timer fires and whether it then sends a tail
-    loss probe (1) or not (0), in fixed point and in double precision."""
+    """Yield, for each event, the time in us until the resend policy's timer fires, and 1 if it then sends a
+    tail loss probe, otherwise 0. Both are given in fixed point and in double precision."""
     both = [kind(numbers(), parameters) for numbers in (Wholes, Floats)]
     for event, values in events:
         if event == "next":

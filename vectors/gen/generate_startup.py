@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write vectors/startup, or with --check compare the existing files."""
+"""Write the test vectors of startup policies to vectors/startup, or with --check compare the existing
+files."""
 
 import random
 
@@ -19,8 +20,8 @@ def report(time_us, sent, resent, rtt_us=60_000, rtt_min_us=50_000):
 
 
 def windows():
-    """Yield handshakes with all combinations of what was lost (nothing, the SYN, the SYN-ACK, or one of
-    the two without knowledge of which), numbers of retransmissions, and windows."""
+    """Yield handshakes with all combinations of what was lost, numbers of retransmissions, and windows.
+    Nothing was lost, or the SYN, or the SYN-ACK, or one of the two and it is not known which."""
     time_us = 0
     for loss in range(4):
         for resends in (0, 1, 2, 7, 40):
@@ -30,10 +31,10 @@ def windows():
 
 
 def place(loss_share, seed):
-    """Yield events of 600 connections to one destination: for each, its handshake, and a report of how many
-    data packets were sent and retransmitted and of its RTTs. The connections begin 0.1 s apart on average,
-    with a pause of two minutes after the 400th. Each handshake loses its SYN-ACK, and each data packet is
-    lost, with probability `loss_share`."""
+    """Yield the events of 600 connections to one destination. For each there is its handshake, and a report
+    of its RTTs and of how many data packets were sent and retransmitted. The connections begin 0.1 s apart on
+    average, with a pause of two minutes after the 400th. Each handshake loses its SYN-ACK, and each data
+    packet is lost, with probability `loss_share`."""
     dice = random.Random(seed)
     time_us = 0
     for k in range(600):
@@ -71,7 +72,8 @@ def line(event):
 
 
 def answers(kind, parameters, events):
-    """Yield the initial window and ssthresh for each handshake, twice: they are equal in both arithmetics."""
+    """Yield the initial window and ssthresh for each handshake, twice, because they are equal in fixed point
+    and in double precision."""
     policy = kind(parameters)
     for keys, values in events:
         event = dict(zip(keys, values, strict=True))

@@ -111,8 +111,8 @@ class Connection:
             self.recovery_us, self.since = at.time_us, 0
 
     def features(self, at):
-        """Return the features at the decision `at`, by name in the order of feature_list.h, within their
-        bounds."""
+        """Return the features at the decision `at`, limited to their bounds, by name in the order of
+        feature_list.h."""
         found = self.unclipped(at) if self.rtts else dict.fromkeys(BOUNDS, self.n.number(0))
         if not self.rtts:
             return found

@@ -65,8 +65,8 @@ class Whole:
         return times(a, r)
 
     def log2(self, x):
-        """Return log2 of `x`, both with 30 fractional bits: for x = 2^k m, 1 / sqrt 2 <= m < sqrt 2 and m
-        truncated, k + 2 / ln(2) (s + s^3 / 3 + ... + s^13 / 13), where s = (m - 1) / (m + 1)."""
+        """Return log2 of `x`, both with 30 fractional bits. For x = 2^k m, with 1 / sqrt 2 <= m < sqrt 2 and
+        m truncated, it is k + 2 / ln(2) (s + s^3 / 3 + ... + s^13 / 13), where s = (m - 1) / (m + 1)."""
         x = max(x, 1)
         e = x.bit_length() - 31
         m = x >> e if e > 0 else x << -e

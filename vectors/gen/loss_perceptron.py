@@ -19,7 +19,7 @@ def logistic_float(x):
 
 
 def perceptron_float(net, features):
-    """Return the perceptron's output before the last sigmoid."""
+    """Return the perceptron's output before the last sigmoid, as a float."""
     z = [
         min(max((features[name] - mean) * gain, -5), 5)
         for name, mean, gain in zip(net["inputs"], net["mean"], net["gain"], strict=True)
@@ -32,7 +32,8 @@ def perceptron_float(net, features):
 
 
 def logistic_whole(x):
-    """Return the logistic function of `x` with 30 fractional bits; `x` has 48."""
+    """Return the logistic function of `x` as an integer with 30 fractional bits. `x` has 48 fractional
+    bits."""
     y = times(min(over(abs(x), 1 << 18), 24 * ONE), 1549082005)
     e = two_to_minus(y)
     p = (ONE * ONE + (ONE + e) // 2) // (ONE + e)
@@ -40,8 +41,8 @@ def logistic_whole(x):
 
 
 def perceptron_whole(net, features):
-    """Return the perceptron's output before the last sigmoid, with 48 fractional bits. Hidden units and
-    weights have 24."""
+    """Return the perceptron's output before the last sigmoid, as an integer with 48 fractional bits. Hidden
+    units and weights have 24 fractional bits."""
 
     def weight(x):
         assert x * 2**24 == int(x * 2**24)

@@ -18,8 +18,8 @@ from loss_series import BEGUN, CONGESTION, RANDOM, TIMEOUT, UNDONE
 
 
 class Classifier:
-    """The base class of loss classifiers. Their method `decide` returns the probability that a loss is due to
-    congestion, and the cause."""
+    """The base class of loss classifiers. The method `decide` of a classifier returns the probability that a
+    loss is due to congestion, and the cause."""
 
     def __init__(self, numbers, p):
         self.n, self.p, self.path = numbers, p, Connection(numbers)
@@ -147,8 +147,8 @@ class History(Mlp):
 
 
 class Online(Classifier):
-    """Counts packets and losses by load. A load is a pair: the level of the queue, and whether the window is
-    large."""
+    """A loss classifier that counts packets and losses by load. A load is a pair: the level of the queue, and
+    whether the window is large."""
 
     LOADS = tuple((level, large) for level in range(9) for large in (False, True))
 
@@ -225,8 +225,9 @@ class Online(Classifier):
         self.recovers = False
 
     def lows(self):
-        """Return how many of the lowest loads of the path count as low: the fewest that saw together at least
-        the share `low` of all packets, but not so many that no packet is left for a higher load."""
+        """Return how many of the lowest loads of the path count as low: the smallest number that together had
+        at least the share `low` of all packets. The number is reduced if no packet would be left for a higher
+        load."""
         total = sum(self.packets.values())
         least = self.n.product(self.n.decimal(self.p["low"]), max(1, total))
         sums = [sum(self.packets[load] for load in self.LOADS[:k]) for k in range(len(self.LOADS) + 1)]

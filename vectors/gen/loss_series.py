@@ -19,7 +19,8 @@ class Ack(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A decision at a fast retransmit if `change` is None, otherwise the report of a change of state."""
+    """A decision at a fast retransmit if `change` is None, otherwise the report of a change of the
+    connection's state."""
 
     time_us: int
     flight: int
@@ -31,8 +32,8 @@ class Moment(NamedTuple):
 
 
 def recovery(at, *after):
-    """Yield the events of one recovery: the decision `at`, then its beginning, then the later changes of
-    state `after`."""
+    """Yield the events of one recovery: the decision `at`, then the beginning of the recovery, then the later
+    changes of state `after`."""
     yield at
     for change in (BEGUN, *after):
         yield at._replace(change=change, cause=CONGESTION if change == TIMEOUT else AS_DECIDED)
@@ -40,8 +41,8 @@ def recovery(at, *after):
 
 def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=(), timeouts=()):
     """Yield the events of a sender whose bottleneck has a queue. The window grows by one segment per round
-    trip, and every loss halves it, except in the recoveries whose numbers are in `keeps`. A timeout ends the
-    recoveries whose numbers are in `timeouts`."""
+    trip, and every loss halves it, except in the recoveries whose numbers are in `keeps`. The recoveries
+    whose numbers are in `timeouts` end with a timeout."""
     r = random.Random(seed)
     now, cwnd, ssthresh, seen = 1_000_000, 10, 1 << 31, 0
     for _ in range(rounds):
@@ -111,8 +112,8 @@ def early():
 
 
 def relapses():
-    """Yield the events of a sender that loses a packet every third of a window, then every ten windows, with
-    the RTT of an empty queue."""
+    """Yield the events of a sender that loses a packet every third of a window, and later every ten windows,
+    while the RTT is that of an empty queue."""
     now = 0
     for k in range(24):
         for _ in range(10 if k < 12 else 300):

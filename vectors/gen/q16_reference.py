@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the experts framework of Nunes et al. 2014 for the kernel (sections 6.1 to 6.3 of the paper) in
-Q16.16, with truncation and saturation. e^-z and the powers in the experts' grid are correctly rounded by
-decimal arithmetic. The core gives the same integers in double precision and in fixed point."""
+"""Implement the estimator `experts` of Nunes et al. 2014 as its authors' kernel computes it (sections 6.1 to
+6.3 of the paper): in Q16.16, with truncation and saturation. e^-z and the powers in the experts' grid are
+correctly rounded by decimal arithmetic. The C core gives the same integers in double precision and in fixed
+point."""
 
 import decimal
 from functools import cache
@@ -75,8 +76,8 @@ class ExpertsQ16:
         self.rescale()
 
     def rescale(self):
-        """Divide the weights by their sum, with truncation. This is done once in `rescale` samples (never if
-        `rescale` is 0); samples after which all weights are zero are not counted."""
+        """Divide the weights by their sum, with truncation. This is done once in every `rescale` samples, or
+        never if `rescale` is 0. Samples after which all weights are zero are not counted."""
         self.trials += 1
         if self.p["rescale"] and self.trials % self.p["rescale"] == 0:
             total = sat(sum(self.w))

@@ -16,8 +16,8 @@ FLOORS_MS = (1, 5, 10, 20, 50, 100)
 
 
 class SeenLinux(FloatLinux):
-    """Linux's RTT estimator in floats. It has two attributes of the estimator in integers: `seen` (whether
-    there was a sample) and `mdev4` (four times the mean deviation)."""
+    """Linux's RTT estimator in floats, with two attributes that the estimator in integers has: `seen`
+    (whether there was a sample) and `mdev4` (four times the mean deviation)."""
 
     @property
     def seen(self):
@@ -62,7 +62,8 @@ def wrapped(x):
 
 
 def kept(count, flights):
-    """Return `count`, a sum over `flights` flights, as the next connection to the same host inherits it."""
+    """Return the value of `count`, a sum over `flights` flights, that the next connection to the same host
+    inherits."""
     return count * 32 // flights if flights > 32 else count * 31 // 32
 
 
@@ -311,7 +312,8 @@ class Priced(Policy):
 
     @staticmethod
     def late_place(us):
-        """Return the index of the histogram bin of `us`, and the part of the bin below `us` in 1/65,536."""
+        """Return the index of the histogram bin in which `us` lies, and which part of the bin is below `us`,
+        in 1/65,536."""
         if us < 512:
             return 0, 0
         k = (log2(us) - 9 * 65536) * 2

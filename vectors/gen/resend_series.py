@@ -37,8 +37,8 @@ def requests(seed, count, rtt_us, loss, fade=0, clear=True, late=0.01):
 
 
 def flights(seed, count, rtt_us, loss):
-    """Yield the events of flights of eight segments, 0.5 to 1.5 RTT apart. In the share `loss` of the
-    flights, the timer retransmits the last segment."""
+    """Yield the events of flights of eight segments. The flights are 0.5 to 1.5 RTT apart. In the share
+    `loss` of the flights, the timer retransmits the last segment."""
     dice = random.Random(seed)
     now, out, events = 10**12, 0, []
     for _ in range(count):
@@ -63,7 +63,8 @@ def flights(seed, count, rtt_us, loss):
 
 def bulk(seed, count, rtt_us):
     """Yield the events of windows of 2 to 12 segments, with ACKs and transmissions in turn. Some windows end
-    with retransmissions: a tail loss probe or a timeout, then each after twice the previous wait."""
+    with retransmissions: a tail loss probe or a timeout, and then further ones, each after twice the previous
+    wait."""
     dice = random.Random(seed)
     now = 10**9
     yield "ack", (now - 1, rtt_us, 0, FIRST)
@@ -89,7 +90,7 @@ def bulk(seed, count, rtt_us):
 
 
 def places(seed, rtt_us, loss, counts):
-    """Yield the events of connections to one destination, the k-th of which has `counts[k]` requests."""
+    """Yield the events of connections to one destination. The k-th connection has `counts[k]` requests."""
     for k, count in enumerate(counts):
         if k:
             yield "next", ()

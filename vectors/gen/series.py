@@ -29,7 +29,8 @@ class Series(NamedTuple):
 
 
 def paced(rtts, gap_us, **columns):
-    """Return a sample every `gap_us` microseconds with the RTTs `rtts`."""
+    """Return a list with a sample every `gap_us` microseconds, with the RTTs `rtts` and the values in
+    `columns`."""
     rows, now = [], 1_000_000
     for k, rtt in enumerate(rtts):
         now += gap_us

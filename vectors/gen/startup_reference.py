@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the startup policies (initial window, ssthresh) of docs/algorithms/startup in exact numbers."""
+"""Implement the startup policies of docs/algorithms/startup, which set the initial window and ssthresh, in
+exact numbers."""
 
 from fractions import Fraction
 from typing import ClassVar
@@ -76,7 +77,7 @@ class Feedback(Policy):
 
     def forgotten(self, now):
         """Return the time of the latest decay not after `now`, and the counts decayed until that time. Decays
-        are an eighth of the half-life apart, from the last one that was applied."""
+        are an eighth of the half-life apart, counted from the last decay that was applied."""
         step = max(self.p["half_life_us"] // 8, 1)
         steps = max(now - self.at, 0) // step
         if steps == 0:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implement the arithmetic of the estimator `tracking` in floats and integers (docs/algorithms)."""
+"""Implement the arithmetic of the estimator `tracking` (docs/algorithms/tracking.md) in floats and in
+integers."""
 
 import fixed_reference as fix
 from double_reference import bounded, clamp, e_to_minus
@@ -35,7 +36,7 @@ class Double:
         return added(v * y for v, y in zip(w, x, strict=True)) / added(w)
 
     def shrink(self, a, k):
-        """Return a / 2^k. The version in integers may truncate it."""
+        """Return a / 2^k. The version in integers may truncate the result."""
         return a / (1 << k)
 
     summed_mean = mean
@@ -100,8 +101,8 @@ class Fixed:
 
     def step(self, c, error, distance, s):
         """Return the next value of `c`, the coefficient of a correction of the prediction. It grows with
-        `error` (the sample minus the prediction) times `distance` (that of the correction's predictor from
-        the mixture) over `s` squared. These are durations, shifted right until `s` has at most 15 bits."""
+        `error` (sample minus prediction) times `distance` (the correction's predictor minus the mixture) over
+        `s` squared. These three are durations, shifted right until `s` has at most 15 bits."""
         shift = max(0, s.bit_length() - 15)
         product = (error >> shift) * (distance >> shift)
         return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)

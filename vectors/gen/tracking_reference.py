@@ -131,9 +131,9 @@ class Predictors:
 
 
 class Memory:
-    """Holds the regret of each predictor, and last that of the mixture of predictions with the learned
-    correction. A regret is the sum of the plain mixture's absolute errors minus the predictor's; with each
-    sample it loses 1/2^k of itself, where k is an argument."""
+    """Holds the regret of each predictor and, as the last value, that of the mixture with the learned
+    correction. A regret is the sum of the plain mixture's absolute errors minus the sum of the predictor's.
+    With each sample it loses 1/2^k of itself, where k is an argument."""
 
     def __init__(self, a, k, used, y):
         self.a, self.k, self.used = a, k, used
@@ -200,8 +200,8 @@ class Tracking:
             memory.update(y, x, not self.two)
 
     def towards(self, reach):
-        """Return the differences of three predictions from the mixture of all, each limited to +-`reach`. The
-        three are the last sample and the predictors `slow_hub` and `map16` of tracking.h."""
+        """Return the differences of three predictions from the mixture of all predictions, each limited to
+        +-`reach`. The three are the last sample and the predictors `slow_hub` and `map16` of tracking.h."""
         return [clamp(self.bank.x[k] - self.base, -reach, reach) for k in (0, 4, 10)]
 
     def learn_correction(self, y):

@@ -21,8 +21,8 @@ def series_text(events, head=()):
 
 
 def case_text(series, changed, answers):
-    """Return the lines of a test case: series and parameters other than the defaults, then the answers. An
-    answer has the numbers of fixed point, then those of double precision if they differ."""
+    """Return the lines of a test case: the series and the parameters that are not defaults, then the answers.
+    An answer has the numbers in fixed point, then those in double precision if they differ."""
     lines = [",".join(["case", series, *(f"{key}={value}" for key, value in changed.items())])]
     for whole, real in answers:
         numbers = [*map(str, whole), *([] if tuple(whole) == tuple(real) else map(repr, real))]
@@ -88,7 +88,8 @@ def _same_line(a, b):
 
 
 def _same_number(a, b):
-    """Return whether `a` and `b` are the same number. Doubles may differ in the last digit, due to libm."""
+    """Return whether the texts `a` and `b` are the same number. Doubles may differ in the last digit, because
+    math libraries differ."""
     if a == b:
         return True
     try:

@@ -14,8 +14,8 @@ AVAILABLE = "net.ipv4.tcp_available_congestion_control"
 
 
 def _load_copy(*names):
-    """Load a copy of the kernel module as `tcplearm`. For each pair (name, other) of `names`, the copy has
-    `other` in place of `name`."""
+    """Load a copy of the kernel module under the name `tcplearm`. For each pair (name, other) in `names`, the
+    copy contains `other` wherever the module contains `name`."""
     other = Path(MODULE).read_bytes()
     for before, after in ((b"tcplearn", b"tcplearm"), *names):
         other = other.replace(before, after)
@@ -24,7 +24,7 @@ def _load_copy(*names):
 
 
 def check_the_others_stay_when_one_cannot_be_registered():
-    _load_copy((b"reno\0", b"xeno\0"), (b"vegas\0", b"xegas\0"))  # of the names, its tl-cubic stays
+    _load_copy((b"reno\0", b"xeno\0"), (b"vegas\0", b"xegas\0"))  # it still has the name tl-cubic
     try:
         expect("tl-cubic" in sysctl(AVAILABLE), "the other has no tl-cubic")
         load()

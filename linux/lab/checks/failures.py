@@ -61,7 +61,8 @@ def check_an_allocation_that_fails_at_load():
 
 
 def _said():
-    """Return the kernel log's lines about what the module assumes of the kernel, without timestamps."""
+    """Return the lines of the kernel log about what the module assumes of the kernel, without their
+    timestamps."""
     lines = (line.partition("tcplearn: ")[2] for line in sh("dmesg").splitlines())
     return [line for line in lines if "this kernel does not" in line or "assumes" in line]
 

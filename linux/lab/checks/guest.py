@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Provides code that the checks in the lab's virtual machine share: settings, namespaces, processes,
-results."""
+"""Provides code that the checks in the virtual machine of `tcplearn lab` share: settings, namespaces,
+processes, results."""
 
 import ctypes
 import json

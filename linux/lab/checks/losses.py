@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks the sysctl net.tcplearn.loss, which selects a loss classifier, in the lab's virtual machine."""
+"""Checks the sysctl net.tcplearn.loss, which selects a loss classifier, in the virtual machine of `tcplearn
+lab`."""
 
 import socket
 import struct
@@ -88,7 +89,7 @@ def check_a_kept_window_is_what_it_was():
     load()
     enter("c0")
     serve(5130)
-    path(15, "loss 0.7%")  # so few that a recovery has few losses
+    path(15, "loss 0.7%")  # so rare that a recovery has few losses
     sysctl("net.tcplearn.log", 1)
     for base, loss in ((b"tl-reno", "random"), (b"tl-cubic", "random"), (b"tl-cubic", "congestion")):
         sysctl(SETTING, loss)

@@ -19,10 +19,9 @@ def memory_kb(name):
 
 
 def check_debug_memory_only_while_the_log_is_on():
-    """Check that the kernel module's log takes memory only while it is on."""
     kept = Path("/proc/sys/vm/percpu_pagelist_high_fraction")
     before = kept.read_text()
-    kept.write_text("1000000")  # MemFree leaves out a processor's own free lists: keep them short
+    kept.write_text("1000000")  # shortens each processor's own lists of free pages, which MemFree leaves out
     free = [memory_kb("MemFree")]  # allocations reduce it from here on
     load("log_kb=60000")
     free.append(memory_kb("MemFree"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks the kernel module in the lab's virtual machine; namespace c0 sends to c1 over an RTT of 30 ms."""
+"""Checks tcplearn's kernel module in a virtual machine. The namespace c0 sends to c1 over an RTT of 30 ms."""
 
 import os
 import socket

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Defines packet scripts (single packets exchanged with the kernel) for the packets after a first
-retransmission, on connections that have learned the path: a resend policy then has first waits that are
-shorter than the kernel's RTO."""
+"""Defines packet scripts (single packets exchanged with the kernel) for what follows a first retransmission.
+The connections have learned the path, so that a resend policy has first waits shorter than the kernel's
+RTO."""
 
 import socket
 
@@ -15,7 +15,8 @@ HOST_UNREACHABLE = 1
 
 
 def _requests(c, count, seq=1, rtt_ms=RTT_MS):
-    """Answer `count` requests of one segment. Return the next sequence number."""
+    """Answer `count` requests of one segment, as the peer of connection `c`. Return the next sequence
+    number."""
     for _ in range(count):
         c.write(SIZE)
         c.expect(ACK, seq=seq, size=SIZE)
@@ -27,8 +28,8 @@ def _requests(c, count, seq=1, rtt_ms=RTT_MS):
 
 
 def _learned(h, fades=0):
-    """Return a connection and its next sequence number, after requests and `fades` fades: periods of 1.2 s
-    without an ACK."""
+    """Return a connection and its next sequence number, after requests and `fades` fades (periods of 1.2 s
+    without an ACK)."""
     c = h.client(rtt_ms=RTT_MS, timestamps=True)
     seq = _requests(c, 40)
     for _ in range(fades):

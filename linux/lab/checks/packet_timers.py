@@ -285,7 +285,7 @@ def timeout_in_recovery_doubles_the_whole_rto(h):
         c.wait(16)
         c.send(ack=1, sack=[(1 + MSS, 1 + (k + 1) * MSS)])
     first = c.expect(ACK, size=MSS, within_s=4)
-    whole_ms = c.rto_ms / 2  # the kernel has already doubled it
+    whole_ms = c.rto_ms / 2  # the kernel has already doubled the RTO
     if h.estimator == "eifel":
         since_ms = 1000 * (first.at - resent.at)
         assert whole_ms >= since_ms / LATE - 8, f"{whole_ms} ms were doubled, after {since_ms:.0f} ms"

@@ -34,8 +34,8 @@ def _until_resend_ms(port):
 
 
 def _learn(port):
-    """Send requests to `port`, of which none is lost, so that a resend policy learns the RTT. After many
-    losses the policy would start the next connection with the kernel's own wait."""
+    """Send requests to `port` without losing any, so that a resend policy learns the RTT. After many losses
+    the policy would start the next connection with the kernel's own wait."""
     s = connect(port)
     for _ in range(100):
         s.sendall(b"x" * 500)

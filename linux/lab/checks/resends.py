@@ -30,7 +30,8 @@ def check_a_setting_of_resends_is_taken_whole_or_refused():
 
 
 def requests(port, count, size=500):
-    """Send `count` requests, each after the previous one's ACK, with 25 % loss after the handshake."""
+    """Send `count` requests of `size` bytes, each after the ACK of the previous one, with 25 % loss after the
+    handshake."""
     path(15)
     s = connect(port)
     path(15, "loss 25%")
@@ -43,8 +44,9 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield (event, wait in us, time in ms) of each record of a resend policy in the log `data`. After a
-    retransmission the wait is the RTO that the module set, otherwise the wait that the policy answered."""
+    """Yield (event, wait in us, time in ms) for each record of a resend policy in the log `data`. After a
+    retransmission the wait is the RTO that the module set; otherwise it is the wait that the policy
+    returned."""
     for r in records(data, RESEND):
         wait_us, event, rto_us = struct.unpack_from("<q8xB3xI", r, 24)
         yield event, rto_us or wait_us, struct.unpack_from("<Q", r, 8)[0] / 1000
@@ -148,7 +150,7 @@ def check_first_waits_of_resends_are_not_beyond_stocks():
 
 
 def _arrived(c, within_s=0.005):
-    """Return how many segments the peer receives before none comes for `within_s`."""
+    """Return the number of segments that the peer receives until none comes for `within_s` seconds."""
     count = 0
     while c.wire.packet(within_s) is not None:
         count += 1

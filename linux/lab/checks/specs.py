@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints "taken", or the reason that the kernel logs, for each input line "KIND<tab>SPEC" (an algorithm)."""
+"""Prints "taken", or the reason that the kernel logs, for each input line "KIND<tab>SPEC", where SPEC is an
+algorithm with its parameters."""
 
 import errno
 import os
@@ -15,7 +16,8 @@ OURS = "tcplearn: "  # how a message of the module begins
 
 
 def unread(log: int) -> Iterator[str]:
-    """Yield the module's messages in the kernel's log that were not read yet, without their common prefix."""
+    """Yield the module's messages in the kernel's log that have not been read yet, without their common
+    prefix."""
     while True:
         try:
             record = os.read(log, 8192).decode()
@@ -24,7 +26,7 @@ def unread(log: int) -> Iterator[str]:
         except BrokenPipeError:  # some records were overwritten before they were read
             continue
         message = record.split(";", 1)[1].split("\n", 1)[0]
-        if message.startswith(OURS):  # others are of the kernel
+        if message.startswith(OURS):  # other messages are from the kernel
             yield message.removeprefix(OURS)
 
 

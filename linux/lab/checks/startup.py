@@ -29,8 +29,8 @@ def info(s):
 
 
 def watch(device):
-    """Record the TCP segments that enter the router (namespace c1) by `device`; return a function that ends
-    the recording and returns them."""
+    """Record the TCP segments that enter the router (namespace c1) through `device`. Return a function that
+    ends the recording and returns the segments."""
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     s.bind((device, 0))
     s.settimeout(0.05)

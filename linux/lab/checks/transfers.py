@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes transfers from c0 (10.0.0.1) to c1 (10.0.0.2), and reads the kernel module's log of them."""
+"""Makes transfers from c0 (10.0.0.1) to c1 (10.0.0.2), and reads what the kernel module logged about them."""
 
 import os
 import socket
@@ -29,7 +29,7 @@ def use(estimator, log=1):
 
 
 def serve(port, answer=0, fast_open=False, congestion=None):
-    """Start a server in the namespace c1 that reads until the client closes, and sends `answer` bytes after
+    """Start a server in the namespace c1. It reads until the client closes, and sends `answer` bytes after
     the client's first byte."""
     if os.fork():
         time.sleep(0.05)

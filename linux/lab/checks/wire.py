@@ -138,8 +138,8 @@ class Connection:
         self.wire.put(head + options + data, self.six)
 
     def expect(self, flags=None, seq=None, ack=None, size=None, after_ms=None, within_s=10.0):
-        """Return the kernel's next segment. Raise Unexpected if it does not come within `within_s`, differs
-        from an argument, or is not about `after_ms` after the previous segment."""
+        """Return the kernel's next segment. Raise Unexpected if none comes within `within_s` seconds, if it
+        differs from an argument, or if it does not come about `after_ms` ms after the previous segment."""
         while True:
             segment = self.wire.packet(within_s)
             if segment is None:
@@ -173,7 +173,7 @@ class Connection:
             self.expect(ACK, seq=1 + k * MSS, size=MSS)
 
     def last_within(self, ms):
-        """Return the last of the segments that come within `ms`."""
+        """Return the last segment that comes within `ms` milliseconds."""
         end, last = time.monotonic() + ms / 1000, None
         while (segment := self.wire.packet(max(0, end - time.monotonic()))) is not None:
             if 8 in segment.options:

@@ -10,7 +10,8 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import RetryTimer only when it is used: the build imports this package without its native code."""
+    """Return the class RetryTimer if `name` is its name. It is imported only on use, because the build
+    imports this package without its native code."""
     if name == "RetryTimer":
         from tcplearn._native import RetryTimer
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""List the C core's algorithms by kind, and parse specs that name them: ``NAME[/PRESET][:key=value,...]``."""
+"""List the algorithms of tcplearn's C core by kind, and parse specs that name them:
+``NAME[/PRESET][:key=value,...]``."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ def kinds() -> dict[str, str]:
 
 @cache
 def by_name(kind: str) -> Mapping[str, Info]:
-    """Return the C core's algorithms of kind `kind` by name, including presets such as ``experts/fitted``."""
+    """Return the C core's algorithms of one kind, such as "estimator", by name, including presets such as
+    ``experts/fitted``."""
     return {a["name"]: _info(a) for a in _native.algorithms(kind)}
 
 
@@ -75,8 +77,8 @@ def available(kind: str) -> list[Info]:
 
 
 def parse(kind: str, text: str) -> Spec:
-    """Return the spec `text` of an algorithm of kind `kind`, parsed. Raise UserError if it is invalid; for an
-    unknown name, the message suggests a similar one."""
+    """Return the parsed form of the spec `text` of an algorithm of kind `kind`. Raise UserError if the spec
+    is invalid; for an unknown name, the message suggests a similar one."""
     try:
         name, params = _native.read_spec(kind, text)
     except ValueError as error:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define where tcplearn's source folders are (in an installed package: its folder data), and run commands."""
+"""Define where tcplearn's source folders are (in an installed package, in its folder `data`), and run
+commands."""
 
 import subprocess
 from collections.abc import Sequence
@@ -18,8 +19,8 @@ LAB = ROOT / "linux" / "lab"
 
 
 def no_such_file(path: Path) -> str:
-    """Return the error message for a missing file `path`. If tcplearn has a file of this relative path (its
-    documentation names files so), the message has the full path."""
+    """Return the error message for a missing file `path`. If `path` is relative to the folder of tcplearn's
+    sources, as in the documentation, and the file exists there, the message has the full path."""
     ours = ROOT / path
     return f"no such file here; use {printable(ours)}" if ours.is_file() else "no such file; check the path"
 

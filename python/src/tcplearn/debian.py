@@ -18,8 +18,8 @@ def program(name: str) -> str | None:
 
 
 def missing(packages: Mapping[str, str]) -> list[str]:
-    """Return the names of the `packages` that are not installed. The value of each name is a program of the
-    package, or, if it begins with /, a pattern for one of its files."""
+    """Return the names of those Debian `packages` that are not installed. The value of each name is a program
+    of the package, or, if it begins with /, a pattern for one of its files."""
     return [package for package, known_by in packages.items() if not _found(known_by)]
 
 
@@ -30,11 +30,12 @@ def _found(known_by: str) -> bool:
 
 
 def command(packages: list[str]) -> str:
-    """Return the command that installs `packages`."""
+    """Return the command that installs the Debian packages `packages`."""
     return f"apt-get install --no-install-recommends {' '.join(packages)}"
 
 
 def need(what: str, packages: Mapping[str, str]) -> None:
-    """Raise UserError if any of the Debian `packages` (as for missing()), which `what` needs, is missing."""
+    """Raise UserError, which says that `what` needs them, unless all Debian `packages` (as for missing()) are
+    installed."""
     if names := missing(packages):
         raise UserError(f"{what} needs packages of Debian that are missing: {command(names)}")

@@ -86,7 +86,8 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
 
 
 def json_value(text: bytes | str) -> Any:
-    """Return the value of the JSON `text`, or raise ValueError, whose message names no setting of Python."""
+    """Return the value of the JSON `text`. Raise ValueError if it is invalid, with a message that names no
+    setting of Python."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -133,6 +134,6 @@ def _shown(error: ValueError) -> str:
 
 
 def _of_digits(error: ValueError) -> bool:
-    """Return whether `error` is the error of int() for too many digits, whose message names a setting of
+    """Return whether `error` is the error of int() for too many digits. Its message names a setting of
     Python."""
     return "integer string conversion" in str(error)

@@ -30,7 +30,7 @@ class InterruptedWork(KeyboardInterrupt):
     """An interrupt (Ctrl-C) whose message says which part of the work is already stored."""
 
 
-#: The extras of the package (pyproject.toml) whose modules some verbs need, and the modules looked for.
+#: Optional dependencies (extras in pyproject.toml) that some verbs need, with the modules to look for.
 EXTRAS = {
     "cluster": ("dask_jobqueue", "distributed"),
     "pictures": ("altair", "jinja2", "vl_convert"),
@@ -53,7 +53,8 @@ def need_extra(extra: str, what: str) -> None:
 
 
 def is_trace_error(error: BaseException) -> bool:
-    """Return whether `error` is a TraceError, by its name: importing the class would slow every start."""
+    """Return whether `error` is a TraceError, by the name of its class: importing the class would slow every
+    start."""
     return isinstance(error, ValueError) and any(c.__name__ == "TraceError" for c in type(error).__mro__)
 
 

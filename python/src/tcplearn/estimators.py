@@ -77,7 +77,8 @@ class CoreEstimator:
         self._state.update(round(y), x["time_us"], x["sent_us"], **known)
 
     def predict_one(self, x: Mapping[str, int] | None = None) -> float:
-        """Return the predicted next RTT in microseconds; before any sample 0 or the estimator's prior."""
+        """Return the predicted next RTT in microseconds. Before the first sample, return 0 or the estimator's
+        initial value."""
         return float(self._state.rtt_us)
 
     def rto_one(self, x: Mapping[str, int] | None = None) -> float:
@@ -168,7 +169,8 @@ def installed() -> tuple[list[str], list[str]]:
 
 
 def learned(text: str) -> bool:
-    """Return whether estimator `text` learns: False for a fixed formula, True for an unknown estimator."""
+    """Return whether the estimator `text` learns: False for a fixed formula, True for a learned or an unknown
+    estimator."""
     name = text.partition(":")[0]
     if name in _core():
         return _core()[name].learned
@@ -176,7 +178,7 @@ def learned(text: str) -> bool:
 
 
 def available() -> list[Info]:
-    """Return all estimators: the core's, with presets, then the user's own."""
+    """Return all estimators: those of the C core, including presets, and then the user's own."""
     return [*_core().values(), *(_user_info(name) for name in _users() if name not in _core())]
 
 
@@ -194,7 +196,8 @@ def _quoted(text: str) -> str:
 
 
 def parse(text: str) -> Spec:
-    """Parse an estimator's spec, ``name[/preset][:key=value,...]``. Raise UserError with a similar name."""
+    """Return the parsed spec `text`, ``name[/preset][:key=value,...]``. Raise UserError, which suggests a
+    similar name."""
     name, colon, rest = text.strip().partition(":")
     if name not in _core() and name in _users():
         pairs = rest.split(",") if colon else []
@@ -205,7 +208,8 @@ def parse(text: str) -> Spec:
 
 
 def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
-    """Return the parameters of a user's estimator from `pairs`, texts key=value. Raise UserError."""
+    """Return the parameters of a user's estimator from the texts `pairs`, each of the form key=value. Raise
+    UserError."""
     params: dict[str, float] = {}
     keys = [p.key for p in info.params]
     for pair in pairs:
@@ -274,7 +278,8 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
 
 
 def user_code(spec: Spec) -> str | None:
-    """Return a hash of the source of a user's estimator; "" for the core's estimators, None if unreadable."""
+    """Return a hash of the source of a user's estimator, "" for an estimator of the C core, or None if the
+    source cannot be read."""
     if spec.core:
         return ""
     total = hashlib.sha256()
@@ -297,7 +302,8 @@ def _home(made: Any) -> str:
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:
-    """Return a new estimator with the methods learn_one and predict_one, as in river. Raise UserError."""
+    """Return a new estimator with the methods learn_one and predict_one, as in the Python package river.
+    Raise UserError."""
     if isinstance(spec, str):
         spec = parse(spec)
     if spec.core:

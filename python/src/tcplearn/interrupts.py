@@ -15,9 +15,9 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def as_on_interrupt() -> Iterator[None]:
-    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP, unless the signal has
-    another handler. Ignore further signals (a shell and its terminal may both send one), so that temporary
-    files are still removed."""
+    """Within this context, raise KeyboardInterrupt on the first SIGTERM or SIGHUP, unless the signal already
+    has another handler. Further signals are ignored, because a shell and its terminal may both send one, and
+    temporary files must still be removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -14,7 +14,7 @@ from tcplearn.errors import UserError
 CONGESTION, RANDOM = "congestion", "random"
 #: The causes, indexed by the numbers that the core uses for them.
 CAUSES = (CONGESTION, RANDOM)
-#: The value of the parameter `model` with which a classifier takes its weights from the host.
+#: The value of the parameter `model` with which a classifier gets its weights from the calling program.
 OWN = "own"
 _KEY = "model"
 
@@ -35,8 +35,8 @@ def features() -> tuple[str, ...]:
 
 
 def chosen(spec: str) -> Chosen:
-    """Return the loss classifier of spec `spec`, such as "mlp:threshold=0.4". A file that `tcplearn train
-    loss` has written may be its model, as in "mlp:model=own/loss_own.json". Raise UserError."""
+    """Return the loss classifier with the spec `spec`, such as "mlp:threshold=0.4". Its model may be a file
+    that `tcplearn train loss` wrote, as in "mlp:model=own/loss_own.json". Raise UserError."""
     pairs, at = _pairs(spec)
     if at < 0 or _value(pairs[at]) == OWN:
         read = algorithms.parse(algorithms.LOSS, spec)
@@ -79,7 +79,8 @@ def _pairs(spec: str) -> tuple[list[str], int]:
 
 
 def _own_number(name: str) -> int:
-    """Return the index of the choice "own" of classifier `name`'s parameter "model", or -1 if it has none."""
+    """Return the index of the choice "own" of the parameter "model" of the loss classifier `name`. Return -1
+    if it has no such choice."""
     choices = [p.choices for p in algorithms.by_name(algorithms.LOSS)[name].params if p.key == _KEY]
     return choices[0].index(OWN) if choices and OWN in choices[0] else -1
 

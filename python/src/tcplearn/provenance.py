@@ -13,7 +13,8 @@ import tcplearn
 
 @cache
 def commit() -> str:
-    """Return the checkout's commit, with "+changes" if a tracked file differs; "" outside a checkout."""
+    """Return the checkout's commit, with "+changes" appended if a tracked file differs from it. Return ""
+    outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return ""

@@ -7,6 +7,7 @@ from tcplearn import _native, algorithms
 
 
 def policy(spec: str) -> _native.ResendPolicy:
-    """Return the resend policy of `spec` in fixed point, as in the kernel module. Raise UserError."""
+    """Return the resend policy with the spec `spec`. It computes in fixed point, as in the kernel module.
+    Raise UserError."""
     read = algorithms.parse(algorithms.RESEND, spec)
     return _native.ResendPolicy(read.name, "fixed", read.params)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keep the current directory out of the module search path of Python processes started here: a file there,
-such as `signal.py`, would run in place of the standard module, as root under sudo. Empty and relative
-entries of PYTHONPATH are removed; absolute entries, the user's choice, stay."""
+"""Keep the current directory out of the module search path of Python processes that tcplearn starts.
+Otherwise a file there, such as `signal.py`, would run in place of the standard module, with sudo even as
+root. Empty and relative entries of PYTHONPATH are removed. Absolute entries stay, because the user chose
+them."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ _VARIABLE, _SAFE_VARIABLE = "PYTHONPATH", "PYTHONSAFEPATH"
 
 
 def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return a copy of `base` (default: this process's environment) for a child that may start Python: with
-    PYTHONSAFEPATH set, and with only the absolute entries of PYTHONPATH."""
+    """Return a copy of the environment `base` (default: this process's) for a child process that may start
+    Python. PYTHONSAFEPATH is set in it, and PYTHONPATH has only its absolute entries."""
     out = {**(os.environ if base is None else base), _SAFE_VARIABLE: "1"}
     if _VARIABLE in out:
         out[_VARIABLE] = os.pathsep.join(e for e in out[_VARIABLE].split(os.pathsep) if Path(e).is_absolute())
@@ -26,7 +27,8 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def without_current(entries: list[str]) -> list[str]:
-    """Return `sys.path`'s `entries` without the current directory, unless PYTHONPATH has its full path."""
+    """Return `entries`, which are those of `sys.path`, without the current directory, unless PYTHONPATH has
+    its full path."""
     variable = "" if sys.flags.ignore_environment else os.environ.get(_VARIABLE, "")
     given = variable.split(os.pathsep) if variable else []
     named = {os.path.normpath(entry) for entry in given if Path(entry).is_absolute()}

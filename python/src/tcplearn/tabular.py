@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def read(path: Path, content: str, columns: Sequence[str] = (), origin: str = "") -> pl.DataFrame:
-    """Return the table at `path`: CSV if its suffix is .csv, otherwise Parquet. Raise UserError if it is
-    missing, is no table or lacks one of `columns`; the message names the expected `content` and ends with
-    `origin`, which says how to make a missing column."""
+    """Return the table in the file `path`: CSV if its suffix is .csv, otherwise Parquet. Raise UserError if
+    the file is missing, is no table, or lacks one of `columns`. The message names the expected `content` and
+    ends with `origin`, which says how to make a missing column."""
     import polars as pl
 
     where = printable(path)

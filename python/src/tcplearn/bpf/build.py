@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compile the BPF programs for any kernel with BTF. An installed package contains them already compiled by
+"""Compile tcplearn's BPF programs so that they run on any kernel with type information (BTF). The build of a
+package compiles them in advance by
 
 python -m tcplearn.bpf.build FOLDER"""
 
@@ -26,8 +27,8 @@ def tool(name: str) -> str:
 
 
 def need_compiler() -> None:
-    """Raise UserError if the compiler or libbpf's headers are missing and this is not an installed package,
-    which contains compiled programs."""
+    """Raise UserError if the compiler or libbpf's headers are missing. An installed package needs neither,
+    because it contains compiled programs."""
     if not BUILT.is_dir():
         debian.need("its BPF program", PACKAGES)
 
@@ -44,8 +45,8 @@ def compiled(source: Path, out: Path) -> Path:
 
 
 def preprocessed(source: Path) -> str:
-    """Return the BPF program `source` preprocessed, without comments and paths. By this text, stored runs
-    with the same program are found. Raise UserError or FailedError."""
+    """Return the BPF program `source` after preprocessing, without comments and paths. A stored run is used
+    again only if its program has the same text. Raise UserError or FailedError."""
     return _clang(source, "-E", "-P")
 
 

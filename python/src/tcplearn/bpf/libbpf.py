@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Load BPF programs by libbpf, without bpftool. Nothing is pinned, so the kernel unloads and detaches all of
-them when this process ends, for whatever reason."""
+"""Load BPF programs by libbpf, without bpftool. Programs and maps are not pinned in a file system, so the
+kernel detaches and unloads all of them when this process ends, for whatever reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POINTERS = (  # the functions that return one
 )
 _SOCK_OPS = 3  # BPF_CGROUP_SOCK_OPS of enum bpf_attach_type
 _NAME_AT, _NAME_BYTES, _INFO_BYTES = 64, 16, 128  # of struct bpf_prog_info
-_ITERATOR_WORDS = 4  # of union bpf_iter_link_info, the first of which is the map
+_ITERATOR_WORDS = 4  # of union bpf_iter_link_info; the first is the map
 _MOST_PROGRAMS = 64  # the kernel's BPF_CGROUP_MAX_PROGS
 
 
@@ -104,7 +104,8 @@ class Object:
         return c_void_p(found)
 
     def attach(self, name: str, cgroup: Path) -> int:
-        """Attach the program `name` to `cgroup`; return the descriptor of the link that keeps it attached."""
+        """Attach the program `name` to `cgroup`. Return the file descriptor of the link that keeps it
+        attached."""
         with _opened(cgroup) as handle:
             link = c_void_p(_libbpf().bpf_program__attach_cgroup(self._program(name), handle))
         if not link:
@@ -180,7 +181,7 @@ class Map:
         code = _libbpf().bpf_map_lookup_batch(
             self.handle, None, ctypes.byref(after), keys, values, ctypes.byref(count), None
         )
-        if code and code != -errno.ENOENT:  # which says that these were all
+        if code and code != -errno.ENOENT:  # ENOENT: the whole map was read
             raise _failed("reading a map", code)
         all_keys, all_values = keys.raw, values.raw
         for at in range(count.value):

@@ -45,7 +45,7 @@ def algorithms_command(
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
     """Return the kinds of algorithm, such as "estimator", that the command's arguments `words` select, and
-    the name of an algorithm, or '' if they contain none. Raise UserError."""
+    the name of an algorithm ('' if they contain none). Raise UserError."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())
@@ -99,7 +99,6 @@ def _plural(title: str) -> str:
 
 
 def _parameters(found: list[tuple[str, Any]]) -> Any:
-    """Return a table of parameters for each (kind, algorithm) in `found`."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -28,9 +28,9 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: The work of a verb: a function of the command line's text. Verbs return it, and it is called outside of
-#: typer, which would handle broken pipes, interrupts and system errors before this program can. It may return
-#: an exit code.
+#: The work of a verb: a function that takes the command line's text and may return an exit code. A verb
+#: returns this function. It is then called outside of typer, because typer would handle broken pipes,
+#: interrupts and system errors before this program can.
 Work = Callable[[str], int | None]
 Add = Callable[[Iterable["Record"]], None]
 
@@ -134,9 +134,9 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """Write the results in the chosen format. A table is what `render` returns; Parquet has the rows of
-        `tidy`; JSON and CSV have the rows `wide` or, if `wide` is None, those of `tidy`. `made_by` says how
-        the results were made (version, commit, command)."""
+        """Write the results in the chosen format. A table is what `render` returns. A Parquet file gets the
+        rows that `tidy` returns. JSON and CSV get the rows `wide` or, if `wide` is None, the rows of `tidy`.
+        `made_by` says how the results were made (version, commit, command)."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -152,8 +152,8 @@ class Outputs:
 
     @contextlib.contextmanager
     def rows(self, made_by: Mapping[str, str], columns: Sequence[str]) -> Iterator[Add]:
-        """Yield a function that adds rows to the output, in any format but a table. The file appears under
-        its name only after everything succeeded. `columns` are the columns of a CSV file."""
+        """Yield a function that adds rows to the output, which may have any format but a table. The output
+        file gets its final name only after everything succeeded. `columns` are the columns of a CSV file."""
         from tcplearn.output import rows as kinds
 
         with _files().Pending(self.output) as pending:

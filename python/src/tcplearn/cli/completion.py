@@ -4,7 +4,7 @@
 import os
 from typing import Any
 
-#: The variable in which a script says what it asks for. Typer derives this name from that of the program.
+#: The variable in which a script says what it asks for. Typer derives it from the program's name.
 VARIABLE = "_TCPLEARN_COMPLETE"
 
 
@@ -20,14 +20,14 @@ def estimators() -> list[tuple[str, str]]:
 
 
 def kinds() -> list[str]:
-    """Return the keys of the kinds of algorithm."""
     from tcplearn import algorithms
 
     return [*algorithms.kinds()]
 
 
 def answer(app: Any) -> int:
-    """Print completions of the words that a shell's script puts into the environment; return an exit code."""
+    """Print completions of the words that a shell's completion script passes in the environment. Return an
+    exit code."""
     from typer._completion_classes import completion_init
 
     completion_init()

@@ -11,7 +11,7 @@ from tcplearn.cli import options as o
 from tcplearn.cli.common import Outputs, Work, say, write
 from tcplearn.errors import UserError
 
-#: The emulator does not sleep in the last 40 us before a packet is due: a sleep ends about as late.
+#: In the last 40 us before a packet is due the emulator does not sleep: a sleep ends about 40 us too late.
 SPIN_US = 40
 LATE_LIMIT_US = 5000
 

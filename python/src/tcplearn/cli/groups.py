@@ -61,8 +61,8 @@ class Compared:
     min_samples: o.MinSamples = 30
 
     def checked(self) -> dict[str, Any]:
-        """Return the options as arguments of the classes replay.Options and suite.Options. Raise UserError if
-        the value of an option is invalid."""
+        """Return the options as keyword arguments of the classes replay.Options and suite.Options. Raise
+        UserError if the value of an option is invalid."""
         if not math.isfinite(self.min_rto_ms):
             raise UserError("--min-rto-ms: not a number; give milliseconds")
         return {
@@ -78,9 +78,9 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return the estimators to compare. If `everything`, these are all estimators, those that the user has
-    installed, and those `named`. Otherwise they are those `named` or, if none is, the default ones and those
-    that the user has installed; () stands for the default ones alone."""
+    """Return the names of the estimators to compare. If `everything`, they are all estimators, the user's own
+    installed ones and those in `named`. Otherwise they are those in `named`. If `named` is empty, they are
+    the default estimators and the user's own; () stands for the default estimators alone."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

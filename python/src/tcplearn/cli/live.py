@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn live`: sets learned floors of the retransmission timer on this machine's own kernel."""
+"""The verb `tcplearn live`: sets learned floors (lower limits) of the RTO on this machine's own kernel."""
 
 import contextlib
 import enum

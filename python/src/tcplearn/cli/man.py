@@ -42,7 +42,6 @@ class Command:
 
     @property
     def commands(self) -> list[Command]:
-        """Return the subcommands of this command."""
         group = self.context.command
         found = getattr(group, "commands", {})
         return [

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tcplearn.traces import CaptureTrace, Interface
 
 REFRESH_S = 1.0
-#: The largest share of time for refreshes, each of which computes all flows' bootstrap intervals anew.
+#: The largest share of the time that refreshes may take. Each computes all flows' bootstrap intervals anew.
 SHARE_OF_TIME = 0.1
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The work that `replay` and `watch` share: read traces, replay them, and show or write the results."""
+"""The work that `tcplearn replay` and `tcplearn watch` share: read traces, replay them, and show or write the
+results."""
 
 from __future__ import annotations
 
@@ -40,9 +41,9 @@ def run_replay(
     asked: Replayed,
     out: Outputs,
 ) -> None:
-    """Replay `sources` with the options `asked` and write the results to `out`. A live capture or a pipe ends
-    after `duration_s` seconds. `command` is the command line. `unit` (s, ms, us or ns; "": not given) is the
-    unit of bare numbers in tables of RTT samples."""
+    """Replay the traces `sources` with the options `asked` and write the results to `out`. A live capture or
+    a pipe ends after `duration_s` seconds. `command` is the command line. `unit` (s, ms, us or ns; "" if not
+    given) is the unit of bare numbers in tables of RTT samples."""
     from tcplearn.output import rows as kinds
     from tcplearn.replay import replay, tables
     from tcplearn.replay.row import IDENTITY, KEYS, tidied

@@ -21,7 +21,8 @@ def _root() -> None:
 
 
 def _numbers(option: str, given: str) -> tuple[float, ...] | None:
-    """Return the numbers in `given`, such as "10,25,50"; None if empty. Errors name the `option`."""
+    """Return the numbers in `given`, such as "10,25,50", or None if it is empty. Raise UserError, which names
+    the option `option`."""
     if not given:
         return None
     with contextlib.suppress(ValueError):

@@ -58,8 +58,8 @@ class ConnectProber:
 
 
 async def _writable(sock: socket.socket, timeout_s: float) -> int | None:
-    """Wait until the connection of `sock` is established or fails. Return when it did so (monotonic clock, in
-    ns), or None after `timeout_s` seconds."""
+    """Wait until the connection of `sock` is established or fails. Return the time of this event (monotonic
+    clock, in ns), or None after `timeout_s` seconds."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[int] = loop.create_future()
 

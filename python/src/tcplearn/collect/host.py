@@ -13,7 +13,7 @@ from tcplearn.collect.rows import Row
 
 #: The number of pings after which a host without any answer is given up.
 GIVE_UP = 4
-#: A hop counts as silent after this many unanswered probes; 10 % loss alone does so once in 100,000.
+#: A hop counts as silent after this many unanswered probes; at 10 % loss all are lost once in 100,000 hops.
 TRIES = 5
 #: The largest factor by which back-off multiplies the interval between probes.
 BACK_OFF_MAX = 8
@@ -83,7 +83,7 @@ class _Visit:
 
     async def hops(self) -> int | None:
         """Return the number of routers on the path, or None if the host no longer answers. The search for the
-        smallest TTL that reaches the host starts from an estimate by the TTL of the host's answers."""
+        smallest TTL that reaches the host starts from an estimate from the TTLs of the host's answers."""
         limit = self._guess()
         if await self._reaches(limit):
             return await self._down_from(limit)
@@ -97,8 +97,9 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """Return the number of routers, given that TTL `limit` reaches the host. If a smaller TTL gets no
-        answer, it is taken as too small if the host still answers to the TTL above it, else return None."""
+        """Return the number of routers on the path, given that TTL `limit` reaches the host. A TTL without an
+        answer counts as too small if the host still answers to the next larger TTL; if it does not, return
+        None."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:
@@ -121,7 +122,7 @@ class _Visit:
 
 
 async def measure(target: Target, prober: Prober, settings: Settings) -> Row:
-    """Measure the host `target` and return the row of its results, which also shows network failures."""
+    """Measure the host `target` and return the row of its results. Network failures are shown in the row."""
     row = Row(host=target.host, port=target.port, method=prober.name, started_us=_now_us())
     to = await _resolve(target, settings.family)
     if to is None:

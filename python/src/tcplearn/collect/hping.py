@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of hping3 into the results of its runs. Statistics, which come from standard error without
-buffering, may be anywhere in a file, even within the line of an answer. So an answer is assigned to the run
-with its address, statistics to the run with their host, and the two must agree."""
+"""Parse the output of hping3 into the results of its runs. hping3 writes statistics to standard error without
+buffering, so they may be anywhere in a file, even inside a line about an answer. Therefore an answer is
+assigned to the run with its address, and statistics to the run with their host; the two must agree."""
 
 import re
 from collections import defaultdict
@@ -69,8 +69,8 @@ class _Ping:
     unreachable: list[tuple[str, str]] = field(default_factory=list)  # message and its sender
 
     def answer(self, found: re.Match[str], tail: re.Match[str]) -> None:
-        """Add an answer of the host to this run. `found` is the match of the answer's beginning, and `tail`
-        that of the part with the RTT; they are the same match if the answer has one line."""
+        """Add an answer of the host to this run. `found` matches the answer's beginning, and `tail` matches
+        the part with the RTT; both are the same match if the answer has one line."""
         rtt_us = self.printed.microseconds(tail["rtt"], self.at)
         self.answers += 1
         self.ttl = int(found["ttl"])
@@ -97,7 +97,8 @@ class _Ping:
         return self.answers + len(self.hops) + self.expired + len(self.unreachable)
 
     def disagrees(self) -> str:
-        """Return the reason why the run's statistics cannot belong to its answers, or '' if they can."""
+        """Return the reason why the run's statistics cannot belong to its answers, or '' if they can belong
+        to them."""
         total = self.statistics
         if not total or self._quiet():
             return ""
@@ -139,8 +140,9 @@ class _Ping:
         return run
 
     def _round_trips_us(self) -> list[int]:
-        """Return the RTTs without those about a second above the others, which may be wrong: hping3 takes
-        seconds from a coarser clock than microseconds, and hosts retransmit SYN-ACKs after a second."""
+        """Return the RTTs in us, without those about a second above the others. These may be wrong, because
+        hping3 takes seconds from a coarser clock than microseconds, and because hosts retransmit SYN-ACKs
+        after a second."""
         others = [rtt_us for rtt_us in self.rtts_us if rtt_us < _SECOND_US]
         if not others:
             return self.rtts_us
@@ -235,7 +237,8 @@ class HpingFile:
             self._printed.refuse(at, f"this line should go on with an answer of hping3 -V: {_MIXED}")
 
     def _of(self, found: re.Match[str], at: int) -> _Ping:
-        """Return the run of the answer `found`: among the runs with its address, the last one begun."""
+        """Return the run to which the answer `found` belongs: of the runs with its address, the one that
+        began last."""
         address = self._printed.address(found["ip"], at)
         if self._current and self._current.address == address:
             return self._current
@@ -272,8 +275,8 @@ class HpingFile:
         self._pair()
 
     def _pair(self) -> None:
-        """Assign each host's statistics to its runs, in order. `self.statistics` keeps those of hosts that
-        have no run in this file."""
+        """Assign each host's statistics to its runs, in order. Statistics of hosts that have no run in this
+        file stay in `self.statistics`."""
         left = []
         for host in dict.fromkeys(total.host for total in self.statistics):
             totals = [total for total in self.statistics if total.host == host]
@@ -310,7 +313,7 @@ def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
 
 
 def _pair_across(files: Sequence[tuple[Printed, HpingFile]]) -> None:
-    """Assign statistics in files that contain only standard error to the runs of the same host in other
+    """Assign the statistics in files that contain only standard error to the runs of the same host in other
     files."""
     totals: dict[str, list[tuple[Printed, Statistics]]] = defaultdict(list)
     for printed, file in files:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make rows from the output of hping3, traceroute and tcptraceroute."""
+"""Make rows of `tcplearn collect` from the output of hping3, traceroute and tcptraceroute."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,8 @@ from tcplearn.collect.traceroute import TraceFile
 
 
 def read(paths: Sequence[Path]) -> list[Row]:
-    """Return a row for each address and port in the output of the tools (hping3, traceroute, tcptraceroute)
-    in the files `paths`. Raise UserError."""
+    """Return a row of results for each address and port in the files `paths`, which contain output of hping3,
+    traceroute or tcptraceroute. Raise UserError."""
     pings: list[tuple[Printed, HpingFile]] = []
     traces: list[TraceFile] = []
     for path in paths:
@@ -42,8 +42,8 @@ def _rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def _of_address(runs: Sequence[Run]) -> list[Row]:
-    """Return a row for each port in `runs`, which all have the same address. If only one port is known, it is
-    also taken for the runs without a port."""
+    """Return a row of results for each port in `runs`, which all have the same address. If only one port is
+    known, the runs without a port are taken to have it too."""
     ports = list(dict.fromkeys(run.port for run in runs if run.port))
     other = ports[0] if len(ports) == 1 else 0
     by_port: dict[int, list[Run]] = defaultdict(list)
@@ -58,8 +58,8 @@ def _first(values: Iterable[int | None]) -> int | None:
 
 
 def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
-    """Return the row with the results of the tools' `runs`, all for the same port of the same address. `hops`
-    is its number of hops if none of the runs has one."""
+    """Return the row with the results of `runs`, which are all for the same port of the same address. `hops`
+    is the number of hops to this address, used if none of the runs has one."""
     whole = Run(runs[0].host, runs[0].address, "")
     for run in runs:
         whole.found(run.state)

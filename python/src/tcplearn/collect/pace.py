@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Pace all probes: the time between two probes is never shorter than the configured rate allows."""
+"""Pace all probes, so that the time between two probes is never shorter than the configured rate allows."""
 
 import asyncio
 from collections.abc import Callable

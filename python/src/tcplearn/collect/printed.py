@@ -13,7 +13,7 @@ from tcplearn import documents
 from tcplearn.collect.probe import Answer
 from tcplearn.errors import UserError, printable
 
-#: The state of a host that answered, if the port may be open or not (hping3 -q, ICMP, UDP).
+#: The state of a host that answered without showing whether the port is open (hping3 -q, ICMP, UDP).
 ANSWERED = "answered"
 #: All states, the most informative first.
 STATES = (Answer.open.value, Answer.closed.value, ANSWERED, Answer.unreachable.value, Answer.silent.value)
@@ -114,7 +114,8 @@ class Printed:
         return round(float(text) * 1000)
 
     def address(self, text: str, at: int) -> str:
-        """Return the address in `text` in canonical form. Raise UserError."""
+        """Return the IP address in `text` in canonical form. Raise UserError with the line of the offset `at`
+        if it is none."""
         address = address_of(text)
         if not address:
             self.refuse(at, f"{printable(text)[:40]!r} is not one host's address; leave this run out")
@@ -130,7 +131,7 @@ class Printed:
 
 
 def address_of(text: str) -> str:
-    """Return the address in `text` in canonical form, or '' if it is none."""
+    """Return the IP address in `text` in canonical form, or '' if `text` is not an address."""
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:

@@ -29,7 +29,6 @@ _Found = tuple[tuple[int, int], Answer, int | None]
 
 
 def allowed() -> bool:
-    """Return whether this process may open raw sockets."""
     try:
         socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP).close()
     except PermissionError:
@@ -134,7 +133,8 @@ class RawProber:
         return bytes(head / syn)
 
     def _read(self, sock: socket.socket, family: socket.AddressFamily, read: Any) -> None:
-        """Read all packets that have arrived on `sock`. `read` (_read_tcp or _read_icmp) parses each."""
+        """Read all packets that have arrived on `sock`. Each is parsed by the function `read` (_read_tcp or
+        _read_icmp)."""
         while True:
             try:
                 data, ancillary, _, address = sock.recvmsg(2048, 256)

@@ -34,8 +34,9 @@ class Row:
     rtts_us: str = ""
 
     def measured(self, rtts_us: Sequence[int], sent: int) -> None:
-        """Fill in the columns that follow from the RTTs and from `sent`, the number of SYNs: the number of
-        RTTs, that of SYNs, the loss rate, and the RTTs with their min, mean and max."""
+        """Fill in the columns that follow from `rtts_us` and from `sent`, the number of SYNs sent. They are
+        the number of RTTs, the number of SYNs, the loss rate, and the RTTs with their minimum, mean and
+        maximum."""
         self.samples, self.sent = len(rtts_us), sent
         self.loss = round(1 - len(rtts_us) / sent, 6) if sent else None
         if rtts_us:

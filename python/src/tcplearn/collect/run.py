@@ -44,8 +44,9 @@ def collect(
     progress: Progress | None = None,
     say: Say | None = None,
 ) -> list[Row]:
-    """Measure `targets`, write their rows to `output` and return them. If UserError or InterruptedWork is
-    raised, finished rows stay in the journal, a file with the name of `output` and ".part"."""
+    """Measure `targets`, write their rows of results to `output`, and return the rows. If UserError or
+    InterruptedWork is raised, finished rows stay in the journal, a file with the name of `output` and
+    ".part"."""
     rows.check_output(output, fresh=options.fresh)
     with _Journal(output, options, fresh=options.fresh) as journal:
         missing = [target for target in targets if target not in journal.done]

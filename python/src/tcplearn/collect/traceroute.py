@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Parse the output of traceroute and tcptraceroute into traces. A header of tcptraceroute (on standard error)
-may be missing or in another file; then the address of the last hop shows to which host a trace is."""
+"""Parse the output of traceroute and tcptraceroute into traces. A header of tcptraceroute (written to
+standard error) may be missing or in another file; then the address of the last hop shows which host was
+traced."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -224,8 +225,9 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """Assign the headers of a file that has no hops to the traces of another file, in order, if they fit:
-    there are as many headers as traces, and each trace that reached a host reached the host in its header."""
+    """Assign the headers of a file that has no hops to the traces of another file, in order, if they fit.
+    They fit if there are as many headers as traces, and each trace that reached a host reached the host in
+    its header."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]
@@ -241,8 +243,8 @@ def _join(files: Sequence[TraceFile]) -> None:
 
 
 def _find(trace: _Trace, headers: list[_Header]) -> None:
-    """Assign to `trace` the one of `headers` whose host its last hop reached. If there is none, but
-    tcptraceroute marked a host as reached, make a header for this host."""
+    """Assign to `trace` the one of `headers` whose host is the last hop of the trace. If there is no such
+    header, but tcptraceroute marked a host as reached, make a header for this host."""
     fit = [header for header in headers if trace.reached(header.address)]
     if len({(header.address, header.port) for header in fit}) > 1:
         trace.printed.refuse(trace.at, f"hops that may belong to several traces: {_MIXED}")
@@ -257,7 +259,8 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
     """Assign the traces that did not reach their host to the remaining headers, in any order if their results
-    are all the same. If the results differ, or the numbers of traces and headers, raise UserError."""
+    are all the same. Raise UserError if their results differ, or if there are not as many headers as
+    traces."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)
     full = all(trace.hops[-1].number == header.most for trace in traces for header in headers)

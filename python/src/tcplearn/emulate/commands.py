@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Start and end the commands of a client and a server. The calling process is the first of their PID
-namespace, so the kernel tells it when any of their processes ends, even one whose parent has ended before."""
+"""Start and end the commands of a client and a server. The calling process is the first process of the
+commands' PID namespace. So the kernel tells it when any process in the namespace ends, even one whose parent
+ended earlier."""
 
 import os
 import signal
@@ -57,7 +58,6 @@ class Commands:
         return _left_to_us(process)
 
     def wait(self, pid: int) -> int:
-        """Wait until the process `pid` has ended; return its exit code."""
         while pid not in self.codes:
             self._ended(0)
         return self.codes[pid]

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 
 class HandedOn:
-    """Forwards the signals `numbers` to another process. Signals that come before to() has given its PID are
-    kept and forwarded then."""
+    """Forwards the signals `numbers` to another process. Signals that arrive before to() is called with its
+    PID are stored, and forwarded when to() is called."""
 
     def __init__(self, numbers: Iterable[int]) -> None:
         self._pid: int | None = None

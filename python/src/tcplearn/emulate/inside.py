@@ -4,8 +4,8 @@
 python -m tcplearn.emulate.inside PARENT ORDER RESULT    # PARENT: a PID; the others: file handles of pipes
 
 This process makes a PID namespace whose first process does the work. When the process PARENT, this process or
-the first process ends, for whatever reason, the kernel kills everything in the PID namespace. The namespaces
-disappear with their last process."""
+the first process ends, for whatever reason, the kernel kills everything in the PID namespace. The network
+namespaces disappear with the last process in them."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _stop(_number: int, _frame: object) -> None:
 
 def _first_process(order: Order, alive: int, result: int) -> None:
     """Run the commands of `order` as the first process of a PID namespace, and write their result to the pipe
-    `result`. Do nothing if the parent has already ended, which closes its end of the pipe `alive`."""
+    `result`. Do nothing if the parent process has already ended, which closes its end of the pipe `alive`."""
     kernel.die_with_parent()
     if select.select([alive], (), (), 0)[0]:
         return

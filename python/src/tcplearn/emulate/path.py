@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert the description of a path to the input of the native emulator (native/emulate/direction.h)."""
+"""Convert the description of a network path to the input of the native emulator
+(native/emulate/direction.h)."""
 
 import math
 from collections.abc import Iterator
@@ -16,8 +17,9 @@ Tree = dict[str, Any]
 
 
 def hops(path: NetworkPath) -> list[Tree]:
-    """Return the hops of `path` for `_native.EmulatedPath`, with times in nanoseconds and shares from 0 to 1.
-    Raise UserError (one line with the file and the key) if the emulator cannot emulate `path`."""
+    """Return the hops of `path` as arguments of `_native.EmulatedPath`, with times in nanoseconds and shares
+    from 0 to 1. Raise UserError (one line with the file and the key) if the emulator cannot emulate
+    `path`."""
     for hop in path.hops:
         for side in both_sides("both"):
             for key, why in _cannot(getattr(hop, side)):

@@ -32,8 +32,8 @@ class Result:
 
     @property
     def unusable(self) -> list[str]:
-        """Return the reasons why the emulated link differed from the path's description; none if the run can
-        be used."""
+        """Return the reasons why the emulated link differed from the path's description. The list is empty if
+        the run can be used."""
         return [*self._why()]
 
     def _why(self) -> Iterator[str]:

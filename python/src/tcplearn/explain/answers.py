@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Data classes for recurring fades, found by fades.py, for forecasts, made by forecast.py, and for the advice
-that advice.py draws from them."""
+"""Data classes for recurring fades (times in which a path loses everything), for forecasts of response times,
+and for the advice on a timer's setting that is drawn from the forecasts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tcplearn.explain.candidates import STOCK, Candidate
 
 @dataclass(frozen=True, slots=True)
 class Fade:
-    """A recurring fade on the path from the end `by` (client or server) to the other one: everything is lost
+    """A recurring fade on the path from the end `by` (client or server) to the other end: everything is lost
     for `lasts_s`, once every `every_s`. In the searched time, from `from_s` to `to_s` after the first packet
     of the capture with the number `source`, fades begin at `begins_s` plus multiples of `every_s`. `losses`
     is the number of losses from which the fade was found."""
@@ -78,7 +78,7 @@ class Forecast:
     """Forecasts of response times, or of the durations of handshakes, for each candidate setting of the
     retransmission timer. `by` names the ends of connections that have the setting: client, server or both."""
 
-    # addresses of the hosts at each end of connections with a stall that a timer ended; of handshakes, all
+    # addresses of the hosts at each end of connections with a stall that a timer ended; for handshakes, all
     hosts: dict[str, list[str]]
     by: Sequence[str]  # the ends that have the setting, of SIDES
     stalls: int  # stalls (waits in which no data moved) that a timer ended, with a forecast

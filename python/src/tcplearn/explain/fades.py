@@ -50,8 +50,8 @@ def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame
 
 
 def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) -> Sendings:
-    """Return the times at which the client of a path (or the server, if `of_answers`) sent data, lost and
-    delivered, from the requests and stalls of the path."""
+    """Return the times at which the client of a path (or the server, if `of_answers`) sent data that were
+    lost or delivered, from the requests and stalls (waits in which no data moved) of the path."""
     stalls = stalls.sort("start_s")
     repaired_s = stalls["start_s"] + (stalls["duration_ms"] - stalls["srtt_ms"].fill_null(0.0)) / 1e3
     smooth = requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in RESENT) == 0).to_series()
@@ -77,13 +77,15 @@ def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) ->
 
 
 def _near(at_s: Times, others_s: Times) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return whether one of the ascending `others_s` is within `APART_S` of each time of `at_s`."""
+    """Return, for each time in `at_s`, whether one of the ascending times `others_s` is within `APART_S` of
+    it."""
     first, last = (np.searchsorted(others_s, at_s + by_s) for by_s in (-APART_S, APART_S))
     return np.asarray(first < last)
 
 
 def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
-    """Yield the begin of each hour with enough losses, in s, and what was sent in it."""
+    """Yield the start, in s, of each hour with enough losses to search for fades, and what was sent in the
+    hour."""
     hours, counts = np.unique(np.floor(of.lost_s / SEARCHED_S), return_counts=True)
     for from_s in (hours[counts >= FEWEST] * SEARCHED_S).tolist():
         lost, sent, arrived = (
@@ -97,8 +99,9 @@ def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
 
 
 def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
-    """Return how much of a recurring fade was left when the segment of each stall was lost, in ms, at most
-    until the retransmission that arrived was sent; 0 if the segment was not lost in a fade."""
+    """Return how much of a recurring fade was left when the segment of each stall (a wait in which no data
+    moved) was lost, in ms; 0 if the segment was not lost in a fade. A fade counts only until the
+    retransmission that arrived was sent."""
     out = np.zeros(stalls.height)
     named = _hosts(stalls) if fades else stalls
     at_s = stalls["start_s"].to_numpy()

@@ -90,7 +90,8 @@ def _forecast(
 
 
 def _needless(side: str) -> pl.Expr:
-    """Return the number of spurious retransmissions that an end of a connection has sent."""
+    """Return an expression for the number of spurious retransmissions that the end `side` of a connection has
+    sent."""
     of_client = pl.col("client_needless_segments").cast(pl.Int64)
     return of_client if side == "client" else pl.col("needless_segments").cast(pl.Int64) - of_client
 
@@ -114,7 +115,8 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
     """Return the probability that a lost retransmission was lost by chance, not because the path was down:
-    the number of such losses expected by chance, over (the number observed minus its standard deviation)."""
+    the number of such losses expected by chance, divided by the number observed minus its standard
+    deviation."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # the share of segments lost, times the number of retransmissions
@@ -148,10 +150,9 @@ def _saved(
 def _after(
     fade_ms: npt.NDArray[np.float64], wait_ms: npt.NDArray[np.float64], *, linear: bool
 ) -> npt.NDArray[np.float64]:
-    """Return the waits until the first retransmission at least `fade_ms` after the loss. Sooner ones are
-    lost in a recurring fade. The first retransmission is sent after `wait_ms`. Most candidates wait as long
-    again after it, because it is a probe, and then twice as long each time. With `linear` all waits are
-    equal."""
+    """Return the waits until the first retransmission at least `fade_ms` after the loss, when a recurring
+    fade ends. The first retransmission is sent after `wait_ms`. Most candidates wait as long again after it,
+    because it is a probe, and then twice as long each time. With `linear` all waits are equal."""
     times = np.maximum(fade_ms / np.maximum(wait_ms, 1e-3), 1.0)
     return np.asarray(wait_ms * (np.ceil(times) if linear else 2.0 ** np.ceil(np.log2(times))))
 
@@ -179,8 +180,9 @@ def outlook(
 
 
 def _rising(points: Iterator[tuple[float, Figure]]) -> list[tuple[float, float, float, float]]:
-    """Return the curve of response times, with the limits of their intervals. The times of smaller shares are
-    longer, so a limit that chance has drawn below an earlier one is raised to it."""
+    """Return the curve of response times as (share of slower requests, time in ms, limits of its interval).
+    The smaller the share, the longer the time; so a limit that chance has drawn below that of a larger share
+    is raised to it."""
     shares, found = zip(*points, strict=True)
     limits = np.maximum.accumulate([(one.low, one.high) for one in found], axis=0)
     values = (one.value for one in found)

@@ -73,8 +73,8 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
     """Return a table of the handshakes whose first SYN and last ACK were captured, sorted by hosts and time.
-    `held` are the stalls of handshakes. A handshake whose last ACK was lost counts as not held up, because
-    only the server waited."""
+    `held` are the stalls (waits) of handshakes. A handshake whose last ACK was lost counts as not held up,
+    because only the server waited."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
     stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")
@@ -177,7 +177,7 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
     """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`. Each
     wait is twice the previous one, unless the captured sender began with equal waits (Linux 6.5 and later).
-    Whether it did follows from its `resends` retransmissions, which took `waits` times its first wait. With
+    Its `resends` retransmissions took `waits` times its first wait, which shows whether it did. With
     `answers`, return only the retransmissions that a Linux server answers."""
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []

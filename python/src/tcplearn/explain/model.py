@@ -177,8 +177,8 @@ def address(name: str) -> pl.Expr:
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return a row, with the indices of both, for each stall (a wait in which no data moved) and each request
-    of the same connection that overlap in time."""
+    """Return a table with a row for each stall (a wait in which no data moved) and request of the same
+    connection that overlap in time. A row has the indices of both."""
     left = requests.with_row_index("request").select(
         "request",
         "source",

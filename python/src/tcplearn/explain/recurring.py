@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 #: The shortest and the longest period that is searched for, in s.
 SHORTEST_S, LONGEST_S = 5, 120
-#: How many peaks of the periodogram are tried, how many periods near each, and how many fades are sought.
+#: The most peaks of the periodogram that are tried, periods near each, and recurring fades that are sought.
 PEAKS, NEAR, FADES = 16, 40, 4
-#: After so many periods near a peak, none of which is half as sure as needed, the rest are not tried.
+#: If the scores of the first periods near a peak are all below half the needed score, the rest are not tried.
 FIRST_FEW = 3
-#: The most losses from which the periodogram is made, and the most that are compared, a second apart.
+#: The most losses in the periodogram, and the most losses, at least a second apart, that are compared.
 MOST, MOST_APART = 1000, 300
 #: The most time that is added to a fade after its last loss, in s.
 MOST_ADDED_S = 0.1
@@ -25,7 +25,7 @@ MOST_ADDED_S = 0.1
 SLOT_MS = 50
 #: The longest fade that is searched for, in slots.
 MOST_SLOTS = 1000 // SLOT_MS
-#: The least number of fades with a loss; and the least share with a loss, of slots in fades with a sending.
+#: The least number of fades with a loss; of slots in fades with data sent, the least share with a loss.
 FEWEST, LEAST_SHARE = 8, 0.8
 #: The limit for the probability with which chance gives so many losses at one of the times that are compared.
 CHANCE = 1e-6
@@ -39,9 +39,9 @@ Times = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Sendings:
-    """The times, in s, of what one end of a path sent: `lost_s`, transmissions that were lost, in ascending
-    order; `until_s`, for each of these the last retransmission that was lost too (without one: at most
-    `lost_s`); `all_s`, the begins of all requests or answers; and `arrived_s`, the begins of undisturbed
+    """The times, in s, of what one end of a path sent. `lost_s` has the transmissions that were lost, in
+    ascending order; `until_s`, for each of these, the last retransmission that was lost too (at most `lost_s`
+    if there was none); `all_s` the starts of all requests or answers; `arrived_s` the starts of undisturbed
     requests or answers, and the retransmissions that ended stalls. `connection` has the number of the
     connection of each loss; `several` says whether the path has several connections."""
 
@@ -54,8 +54,8 @@ class Sendings:
 
 
 def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
-    """Yield the period, begin and length in s, and the number of losses, of the recurring fades of a path.
-    The surest one comes first."""
+    """Yield the period, start and length in s, and the number of losses, of each recurring fade of a path.
+    The fade that chance is least likely to explain comes first."""
     left = np.ones(len(of.lost_s), dtype=bool)
     for _ in range(FADES):
         best = _surest(of.lost_s[left], of.all_s) if left.sum() >= FEWEST else None
@@ -71,8 +71,8 @@ def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
 
 
 def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, float, float]:
-    """Return the period, begin and length, in s, of `fade` from its first loss to its end, with all periods
-    laid over each other. Losses before and after the found time are added, up to the next transmission that
+    """Return the period, start and length, in s, of `fade` from its first loss to its end, with all periods
+    laid over each other. Losses before and after the found fade are added, up to the next transmission that
     arrived. The end is in the middle between the last loss, which may be that of a retransmission, and this
     arrival, but at most `MOST_ADDED_S` after the loss."""
     every_s, begins_s, lasts_s = fade
@@ -93,7 +93,7 @@ def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, flo
 
 
 def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, float]:
-    """Return the period and the begin, in s, of fades with the losses `lost_s`: a multiple of the period
+    """Return the period and the start, in s, of fades with the losses `lost_s`: a multiple of the period
     `every_s` if nearly all losses are in every second, third or fifth fade."""
     periods = np.floor((lost_s - begins_s) / every_s).astype(np.int64)
     for times in (2, 3, 5):
@@ -104,13 +104,13 @@ def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, fl
 
 
 def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
-    """Return the period, begin and length, in s, of those recurring times in which chance is least likely to
-    give so many losses, or None if chance may explain them. In this comparison, losses less than a second
-    after one that counted are left out, because a single outage may lose several segments."""
+    """Return the period, start and length, in s, of the recurring fade in which chance is least likely to
+    give as many losses, or None if chance may explain every one. In this comparison, losses less than a
+    second after one that counted are left out, because a single outage may lose several segments."""
     apart_s = _thinned(lost_s)
     if len(apart_s) < FEWEST:
         return None
-    # so many requests that slots are full say no more than one in each half of a slot
+    # many requests in half a slot count as one
     halves = np.unique(np.floor(np.concatenate((sent_s, lost_s)) * (2000 / SLOT_MS)))
     busy_s = (halves + 0.5) * (SLOT_MS / 2000)
     by_chance = _slots(lost_s) / _slots(busy_s)
@@ -130,10 +130,11 @@ def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
 def _surest_of(
     every_s: float, apart_s: Times, lost_s: Times, busy_s: Times, by_chance: float
 ) -> tuple[float, tuple[float, float, float] | None]:
-    """Return how sure the surest fades with the period `every_s` are, and these fades. How sure is minus the
-    logarithm of a bound of the probability that chance gives so many losses in them. `apart_s` are the times
-    of losses that are at least a second apart, `lost_s` those of all losses, `busy_s` those at which
-    something was sent. `by_chance` is the share of slots with a sending that have a loss."""
+    """Return a score, and the period (`every_s`), start and length, in s, of the recurring fade with the
+    highest score, or None. The score is minus the logarithm of an upper bound of the probability that chance
+    gives as many losses. `apart_s` are the times of losses that are at least a second apart, `lost_s` those
+    of all losses, `busy_s` those at which something was sent. `by_chance` is the share of busy time slots
+    that have a loss."""
     best, found = 0.0, None
     span_s = float(busy_s.max() - busy_s.min())
     counts = _folded(apart_s, every_s)
@@ -158,10 +159,10 @@ def _surest_of(
 
 
 def _periods_s(lost_s: Times, apart_s: Times) -> list[Times]:
-    """Return the periods, in s, that the losses at the times `lost_s` may have: for each of the highest
-    peaks of their periodogram (Bartlett's, of a point process) the nearby periods at which the most pairs of
-    the losses `apart_s`, which are at least a second apart, coincide. In the periodogram, a fade with many
-    losses has more weight than a single loss."""
+    """Return the periods, in s, that the losses at the times `lost_s` may have. They are near the highest
+    peaks of the losses' periodogram (Bartlett's, of a point process). Near each peak, the periods are taken
+    at which the most pairs of the losses `apart_s`, which are at least a second apart, coincide. In the
+    periodogram, a fade with many losses has more weight than a single loss."""
     lost_s, apart_s = lost_s[:MOST], apart_s[:MOST_APART]
     step = 1 / (4 * max(lost_s[-1] - lost_s[0], apart_s[-1] - apart_s[0]))
     frequencies = np.arange(1 / LONGEST_S, 1 / SHORTEST_S, step)
@@ -172,8 +173,8 @@ def _periods_s(lost_s: Times, apart_s: Times) -> list[Times]:
 
 
 def _near_s(apart_s: Times, frequency: float, step: float) -> Times:
-    """Return the periods, in s, near 1 / `frequency` with the most pairs of events that are, modulo the
-    period, less than a slot apart, those with the most pairs first."""
+    """Return the periods, in s, near 1 / `frequency` at which the most pairs of the times `apart_s` are,
+    modulo the period, less than a slot of `SLOT_MS` apart. Periods with the most pairs come first."""
     # from one of these periods to the next, the last event moves by half a slot; two steps are a peak's width
     lowest = max(frequency - 2 * step, 1 / LONGEST_S)
     periods_s = 1 / np.arange(lowest, frequency + 2 * step, 2 * frequency * step * SLOT_MS / 1e3)
@@ -189,7 +190,7 @@ def _near_s(apart_s: Times, frequency: float, step: float) -> Times:
 
 
 def _thinned(at_s: Times) -> Times:
-    """Return those of the ascending times that are at least a second after the last one returned."""
+    """Return those of the ascending times `at_s` that are at least a second after the last one returned."""
     kept = [float(at_s[0])]
     for one in at_s.tolist():
         if one >= kept[-1] + 1:
@@ -202,9 +203,9 @@ def _slots(at_s: Times) -> int:
 
 
 def _folded(at_s: Times, every_s: float) -> npt.NDArray[np.int64]:
-    """Return the number of slots with at least one of the times `at_s`, in all periods of `every_s` together,
-    summed from the beginning of the period to each of its slots. The first second is repeated at the end, so
-    that a fade may begin in one period and end in the next."""
+    """Return cumulative counts along the period `every_s`: element i is the number of slots (of `SLOT_MS`)
+    before the i-th slot of the period that contain one of the times `at_s`, in all periods together. The
+    first second is repeated at the end, so that a fade may begin in one period and end in the next."""
     length = int(every_s * 1000 / SLOT_MS) + 1
     period, since_s = np.divmod(at_s, every_s)
     slots = np.unique((period * length + since_s * (1000 / SLOT_MS)).astype(np.int64))
@@ -215,7 +216,7 @@ def _folded(at_s: Times, every_s: float) -> npt.NDArray[np.int64]:
 def _divergence(share: Times, chance: Times) -> Times:
     """Return the Kullback-Leibler divergence, in nats, of coins that show heads with the probabilities
     `share` and `chance`. If n coins with the probability `chance` are thrown, the probability that at least
-    `share` of them show heads is at most exp(-n times this) (Chernoff)."""
+    the share `share` of them shows heads is at most exp(-n times the divergence) (Chernoff)."""
     rest = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
         tails = np.where(rest > 0, rest * np.log(rest / (1 - chance)), 0.0)

@@ -67,7 +67,8 @@ def tidied(found: Explained) -> Iterator[Record]:
 
 
 def table(found: Explained, which: str) -> pl.DataFrame:
-    """Return the table `which` ("requests", "stalls" or "connections") with names of sources and causes."""
+    """Return the table `which` ("requests", "stalls" or "connections") with names of sources and causes in
+    place of their numbers."""
     chosen: pl.DataFrame = getattr(found, which)
     names = pl.Series("source", found.sources, pl.String).gather(chosen["source"])
     coded = (pl.Enum, pl.Categorical)

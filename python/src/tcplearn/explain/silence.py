@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find silent paths: several connections of two hosts stall at once, with nothing from the other host."""
+"""Find silent paths: several connections of two hosts stall at once, while nothing arrives from the other
+host."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs child processes that end with this process, even if this one is killed."""
+"""Runs child processes that end when this process ends, even if this process is killed."""
 
 import contextlib
 import ctypes
@@ -53,7 +53,7 @@ def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subp
 
 
 def stop() -> None:
-    """End all children; until `allow` is called, `run` raises Stopped."""
+    """End all child processes. Until `allow` is called, `run` then raises Stopped."""
     global _stopping
     with _lock:
         _stopping = True
@@ -69,7 +69,8 @@ def allow() -> None:
 
 
 def with_parent(command: Sequence[str], how: str = "KILL") -> list[str]:
-    """Return `command`, prefixed so that it gets the signal `how` when the thread that started it ends."""
+    """Return `command` with a prefix that makes the kernel send the signal `how` to it when the thread that
+    started it ends."""
     return ["setpriv", "--pdeathsig", how, "--", *command]
 
 

@@ -44,8 +44,8 @@ class Failure:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return the result of `function` called with `arguments`, or a Failure if it raised UserError, because a
-    cluster would repeat a job that raises. Raise FullDiskError."""
+    """Return the result of `function` called with `arguments`. If the function raises UserError, return a
+    Failure instead, because a cluster would repeat a job that raises an error. Raise FullDiskError."""
     try:
         with naming_full_disk(Path(tempfile.gettempdir())):
             return function(*arguments)

@@ -81,8 +81,8 @@ def _start_worker(parent: int) -> None:
 
 
 def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
-    """Close this process's write end of the pipe for results. If it were open, a worker that is killed while
-    it writes would block this process."""
+    """Close this process's write end of the pipe for results. If it stayed open, a worker that is killed
+    while it writes would block this process forever."""
     results: Any = getattr(executor, "_result_queue", None)
     if results is not None:
         results._writer.close()
@@ -131,7 +131,7 @@ def dask(address: str) -> Pool:
 
 def slurm(jobs_at_once: int, logs: Path) -> Pool:
     """Return a function that runs jobs in `jobs_at_once` Slurm jobs, and replaces Slurm jobs that end early.
-    The logs of Slurm go to the folder `logs`."""
+    Slurm's logs go to the folder `logs`."""
 
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         need_extra("cluster", "--slurm")

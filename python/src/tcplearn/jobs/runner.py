@@ -46,9 +46,9 @@ def run(
     say: Callable[[str], None] = print,
     unit: str = "runs",
 ) -> Done:
-    """Return the results of `jobs`. Results that are stored in `kept` are used, unless `fresh`; the other
-    jobs run in `pool`, and their results are stored. `say` gets a line for each failure. `unit` names jobs in
-    messages. Raise InterruptedWork on Ctrl-C."""
+    """Return the results of `jobs`. Results that are stored in `kept` are used, unless `fresh` is true. The
+    other jobs run in `pool`, and their results are stored. `say` gets a line for each failure. `unit` is the
+    word for jobs in messages. Raise InterruptedWork on Ctrl-C."""
     done = Done({} if fresh else kept_of(jobs, kept))
     todo = [job for job in jobs if job.key not in done.results]
     if not todo:  # don't start a cluster

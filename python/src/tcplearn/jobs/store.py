@@ -78,7 +78,8 @@ def _names(folder: Path) -> frozenset[str]:
 
 
 class Store(Kept):
-    """Stores each result as a JSON file. One whose format number is not `format` counts as missing."""
+    """Stores each job's result as a JSON file. A stored result whose format number is not `format` counts as
+    missing."""
 
     def __init__(self, folder: Path, format: int = 1) -> None:
         super().__init__(folder)
@@ -100,8 +101,8 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Return a function like `get` that lists each folder of stored results only once, because trying to
-        open thousands of missing files takes a minute."""
+        """Return a function that does what `get` does, but lists each folder of stored results only once.
+        Trying to open thousands of missing files would take a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines an "arm": a combination of congestion control, timer and settings that a lab scenario compares."""
+"""Defines an "arm": a combination of congestion control, timer and settings that a scenario of `tcplearn lab`
+compares."""
 
 import re
 import zlib
@@ -7,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 NO_ESTIMATOR, STOCK = "none", "stock"
-# values of algorithms.settings: thin timeouts; RACK off; CUBIC without TCP-friendly region (RFC 9438, 4.3)
+# values of algorithms.settings: linear timeouts of thin streams (tcp_thin_linear_timeouts); RACK off; CUBIC
+# without its TCP-friendly region (RFC 9438, 4.3)
 LINEAR, NO_RACK, NO_FRIENDLY = "linear", "no-rack", "no-friendly-region"
 # `tcplearn live` (linux/bpf/live.bpf.c) on a kernel without the module, without and with a bounded backoff
 LIVE, LIVE_BOUNDED = BY_BPF = "live", "live-bounded"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures the goodput of background TCP senders in a lab scenario: of those with the key `counted`, or of
-all if the scenario has the key `truth`."""
+"""Measures the goodput of the background TCP senders in a scenario of `tcplearn lab`: of senders with the key
+`counted`, or of all if the scenario has the key `truth`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

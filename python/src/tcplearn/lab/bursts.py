@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.repeat]` of a lab scenario file: repeated transfers on one connection."""
+"""Defines `[transfer.repeat]` of a scenario file of `tcplearn lab`: repeated transfers on one connection."""
 
 from typing import Annotated, ClassVar
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs the checks of the kernel module in the lab's virtual machine."""
+"""Runs the checks of the kernel module in the virtual machine of `tcplearn lab`."""
 
 import base64
 import re
@@ -19,11 +19,12 @@ from .scenario import KERNELS
 CHECKS = LAB / "checks"
 WITH_PROGRAMS = ("module", "packets", "specs", "startup")  # they need Python in the virtual machine
 SMP_SECONDS = 40
-SMP_RESEND = "priced/spaced"  # the policy whose answers smp.sh logs
-SMP_ANSWERS = 2400  # at least: two for each of 1,200 requests
-_CHARGE_SLACK_BYTES = 4 * 64 * 4096  # no leak: the kernel keeps 64 pages for each processor
+SMP_RESEND = "priced/spaced"  # the resend policy whose answers (waits) smp.sh logs
+SMP_ANSWERS = 2400  # the least number of these: two for each of 1,200 requests
+_CHARGE_SLACK_BYTES = 4 * 64 * 4096  # not a leak: the kernel keeps 64 pages for each processor
 _FEW = Boot(settings=("FEW=1",))
-_STORMED = ("switched", "multipath", "encrypted", "mapped", "repaired", "stopped")  # of each a storm has some
+# kinds of connections in the check smp; at least one of each kind must occur
+_STORMED = ("switched", "multipath", "encrypted", "mapped", "repaired", "stopped")
 _DEBUGFS_OFF = Boot(append="debugfs=off slab_nomerge")
 _SMP = Boot(  # four processors, and all debugging checks that a stock kernel has built in
     append="slub_debug=FZPU,tcplearn*,TCP*,kmalloc*,net_namespace,sock* slab_nomerge init_on_free=1 "
@@ -40,9 +41,9 @@ def run_check(
     boot: Boot = ORDINARY,
     given: Iterable[str] = (),
 ) -> dict[str, str]:
-    """Run checks/`name`.sh in the virtual machine, for at most `limit_s` of real time, and return the text of
-    each file that it wrote to /out, by file name. The script can read the lines `given` in /scenario/`name`.
-    Raise FailedError if it fails."""
+    """Run checks/`name`.sh in the virtual machine, for at most `limit_s` seconds of real time. Return the
+    text of each file that the script wrote to /out, by file name. The script can read the lines `given` in
+    /scenario/`name`. Raise FailedError if the script fails."""
     with temporary.folder() as folder:
         files = sorted(CHECKS.glob("*.py")) if name in WITH_PROGRAMS else []
         if given:
@@ -58,8 +59,9 @@ def run_check(
 
 
 def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Run the check `name`: "vectors", "module", "packets", "startup", "stress" or "smp" (`seconds` long).
-    "kernels" runs the first three on each supported kernel. Return a report. Raise FailedError."""
+    """Run the check `name` of the kernel module: "vectors", "module", "packets", "startup", "stress" or "smp"
+    (`seconds` long). "kernels" runs the first three on each supported kernel. Return a report. Raise
+    FailedError."""
     if name == "kernels":
         return [
             f"{one}: {line}"
@@ -152,9 +154,10 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def _resend_differences(encoded: str) -> str:
-    """Return a line with the number of waits, computed by a resend policy in the kernel, that differ from
-    those of the policy in user space. `encoded` is the kernel module's log in base64. Raise FailedError if
-    any wait differs, if records are missing, or if there are fewer than SMP_ANSWERS waits."""
+    """Return a line with the number of waits, computed by a resend policy (rule for when TCP retransmits) in
+    the kernel, that differ from those of the policy in user space. `encoded` is the kernel module's log in
+    base64. Raise FailedError if any wait differs, if records are missing, or if there are fewer than
+    SMP_ANSWERS waits."""
     of = tlog.parse(base64.b64decode(encoded)).connections.values()
     answers, lost = sum(len(c.resends) for c in of), sum(c.lost for c in of)
     different = sum(tlog_resends.differences(c, SMP_RESEND) for c in of)
@@ -165,7 +168,6 @@ def _resend_differences(encoded: str) -> str:
 
 
 def check_module(machine: Machine) -> list[str]:
-    """Run linux/lab/checks/module.py; return a report. Raise FailedError."""
     # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ORDINARY, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
@@ -178,8 +180,9 @@ def check_packets(machine: Machine) -> list[str]:
 
 
 def check_startup(machine: Machine, few: bool = False) -> list[str]:
-    """Compare the initial windows in the kernel with those of the same startup policies in user space; return
-    a line for each connection. `few` compares fewer connections. Raise FailedError if windows differ."""
+    """Compare the kernel module's initial congestion windows with those of the same startup policies in user
+    space. Return a line for each connection. `few` compares fewer connections. Raise FailedError if windows
+    differ."""
     left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
     lines = startup_check.compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])

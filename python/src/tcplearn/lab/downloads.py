@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines a lab workload: downloads by curl from nginx, SYN pings, and retransmissions counted by tshark."""
+"""Defines a workload of `tcplearn lab`: downloads by curl from nginx, SYN pings, and retransmissions counted
+by tshark."""
 
 import shutil
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Adds fades to a lab run: random periods in which a hop loses all packets. The overrun of a fade is the time
-from its end to the answer to the request that was lost in the fade."""
+"""Adds fades to a run of `tcplearn lab`: random periods in which a hop of the path loses all packets. The
+overrun of a fade is the time from its end to the answer to the request that was lost in it."""
 
 import math
 import random
@@ -48,8 +48,8 @@ class Fades(Workload):
 
 
 def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
-    """Draw `count` fades (a hop loses all packets) from `seed`. Return their (beginning, end) in ms from the
-    start of the transfer."""
+    """Draw `count` fades (periods in which a hop loses all packets) from the random seed `seed`. Return their
+    (beginning, end) in ms from the start of the transfer."""
     rng = random.Random(f"fades/{seed}")
     shortest_ms, longest_ms = (1000 * s for s in fades.lasts_s)
     out, now_ms = [], 0

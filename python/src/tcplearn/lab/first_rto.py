@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures handshakes in the lab. A sock_ops BPF program sets learned first RTOs at one end or at both."""
+"""Measures handshakes in virtual machines. A sock_ops BPF program sets learned first RTOs at one end or at
+both."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -110,8 +111,8 @@ def boot(document: Json) -> bytes:
 
 
 def script(network: Network, trial: Trial) -> str:
-    """Return a trial's shell script. It makes the network namespaces c (client), m and n (routers, with a
-    link for each destination between them) and s (servers), and then the connections."""
+    """Return the shell script of a trial. The script makes the network namespaces c (client), m and n
+    (routers, with a link between them for each destination) and s (servers), and then the connections."""
     return "\n".join(_lines(network, trial)) + "\n"
 
 

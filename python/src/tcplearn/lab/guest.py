@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the shell script of plain `ip` and `tc` commands that the lab's virtual machine executes."""
+"""Writes the shell script of plain `ip` and `tc` commands that the virtual machine of `tcplearn lab`
+executes."""
 
 import shlex
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,7 @@ MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")  # loaded if a scenario n
 
 PLACES = ("before-queue", "after-queue", "after-delay")  # in the order in which a packet passes them
 STORM_MODULES = ("tls", "aesni_intel")  # connections that the kernel encrypts
-NFT_MODULES = ("nf_tables", "nft_limit")  # for rules that drop or route packets by their content
+NFT_MODULES = ("nf_tables", "nft_limit")  # needed by rules that drop or route packets by their content
 _SHELL = (
     "echo 'c0 is the sender: in_ns c0 COMMAND; ^D ends the machine'",
     "ENV=/scenario/lib.sh\nexport ENV",
@@ -25,7 +26,8 @@ _SHELL = (
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
-    """Return the algorithms of `scenario`, rotated by the run's number so that none always comes first."""
+    """Return the algorithms that `scenario` compares, rotated by the run's number `run` so that none always
+    comes first."""
     a = scenario.algorithms
     crossed = [
         Arm(c, e, t, startup=s, at=at)

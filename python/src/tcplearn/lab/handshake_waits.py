@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Analyses handshakes captured at both ends: lost packets, waits and spurious retransmissions. A packet
-is found in both captures by its TCP timestamp (RFC 7323), which a retransmission does not share."""
+"""Analyses handshakes captured at both ends: lost packets, waits and spurious retransmissions. Packets of the
+two captures are matched by their TCP timestamps (RFC 7323); a retransmission has another timestamp."""
 
 import json
 import shutil

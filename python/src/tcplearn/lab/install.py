@@ -44,7 +44,8 @@ class System:
 
     @property
     def users(self) -> int | None:
-        """Return the number of references to the loaded kernel module, or None if it is not loaded."""
+        """Return the number of references that the kernel holds to the loaded module, or None if it is not
+        loaded."""
         for line in self.text("proc/modules").splitlines():
             words = line.split()
             if words[0] == "tcplearn":
@@ -151,7 +152,8 @@ def choose_loss(system: System, spec: str) -> list[str]:
 
 
 def remove(system: System) -> list[str]:
-    """Remove the kernel module; return a report. Raise UserError unless root, FailedError while in use."""
+    """Remove the kernel module; return a report. Raise UserError without root rights, and FailedError while
+    it is in use."""
     if not system.is_root:
         raise UserError("the module is for the administrator to remove: sudo tcplearn module remove")
     lines = []

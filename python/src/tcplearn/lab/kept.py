@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stores finished runs of the lab, each in a folder that is complete or absent."""
+"""Stores finished runs of `tcplearn lab`, each in a folder that is complete or absent."""
 
 import io
 import shutil

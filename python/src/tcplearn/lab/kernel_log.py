@@ -125,7 +125,7 @@ def _before(answers: Floats, first: float) -> Floats:
 
 def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
     """Return the RTO in us that is in force after each ACK. If the estimator's timer counts from the oldest
-    segment in flight, the log has the RTO less the age of this segment; the whole RTO is then computed from
+    segment in flight, the log has the RTO less the age of this segment. The whole RTO is then computed from
     the estimator's logged output."""
     if c.open is None or not c.open["flags"] & tlog_records.FROM_HEAD:
         return np.asarray(acks["rto_us"], np.float64)
@@ -139,8 +139,8 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Return the number of ACKs after which the estimator in the kernel has another RTT or RTO than the same
-    estimator in user space."""
+    """Return the number of ACKs after which the estimator in the kernel has a different RTT or RTO than the
+    same estimator in user space."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

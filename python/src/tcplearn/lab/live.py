@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Prepare the BPF program of `tcplearn live` (linux/bpf/live.bpf.c) for the lab's virtual machine."""
+"""Prepare the BPF program of `tcplearn live` (linux/bpf/live.bpf.c) for the virtual machine of `tcplearn
+lab`."""
 
 from pathlib import Path
 

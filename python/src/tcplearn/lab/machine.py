@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Builds the lab's virtual machine and the kernel module, unless they are up to date, and runs scripts in
-the machine."""
+"""Builds the virtual machine of `tcplearn lab` and the kernel module, unless they are up to date, and runs
+scripts in the machine."""
 
 import contextlib
 import fcntl
@@ -43,7 +43,7 @@ PACKAGES = {  # as debian.need takes them
     "xz-utils": "xz",
 }
 FAILING = "tcplearn_failing.ko"  # the build in which a check makes allocations fail
-GUESTS_PER_PROCESSOR = 8  # more virtual machines than these are not pinned but left to the scheduler
+GUESTS_PER_PROCESSOR = 8  # further virtual machines are not pinned but left to the scheduler
 _LOOK_EVERY_S = 0.25  # a full disk stays full until the script ends, so no look can miss it
 _FULL_BYTES = 4096  # less free space than this, at most a block of a file system, means: full
 _NO_SPACE = ("No space left on device", "Disk quota exceeded")
@@ -202,9 +202,10 @@ def shell(machine: Machine, scenario: Scenario) -> None:
 
 @contextlib.contextmanager
 def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
-    """Yield the words before a command that pin it to the processor with the fewest virtual machines; no
-    words if not `wanted`, or if all processors have too many. QEMU's two threads switch thousands of times a
-    second, and between two processors the switches would take longer than the work itself."""
+    """Yield the words to put before a command to pin it to the processor with the fewest virtual machines.
+    Yield an empty list if `wanted` is false, or if all processors have too many. QEMU's two threads switch
+    thousands of times a second, and between two processors the switches would take longer than the work
+    itself."""
     places = itertools.product(range(GUESTS_PER_PROCESSOR), sorted(os.sched_getaffinity(0)))
     with contextlib.ExitStack() as held:
         for turn, processor in places if wanted else ():
@@ -219,7 +220,7 @@ def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
 
 
 class _Disk:
-    """Detects that the disk was full while a script wrote to it; QEMU silently drops what does not fit."""
+    """Detects whether the disk was full while a script wrote to it. QEMU silently drops what does not fit."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.gettempdir())
@@ -258,8 +259,8 @@ def run(
     files: Sequence[Path] = (),
     boot: Boot = ORDINARY,
 ) -> None:
-    """Run `script` in a new virtual machine, for at most `limit_s` of real time, and copy its output to
-    `out`. The machine sees `files` in /scenario. Raise FailedError."""
+    """Run `script` in a new virtual machine, for at most `limit_s` seconds of real time, and copy its output
+    to the folder `out`. The machine sees `files` in /scenario. Raise FailedError."""
     with _inputs(machine, script, files) as (name, environment):
         command = [str(LAB / "vm.sh"), str(machine.image), name, str(out), f"SEED={seed}", *boot.settings]
         environment |= {"VM_APPEND": boot.append, "VM_TIME_LIMIT": str(limit_s)}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.pages]` of a lab scenario file: files that curl fetches, and metrics of the fetches."""
+"""Defines `[transfer.pages]` of a scenario file of `tcplearn lab`: files that curl fetches, and metrics of
+the fetches."""
 
 import random
 import statistics
@@ -45,8 +46,8 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return how many algorithms a scenario can compare at most: each page (a fetch of a file by curl)
-        needs its own port under each algorithm."""
+        """Return the largest number of algorithms that a scenario can compare. Each page (a fetch of a file
+        by curl) needs its own port under each algorithm."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:
@@ -64,7 +65,8 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return indices, drawn from `seed`, of pages whose handshake loses packets; equal for all algorithms."""
+    """Return indices, drawn from `seed`, of the pages (fetches by curl) whose handshake loses packets. They
+    are equal for all algorithms."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Emulates a network path with netem and tbf on the devices of a chain of network namespaces (nodes). A
-packet passes a hop's queue when it leaves the hop's first node, and its delay and losses when it leaves
-the second. The reverse direction passes the same nodes from the other end."""
+packet passes a hop's queue when it leaves the hop's first node; the hop's delay and losses follow when it
+leaves the second. Packets of the reverse direction pass the same nodes from the other end."""
 
 import dataclasses
 import itertools
@@ -18,8 +18,8 @@ _SAME_S = 1e-6  # two times that differ by less than this, in seconds, count as 
 
 def gateway(hop: int) -> int:
     """Return the number of the network namespace where hop number `hop` begins. The first hop does not begin
-    at the sender (namespace 0), because TCP learns at once of a drop in its own device's queue and does not
-    count it as a loss."""
+    at the sender (namespace 0), because TCP learns at once of a drop in the queue of its own device and does
+    not count the drop as a loss."""
     return 2 * hop + 1
 
 
@@ -109,8 +109,8 @@ def changes(path: NetworkPath) -> Iterator[str]:
 
 
 def fading(path: NetworkPath) -> tuple[str, str, str]:
-    """Return, for the hop with random fades (periods in which it loses all packets), its network namespace,
-    and the arguments with which tc begins and ends a fade."""
+    """Return three texts for the hop with random fades (periods in which it loses all packets): its network
+    namespace, the arguments with which tc begins a fade, and those with which tc ends it."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
     _, device = _devices(i)["forward"]
@@ -140,7 +140,7 @@ def follows(path: NetworkPath) -> Iterator[str]:
             yield "END"
             pace = f"in_ns c{ns} /scenario/transfer pace {trace.period_ms} /tmp/{device}"
             yield f"({pace} | in_ns c{ns} tc -batch -) &"
-            # a token bucket that waits uses a new rate only from the next packet on: send one every 64 ms
+            # a waiting token bucket uses a new rate only from the next packet on, so one is sent every 64 ms
             yield f"in_ns c{ns} /scenario/transfer udp {peer} 9 2 16 86400 &"
 
 

@@ -16,6 +16,7 @@ def figures(folder: Path) -> Iterator[tuple[str, float]]:
 
 
 def _dropped(path: Path) -> int:
-    """Return the drops of the root qdisc, the first in the file; a child qdisc counts the same packets."""
+    """Return the drops of the root qdisc, the first in the file `path`. A child qdisc counts the same packets
+    again."""
     found = re.search(r"dropped (\d+)", path.read_text())
     return int(found[1]) if found else 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.requests]` of a lab scenario file: requests, answers, and their metrics."""
+"""Defines `[transfer.requests]` of a scenario file of `tcplearn lab`: requests, answers, and their
+metrics."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,8 +33,8 @@ COLUMNS = (
 
 
 class Requests(Workload):
-    """Sends requests, each answered with one byte, after pauses of half to one and a half of `think_ms`.
-    Values of `on`:
+    """Sends requests, each answered with one byte. The pause before each is half to one and a half of
+    `think_ms`. Values of `on`:
 
     - kept: on one connection, one request at a time
     - stream: on one connection, without waiting for answers
@@ -128,9 +129,9 @@ def figures(left: Left) -> Figures:
 
 
 def policy_figures(folder: Path, resend: str, module: Mapping[str, float], *, inherited: bool) -> Figures:
-    """Yield (metric, value) for each metric of the resend policy `resend`. One of the metrics counts the
-    waits that differ from those of the policy in user space; it is left out if the policy `inherited` state
-    from earlier connections."""
+    """Yield (metric, value) for each metric of the resend policy (rule for when TCP retransmits) `resend`.
+    One metric counts the waits that differ from those of the same policy in user space. It is left out if
+    `inherited`, because the policy then has state from earlier connections."""
     of = kernel_log.parsed(folder / "log").connections.values()
     yield "resend_events", float(sum(len(c.resends) for c in of))
     if not inherited:

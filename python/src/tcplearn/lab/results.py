@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes a lab run's result rows, one for each metric, from kernel counters, the kernel module's log and
-captures."""
+"""Makes the result rows of a run of `tcplearn lab`, one for each metric, from kernel counters, the kernel
+module's log and captures."""
 
 import itertools
 import zlib
@@ -173,7 +173,8 @@ def _pairs(path: Path) -> dict[str, float]:
 
 
 def read_nstat(path: Path) -> dict[str, float]:
-    """Return the counters in a copy of /proc/net/snmp or netstat, named as nstat names them."""
+    """Return the counters in a copy of /proc/net/snmp or /proc/net/netstat, by the names that nstat gives
+    them."""
     lines = path.read_text().splitlines()
     out: dict[str, float] = {}
     for names, values in zip(lines[::2], lines[1::2], strict=True):

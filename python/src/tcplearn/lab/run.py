@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a lab scenario: each run is a job that boots a new virtual machine."""
+"""Runs a scenario of `tcplearn lab`: each run is a job that boots a new virtual machine."""
 
 import gzip
 import hashlib
@@ -39,7 +39,8 @@ class Finished:
 
 
 def seed_of(scenario: Scenario, run: int) -> int:
-    """Return the seed of run number `run`: for run 0 the scenario's, otherwise a hash of it and `run`."""
+    """Return the seed of run number `run`: the scenario's seed for run 0, otherwise a hash of that seed and
+    `run`."""
     if run == 0:
         return scenario.runs.seed
     text = f"{scenario.runs.seed}/{run}".encode()
@@ -52,7 +53,7 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> Finished:
-    """Execute the runs of `scenario` that are not stored. Return the result rows of all runs that did
+    """Execute those runs of `scenario` that are not stored yet. Return the result rows of all runs that did
     not fail, and the failures. Raise UserError."""
     kept = Folders(options.out or machine.cache_folder() / "runs")
     pool = options.place.pool(kept.folder / "slurm")

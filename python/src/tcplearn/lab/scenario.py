@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the keys and values that a lab scenario file may have, as types; each error message is one line."""
+"""Defines the keys and values that a scenario file of `tcplearn lab` may have, as types. Each error message
+is one line."""
 
 import re
 from functools import partial

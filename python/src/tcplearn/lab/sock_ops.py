@@ -37,14 +37,15 @@ def missing() -> str:
 
 
 def shipped(model: Path) -> Path:
-    """Return the file of the first-RTO model that the source tree has under the name `model`; if there is
-    none, or if a file `model` exists, return the path `model`."""
+    """Return the path of the file of the first-RTO model `model`. If no file has this path, but tcplearn has
+    a model of this name, return the file of that model."""
     file = ROOT / "core" / "models" / f"rtt_{model}.json"
     return file if model.name == str(model) and file.exists() and not model.exists() else model
 
 
 def compiled(folder: Path) -> Path:
-    """Return the object file compiled in `folder` for any kernel with BTF; raise UserError or FailedError."""
+    """Compile the BPF program for any kernel with BTF; return the object file in `folder`. Raise UserError or
+    FailedError."""
     return build.compiled(SOURCE, folder / "first_rto.o")
 
 

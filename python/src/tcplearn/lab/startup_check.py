@@ -18,8 +18,9 @@ SEGMENTS, RTT_US = 30, 30_000  # as in linux/lab/checks/startup.py
 
 
 def compared(lines: Sequence[str]) -> list[str]:
-    """Return a line for each connection in `lines` (JSON): its initial window and ssthresh in the kernel, and
-    "ok" or how they differ from those of the startup policy in user space."""
+    """Return a text for each connection in `lines` (JSON). It has the connection's initial window and
+    ssthresh in the kernel, and either "ok" or how these differ from those of the startup policy in user
+    space."""
     out = []
     place = None
     for seen in map(json.loads, lines):

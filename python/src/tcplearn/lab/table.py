@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Shows the result rows of lab runs as a table: mean and standard deviation of metrics over the runs."""
+"""Shows the results of `tcplearn lab` as a table, with the mean and the standard deviation of metrics over
+the runs."""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ Key = tuple[str, str]  # (algorithm, parameters)
 
 
 def summary(rows: Sequence[Row]) -> dict[Key, dict[str, Summary]]:
-    """Return, for each algorithm, the mean and the standard deviation of each metric over the runs. A kernel
-    counter that is missing in a run counts as 0."""
+    """Return, for each algorithm and metric, the mean and standard deviation over the runs, and the number of
+    values. A kernel counter that is missing in a run counts as 0."""
     runs: dict[Key, set[str]] = defaultdict(set)
     by_run: dict[Key, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.talks]` of a lab scenario file: requests in several writes, and delayed answers."""
+"""Defines `[transfer.talks]` of a scenario file of `tcplearn lab`: requests in several writes, and delayed
+answers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from .guest import PLACES
 QUEUE, CHANNEL = "queue", "channel"
 FILE = "drops.csv.gz"  # the drops; it replaces the captures
 
-_GLOBAL_BYTES, RECORD_BYTES = 24, 16  # of a capture's header, and of that of each packet in it
+_GLOBAL_BYTES, RECORD_BYTES = 24, 16  # sizes of the headers of a capture and of each packet in it
 _MAGIC = b"\xd4\xc3\xb2\xa1"  # pcap magic number: little endian, times in us
 ETHERNET_BYTES = 14
 _LEAST_BYTES = ETHERNET_BYTES + 20 + 20  # with headers of Ethernet, IPv4 and TCP, without options
@@ -46,7 +46,7 @@ class Drop:
 
 
 def reduce(folder: Path, hops: Sequence[str]) -> None:
-    """Replace the captures around `hops`, of the run in `folder`, by a file of the dropped packets."""
+    """Replace the captures that the run in `folder` took around `hops` by a file of the dropped packets."""
     offset_us = int((folder / "clocks").read_text())
     captures = folder / "pcap"
     passed = [[_read(captures / f"{hop}-{place}.pcap") for place in PLACES] for hop in hops]
@@ -65,8 +65,8 @@ def reduce(folder: Path, hops: Sequence[str]) -> None:
 
 
 def drops(folder: Path) -> list[Drop]:
-    """Return the dropped packets of the run in `folder`. A segment never sent again is left out, because it
-    was not dropped: it arrived after the capture's end."""
+    """Return the packets dropped in the run in `folder`. A segment that was not sent again is left out,
+    because it was not dropped but arrived after the capture's end."""
     lines = gzip.decompress((folder / FILE).read_bytes()).decode().splitlines()[1:]
     found = [Drop(int(p), int(s), int(at), int(again), by) for p, s, at, again, by in csv.reader(lines)]
     return [drop for drop in found if drop.resent_us >= 0]
@@ -86,7 +86,7 @@ def _missing(
 
 
 def _read(path: Path) -> dict[Sent, int]:
-    """Return the time in us of each transmission in the capture `path`; raise FailedError."""
+    """Return the time in us of each transmission in the capture file `path`. Raise FailedError."""
     data, starts = records(path)
     index = np.array(starts, np.int64)[:, None] + np.arange(_RECORD.itemsize)
     rows = np.frombuffer(data, np.uint8)[index].view(_RECORD)[:, 0]

@@ -24,8 +24,8 @@ def kernel_lines(folder: Path) -> Iterator[str]:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Yield the name of each kind of algorithm, such as "loss", and the files with the expected outputs of
-    its algorithms. The features of losses are a kind of their own, "loss/features"."""
+    """Yield pairs: the name of each kind of algorithm, such as "loss", and the files with the expected
+    outputs of its algorithms. The features of losses are treated as a kind of their own, "loss/features"."""
     for kind in sorted(path.parent.name for path in folder.glob("*/series")):
         yield kind, sorted((folder / kind / "expected").glob("*.csv"))
         if features := sorted((folder / kind / FEATURES).glob("*.csv")):
@@ -33,8 +33,8 @@ def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def _cases(path: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (input series, algorithm with its parameters, lines of expected outputs) for each test case in
-    the file `path`. A file "a--b.csv" has the test cases of the algorithm "a/b"."""
+    """Yield (name of the input series, algorithm with its parameters, lines of expected outputs) for each
+    test case in the file `path`. A file "a--b.csv" has the test cases of the algorithm "a/b"."""
     name = path.stem.replace("--", "/")
     for text in path.read_text().split("case,")[1:]:
         head, *lines = text.splitlines()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.visits]` of a lab scenario file: requests by curl, or lines typed to an echo server."""
+"""Defines `[transfer.visits]` of a scenario file of `tcplearn lab`: requests by curl, or lines typed to an
+echo server."""
 
 from typing import Annotated, ClassVar, Literal
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the base class of workloads (tables of a lab scenario that add shell commands and metrics) and the
-table `[handshakes]`: which SYNs or SYN-ACKs are dropped on purpose."""
+"""Defines the base class of workloads (tables of a scenario of `tcplearn lab` that add shell commands and
+metrics) and the table `[handshakes]`: which SYNs or SYN-ACKs are dropped on purpose."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Left:
 
 
 class Workload(Table):
-    """The default workload, one transfer by the lab's own program. Subclasses are other workloads."""
+    """The default workload: one transfer by the lab's own program. Each subclass is another workload."""
 
     programs: ClassVar[tuple[str, ...]] = ("send",)  # the values of `transfer.by` that can be used
     function: ClassVar[str] = "{by}"  # the shell function that makes a transfer is send_ followed by this

@@ -24,8 +24,8 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return the outcomes to show: those of the perceptron (with the deployed threshold and with the best),
-    of gradient boosting, of Veno's rules, and of the best single features."""
+    """Return the outcomes to show: of the perceptron (with the deployed threshold and with the best one), of
+    gradient boosting, of the rule of TCP Veno, and of the best single features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -84,18 +84,18 @@ def markdown(data: Dataset, result: Result, command: str, stem: str) -> str:
 def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[str]:
     ours, ceiling = result.outcomes[:2]
     yield f"# `{result.options.name}`: the cause of a loss\n"
-    yield f"Made by `{command}`.\n"
+    yield f"This page was made by `{command}`.\n"
     yield from _data(data)
     yield from _chosen(result)
     yield "## Results on held-out scenarios\n"
     yield (
         f"The scenarios are divided into {result.options.folds} folds, and each fold is tested with a model "
-        "that was trained on the other folds. A loss is called congestion if its score is at or above a "
-        "threshold. The deployed threshold is the default of the classifier `mlp` with this model. The best "
-        "threshold of a fold has the highest balanced accuracy on the other folds. `boosting` is gradient "
-        "boosting on every feature; it shows what accuracy these features allow. At the best thresholds "
-        f"the model has {ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} of the balanced accuracy of "
-        "`boosting`.\n"
+        "that was trained on the other folds. A loss is called congestion if its score, the probability of "
+        "congestion that a model gives, is at or above a threshold. The deployed threshold is the default of "
+        "the classifier `mlp` with this model. The best threshold of a fold has the highest balanced "
+        "accuracy on the other folds. `boosting` is gradient boosting on every feature; it shows what "
+        "accuracy these features allow. With the best thresholds the balanced accuracy of the model is "
+        f"{ours.balanced_accuracy / ceiling.balanced_accuracy:.3f} times that of `boosting`.\n"
     )
     yield (
         "The columns `congestion` and `random` are the recalls: the share of the losses of a cause for which "
@@ -107,7 +107,7 @@ def _lines(data: Dataset, result: Result, command: str, stem: str) -> Iterator[s
     yield from _both_causes(learned(result))
     yield (
         "If rows of the same runs are in both the training and the test data, the results are too good. "
-        "With the best thresholds:\n"
+        "The next table has such results, with the best thresholds:\n"
     )
     yield markdown_of(table(result.rows_split))
     yield from _slices(ours, ceiling)
@@ -137,9 +137,9 @@ def _data(data: Dataset) -> Iterator[str]:
     congested = int(data.congested.sum())
     yield "## Data\n"
     yield (
-        f"The files have {data.read} fast recoveries in {len(data.scenarios)} scenarios. Recoveries in which "
-        f"no packet was lost ({data.spurious}) are left out. Of a scenario with more recoveries than a limit "
-        "(`--most`), only that many, chosen at random, are used. "
+        f"The training data have {data.read} fast recoveries in {len(data.scenarios)} scenarios. Recoveries "
+        f"in which no packet was lost ({data.spurious}) are left out. Of a scenario with more recoveries "
+        "than a limit (`--most`), only that many, chosen at random, are used. "
         f"This leaves {len(data)} recoveries in {data.count} scenarios: {congested} losses by congestion "
         f"and {len(data) - congested} random losses. A loss counts as congestion if a queue dropped any "
         "packet of the window.\n"
@@ -219,10 +219,10 @@ def _resampled(result: Result) -> Iterator[str]:
     share = float(np.maximum(result.data.congested.mean(), 1 - result.data.congested.mean()))
     yield "\n## The paper's protocol\n"
     yield (
-        f"As in hwang2018, a model is trained on {o.events} fast retransmits and tested on {o.tests} others; "
-        f"this is repeated {o.times} times with other random choices. The table has the mean and the middle "
-        f"95 % of the results. A rule that always names the more frequent cause has an accuracy of "
-        f"{share:.3f}.\n"
+        f"As in hwang2018 (Hwang et al. 2018), a model is trained on {o.events} fast retransmits and tested "
+        f"on {o.tests} others; this is repeated {o.times} times with other random choices. The table has the "
+        f"mean and the middle 95 % of the results. A rule that always names the more frequent cause has an "
+        f"accuracy of {share:.3f}.\n"
     )
     yield table_of(
         ["figure", "ours", "hwang2018"],
@@ -236,7 +236,8 @@ def _resampled(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """Write the model, its card (with the command line `command`) and pictures. Return their paths."""
+    """Write the model, its card (a Markdown page, which shows the command line `command`) and pictures to
+    `folder`. Return their paths."""
     make_directory(folder)
     stem = f"loss_{result.options.name}"
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}
@@ -255,10 +256,10 @@ def write(result: Result, folder: Path, command: str) -> list[Path]:
 
 
 def _history(result: Result, found: Fitted, command: str) -> Iterator[str]:
-    """Yield the card of the classifier `history` over the trained perceptron."""
+    """Yield the lines of the card of the loss classifier `history`, which uses the trained perceptron."""
     data, name = result.data, result.options.name
     yield f"# `history` over `{name}`: the cause of a loss from this loss and earlier ones\n"
-    yield f"Made by `{command}`.\n"
+    yield f"This page was made by `{command}`.\n"
     yield (
         "The classifier `history` calls a loss congestion if σ(`answer` · l + `past` · m + `bias`) is at "
         "least `threshold`. l is the log odds of congestion that the neural network "
@@ -267,16 +268,17 @@ def _history(result: Result, found: Fitted, command: str) -> Iterator[str]:
     )
     yield from _data(data)
     yield (
-        f"The recoveries belong to {found.connections} connections. m includes all recoveries of a "
-        "connection that the files have, also those in which no packet was lost, since a sender cannot leave "
+        f"The recoveries belong to {found.connections} connections. The mean m over the earlier "
+        "recoveries of a connection includes those in which no packet was lost, since a sender cannot leave "
         "them out.\n"
     )
     yield "## Weights\n"
     yield (
-        "The weights are fitted by logistic regression, with l from a network that was not trained on the "
-        f"scenario. The intervals are the middle {scores.INTERVAL} % of {RESAMPLES} fits to scenarios that "
-        "are drawn with replacement. The deployed weights are the defaults of the classifier. They come "
-        "from an earlier fit and are rounded; this command does not change them.\n"
+        "The weights are fitted by logistic regression. The log odds l of a loss come from a network that "
+        "was not trained on the scenario. The intervals are the middle "
+        f"{scores.INTERVAL} % of {RESAMPLES} fits to scenarios that are drawn with replacement. The deployed "
+        "weights are the defaults of the classifier `history`. They come from an earlier fit and are "
+        "rounded; `tcplearn train loss` does not change them.\n"
     )
     rows = [
         [f"`{weight}`", f"{value:.3f} ({low:.3f} to {high:.3f})", f"{shipped:g}"]

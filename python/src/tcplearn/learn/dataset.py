@@ -22,7 +22,7 @@ _DROPS = ("queue_drops", "channel_drops")  # packets of the window that the simu
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Labelled losses. `x` has a row of features for each loss, `group` the number of its scenario (a
+    """Labelled losses. `x` has a row of features for each loss; `group` has the number of its scenario (a
     simulated network). `congested` is 1 for a loss by congestion and 0 for a random loss."""
 
     features: tuple[str, ...]
@@ -40,7 +40,6 @@ class Dataset:
 
     @property
     def count(self) -> int:
-        """Return the number of scenarios (simulated networks) that have rows."""
         return len(np.unique(self.group))
 
     def rows(self, chosen: Any) -> Dataset:
@@ -58,8 +57,8 @@ class Dataset:
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 
     def at_most(self, rows: int, seed: int) -> Dataset:
-        """Return at most `rows` losses of each scenario (a simulated network), drawn at random whatever their
-        cause, so that long runs do not outweigh others."""
+        """Return at most `rows` losses of each scenario (a simulated network), so that long runs do not
+        outweigh others. They are drawn at random, regardless of their cause."""
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(self.group[order], kind="stable")]
         groups = self.group[order]
@@ -80,8 +79,8 @@ def frame(paths: Sequence[Path]) -> pl.DataFrame:
 
 
 def of(every: pl.DataFrame, where: str) -> Dataset:
-    """Return the losses among the fast recoveries `every`, the result of frame() for the files `where`. Raise
-    UserError if a classifier cannot be trained on them."""
+    """Return the losses among the fast recoveries `every`, which frame() has read from the files `where`.
+    Raise UserError if a classifier cannot be trained on them."""
     names = losses.features()
     kept = every.with_row_index("row").filter(~pl.col("spurious"))
     scenarios = tuple(kept["scenario"].unique(maintain_order=True))

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 
 def choices(kind: str, prefix: str, names: Sequence[str]) -> str:
-    """Return the C code of `enum tl_KIND_choice` for `names`. Enumerators begin with `prefix`."""
+    """Return the C code of `enum tl_KIND_choice` (KIND: `kind`) with enumerators for `names`, which begin
+    with `prefix`."""
     enum = ", ".join(f"{prefix}_{name.upper()} = {k}" for k, name in enumerate(names))
     return f"\nenum tl_{kind}_choice {{ {enum} }};\n"
 

@@ -24,8 +24,9 @@ RESAMPLES = 200
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The fitted weights of the classifier `history` (in the order of `WEIGHTS`) and its outcomes on held-out
-    scenarios. `shipped` are the core's default weights. `intervals` are from a bootstrap over scenarios."""
+    """The fitted weights of the loss classifier `history` (in the order of `WEIGHTS`) and its outcomes on
+    held-out scenarios. `shipped` are the C core's default weights. `intervals` are from a bootstrap over
+    scenarios."""
 
     weights: Floats
     intervals: list[tuple[float, float]]
@@ -41,9 +42,9 @@ def defaults() -> dict[str, float]:
 
 
 def earlier(odds: Floats, connection: Ints, memory: float, most: float) -> Floats:
-    """Return, for each fast recovery, the mean log odds of congestion in its connection's earlier recoveries.
-    `odds` has the log odds of all recoveries in order of time, which are limited to ± `most`. Each has a
-    weight of at least 1 / `memory` when it enters the mean."""
+    """Return, for each fast recovery, the mean log odds of congestion in its connection's earlier recoveries,
+    or 0 if it is the first. `odds` has the log odds of all recoveries in order of time. They are limited to ±
+    `most`, and each has a weight of at least 1 / `memory` when it enters the mean."""
     out, state = np.zeros(len(odds)), dict[int, tuple[float, int]]()
     for k, (own, of) in enumerate(zip(np.clip(odds, -most, most), connection, strict=True)):
         mean, losses = state.get(of, (0.0, 1))
@@ -60,10 +61,10 @@ def held_out_odds(
     models: Sequence[Model],
     where: str,
 ) -> tuple[Floats, int]:
-    """Return an array and the number of connections. The array has for each row of `data` (a loss) its log
-    odds of congestion, the mean log odds of its connection's earlier recoveries, and 1. The log odds are by
-    the model that was trained without the row's fold. The means include recoveries without a loss and those
-    that `data` leaves out. Raise UserError if `frame` does not name the flows."""
+    """Return an array and the number of connections. The array has a row for each loss in `data`: its log
+    odds of congestion, the mean log odds of its connection's earlier fast recoveries, and 1. The log odds are
+    by the model that was trained without the loss's cross-validation fold. The means include recoveries
+    without a loss and those that `data` leaves out. Raise UserError if `frame` does not name the flows."""
     if frame["flow"].null_count():
         raise UserError(f"{where}: no column flow; `history` needs to know each connection")
     numbers = {name: k for k, name in enumerate(data.scenarios)}
@@ -89,8 +90,8 @@ def fit(columns: Floats, congested: Ints, times: Ints | None = None) -> Floats:
 
 
 def fitted(data: Dataset, folds: Sequence[Ints], columns: Floats, connections: int) -> Fitted:
-    """Return the weights fitted to `data`, and the outcomes with them and with the core's weights. `columns`
-    and `connections` are the result of held_out_odds()."""
+    """Return the weights fitted to `data`, the outcomes with them, and the outcomes with the C core's
+    weights. `columns` and `connections` are the result of held_out_odds()."""
     core = defaults()
     shipped = np.array([core[name] for name in WEIGHTS])
     draw, groups = np.random.default_rng(1), int(data.group.max()) + 1

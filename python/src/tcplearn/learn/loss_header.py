@@ -9,7 +9,7 @@ from tcplearn.learn import header as shared
 from tcplearn.loss_model import Model
 
 NAMES = ("wide", "hwang2018")  # the core's parameter `model` is an index into this list
-OWN = "own"  # the choice after them: the weights come from the host (own_model.h)
+OWN = "own"  # the choice after the last of NAMES: the user gives the weights (own_model.h)
 
 _TOP = """\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
@@ -87,7 +87,6 @@ def _function(model: Model) -> str:
 
 
 def header(trained: Sequence[Model]) -> str:
-    """Return the C header with the weights of the perceptrons `trained`."""
     names = [m.name for m in trained]
     return (
         _TOP

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Train the perceptron that classifies losses, and compute the P(congestion) that a trained one gives."""
+"""Train the perceptron that classifies losses, and compute the probability of congestion that it gives."""
 
 import importlib
 import warnings
@@ -53,11 +53,11 @@ def scores(x: Floats, mean: Floats, gain: Floats) -> Floats:
 
 
 def fit(x: Floats, congested: Ints, choices: Choices, name: str = "model") -> Model:
-    """Train a perceptron that classifies losses. `x` has a row of features for each loss; `congested` is 1
-    for congestion and 0 for random. Adam trains `choices.starts` networks on the log loss. The mean of the
-    networks' outputs before the last sigmoid is the output of one network with all their hidden units, which
-    is returned. The hidden units are tanh while they are trained, because tanh learns faster; tanh(a) =
-    2s(2a) - 1 converts them to the sigmoids s of `Model`."""
+    """Return a trained perceptron that classifies losses. `x` has a row of features for each loss;
+    `congested` is 1 for congestion and 0 for random. Adam trains `choices.starts` networks on the log loss.
+    The mean of their outputs before the last sigmoid is the output of one network with all their hidden
+    units, and this network is returned. While they are trained the hidden units are tanh, which learns
+    faster; tanh(a) = 2s(2a) - 1 converts them to the sigmoids s of `Model`."""
     if choices.hidden % choices.starts:
         raise UserError(f"{choices.hidden} hidden units are not divisible by {choices.starts} networks")
     mean, gain = _scales(x) if choices.scaled else (np.zeros(x.shape[1]), np.ones(x.shape[1]))
@@ -117,7 +117,8 @@ def _model(
 
 
 def probability(model: Model, x: Floats) -> Floats:
-    """Return P(congestion) for each row of `x` (a loss), as the core computes it in double precision."""
+    """Return the probability of congestion for each row of `x` (a loss), computed in double precision as in
+    the C core."""
     return logistic(log_odds(model, x))
 
 
@@ -135,7 +136,7 @@ def logistic(x: Floats) -> Floats:
     return out
 
 
-SCALES = (  # features of a path's scale (its RTT, its rate), by which a network would memorise scenarios
+SCALES = (  # features that show a path's RTT or rate; a network would recognise the scenarios by them
     "rtt_min_per_packet",
     "rtt_per_packet",
     "ack_interval",

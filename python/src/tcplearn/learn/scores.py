@@ -11,7 +11,8 @@ BINS = 10
 
 
 def balanced_accuracy(congested: Ints, called: Ints) -> float:
-    """Return the mean of the recalls of congestion and random losses, or nan if one does not occur."""
+    """Return the mean of the recalls of congestion and random losses, or nan if one of these causes does not
+    occur."""
     recalls = [
         float((called[congested == c] == c).mean()) if (congested == c).any() else np.nan for c in (0, 1)
     ]
@@ -48,7 +49,8 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Return the expected calibration error: mean |probability - share of congestion| over bins of losses."""
+    """Return the expected calibration error: the mean over bins of losses of |mean probability - share of
+    congestion|."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 

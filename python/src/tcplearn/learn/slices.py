@@ -13,7 +13,8 @@ About = Mapping[str, Any]  # a scenario's parameters by dotted keys, such as "to
 
 
 def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
-    """Yield the name of each slice of the scenarios (such as "queue: codel") and the outcome in the slice."""
+    """Yield the name of each slice (part) of the scenarios, such as "queue: codel", and the outcome on its
+    losses."""
     about = outcome.data.about
     labels: dict[str, list[str]] = {}
     for scenario in about:
@@ -31,8 +32,8 @@ def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
 
 
 def _labels(s: About) -> Iterator[tuple[str, str]]:
-    """Yield the slices to which the scenario `s` belongs as (kind, value), such as ("queue", "codel"). A
-    prefix "NUMBER|" of a value gives the sort order."""
+    """Yield the slices to which a scenario with the parameters `s` belongs, as (kind, value), such as
+    ("queue", "codel"). A prefix "NUMBER|" of a value gives the sort order."""
     queue = s.get("topology.queue")
     if queue:
         yield "queue", str(queue)

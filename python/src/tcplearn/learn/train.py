@@ -15,7 +15,7 @@ from tcplearn.learn.perceptron import Choices
 from tcplearn.learn.trials import Outcome, Resampled
 from tcplearn.loss_model import Model
 
-SHARES = (0.25, 0.5)  # shares of the scenarios used in training, to show the effect of more data
+SHARES = (0.25, 0.5)  # shares of the scenarios for additional trainings, which show the effect of more data
 Say = Callable[[float, str], None]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Test loss classifiers on scenarios held out in training: the perceptron, gradient boosting as the upper
-limit (the ceiling), Veno's rule, and each single feature with a threshold."""
+"""Test loss classifiers on scenarios that were held out in training: the perceptron, gradient boosting as the
+upper limit (called the ceiling), the rule of TCP Veno, and each single feature with a threshold."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class Outcome:
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def limited(self, threshold: float, name: str) -> Outcome:
-        """Return this outcome as `name`, with congestion called where the score is at least `threshold`."""
+        """Return this outcome under the name `name`, with losses called congestion if their score is at least
+        `threshold`."""
         return replace(self, name=name, called=(self.score >= threshold).astype(np.int64))
 
     def of_both_causes(self) -> Outcome:
@@ -85,7 +86,8 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the indices of the losses in each fold, chosen at random: a scenario may be in several folds."""
+    """Yield the indices of the losses in each fold. Losses are assigned to folds at random, so a scenario may
+    be in several folds."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])
@@ -93,7 +95,7 @@ def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 def called(congested: Ints, score: Floats, folds: Sequence[Ints], limits_of: Floats | None = None) -> Ints:
     """Return 1 for each loss that is called congestion, otherwise 0. The threshold of a fold is the best one
-    for the losses of the other folds and their scores `limits_of` (by default `score`)."""
+    for the losses of the other folds, by their scores `limits_of` (by default `score`)."""
     out = np.zeros(len(score), np.int64)
     for held_out in folds:
         rest = np.setdiff1d(np.arange(len(score)), held_out)
@@ -126,8 +128,8 @@ def models_of(choices: Choices, data: Dataset, folds: Sequence[Ints]) -> list[Mo
 def try_ours(
     name: str, choices: Choices, data: Dataset, folds: Sequence[Ints], models: Sequence[Model]
 ) -> tuple[Outcome, dict[str, float]]:
-    """Test each perceptron of `models`, the result of models_of(), on the fold on which it was not trained.
-    Return the outcome, and for each feature by how much the balanced accuracy falls when the feature is
+    """Test each perceptron of `models`, the result of models_of(), on the fold that was left out of its
+    training. Return the outcome, and for each feature the decrease in balanced accuracy when the feature is
     shuffled within a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
@@ -187,8 +189,8 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """Return a function that trains a loss classifier with a single feature as the score. It learns only
-    whether larger or smaller values mean congestion."""
+    """Return a function that trains a loss classifier whose score is a single feature. Training finds out
+    only whether larger or smaller values mean congestion."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
@@ -204,7 +206,8 @@ def veno(data: Dataset, beta: float) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """The perceptron's accuracies over random splits, each as (mean, 2.5 % quantile, 97.5 % quantile)."""
+    """The perceptron's accuracies over random splits of the losses, each as (mean, 2.5 % quantile, 97.5 %
+    quantile)."""
 
     training: tuple[float, float, float]
     test: tuple[float, float, float]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Read the counts of the BPF program of `tcplearn live`: for each arm of each epoch (linux/bpf/live_arms.h),
 and for each destination prefix, called place (live_member.h). An arm is a group of connections: the control
-group, those with learned RTO floors, or those to places where the guard has stopped floors. In an epoch, the
-share of new connections with floors does not change."""
+group, those with learned minimum RTOs (floors), or those to places where the guard has stopped floors. An
+epoch is a time in which the share of new connections with floors does not change."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
 @cache
 def side_names() -> tuple[str, ...]:
     """Return the names of the counts that the BPF program has for each destination prefix, separately for
-    connections with and without learned RTO floors."""
+    connections with and without learned minimum RTOs."""
     source = build.SOURCES / "live_member.h"
     found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
     assert found
@@ -82,8 +82,8 @@ def minus(now: Mapping[str, int], before: Mapping[str, int]) -> Counts:
 
 
 def read(counted: Map) -> list[list[Counts]]:
-    """Return the counts in the BPF map `counted` of each arm (group of connections) in each epoch (a time in
-    which one share of new connections got RTO floors), summed over the processors."""
+    """Return the counts in the BPF map `counted` of each arm (group of connections) in each epoch (a time
+    with one share of new connections with learned minimum RTOs), summed over the processors."""
     return [element(counted, epoch) for epoch in range(EPOCHS)]
 
 
@@ -99,8 +99,8 @@ class Place:
 
     stock: Counts
     ours: Counts
-    last_us: int = 0  # of the last event, by the clock that started with the machine
-    srtt_us: int = 0  # then
+    last_us: int = 0  # time of the last event since the machine's start
+    srtt_us: int = 0  # at that time
     floor_us: int = 0
 
     @property
@@ -144,9 +144,9 @@ def name_of(key: bytes) -> str:
 
 
 def pooled(elements: Iterable[tuple[int, list[Counts]]]) -> Iterator[dict[str, object]]:
-    """Yield, for each share of new connections with RTO floors, the counts of each arm (group of
-    connections), summed over the epochs with this share. `elements` has for each epoch its share (in units of
-    1 / WHOLE) and its counts."""
+    """Yield a dict for each share of new connections with learned minimum RTOs: "share", from 0 to 1, and the
+    counts of each arm (group of connections), summed over the epochs with this share. `elements` has for each
+    epoch its share, in units of 1 / WHOLE, and its counts."""
     by_share: dict[int, list[list[Counts]]] = {}
     for share, element_of in elements:
         by_share.setdefault(share, []).append(element_of)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show in lines whether `tcplearn live` can run here: its conditions, whether the kernel accepts the BPF
-program, and how much learned RTO floors can gain."""
+"""Say in lines of text whether `tcplearn live` can run on this machine: which of its conditions are met,
+whether the kernel accepts its BPF program, and how much learned minimum RTOs can gain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .program import Program, Settings
 
 
 def needed_count() -> int:
-    """Return how many lines at the beginning of lines() are about conditions that must be met."""
+    """Return how many of the first results of lines() are about conditions that must be met."""
     return 1 + len(NEEDED) + 1
 
 

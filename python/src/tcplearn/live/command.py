@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a command in a cgroup of its own, to which the BPF program is attached until the command ends."""
+"""Runs a command in a cgroup of its own, to which the BPF program of `tcplearn live` is attached until the
+command ends."""
 
 from __future__ import annotations
 
@@ -68,8 +69,8 @@ def _made(under: Path) -> tuple[Path, int]:
 
 
 def _locked(cgroup: Path) -> int | None:
-    """Lock the folder of `cgroup`; return the descriptor, or None if the `tcplearn live run` that made the
-    cgroup still runs, or the cgroup does not exist."""
+    """Lock the folder of `cgroup`; return the lock's descriptor, or None if the `tcplearn live run` that made
+    the cgroup still runs, or the cgroup does not exist."""
     try:
         lock = os.open(cgroup, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -99,7 +100,7 @@ def _remove(cgroup: Path, under: Path) -> None:
         for process in (cgroup / "cgroup.procs").read_text().split():
             with contextlib.suppress(OSError):
                 (under / "cgroup.procs").write_text(process)
-        with contextlib.suppress(OSError):  # one that has ended may be counted for a moment
+        with contextlib.suppress(OSError):  # a process that has ended may be counted for a moment
             cgroup.rmdir()
             return
         time.sleep(0.01)
@@ -126,7 +127,7 @@ class _NotRun(UserError):
 
 
 def summary(counts: dict[str, int]) -> str:
-    """Return the counts in one line of text."""
+    """Return the BPF program's `counts` in one line of text."""
     resent = counts["probes"] + counts["timeouts"]
     return (
         f"live: {counts['connections']} connections, {counts['rounds']} rounds, "

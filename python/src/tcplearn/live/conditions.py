@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check the conditions under which `tcplearn live` can run on this machine, and those that decide how much it
-can gain."""
+"""Check the conditions under which `tcplearn live` can run on this machine, and the settings that decide how
+much it can gain."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def need_privilege() -> None:
 
 
 def need_all() -> None:
-    """Raise UserError if the BPF program cannot be loaded on this machine."""
+    """Raise UserError if the BPF program of `tcplearn live` cannot be loaded on this machine."""
     need_privilege()
     need_btf()
     cgroups()
@@ -54,7 +54,8 @@ def need_all() -> None:
 
 
 def need_free(cgroup: Path) -> None:
-    """Raise UserError if a sock_ops program is already attached to `cgroup` or to a cgroup above it."""
+    """Raise UserError if a BPF program of the type sock_ops is already attached to `cgroup` or to a cgroup
+    above it."""
     if not (cgroup / "cgroup.procs").exists():
         raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
     for folder in (cgroup.resolve(), *cgroup.resolve().parents):
@@ -119,7 +120,7 @@ NEEDED: tuple[tuple[str, Callable[[], str]], ...] = (
 
 
 def needed() -> Iterator[Line]:
-    """Yield a line for each condition that must be met."""
+    """Yield a line with the kernel's version and one for each condition that must be met."""
     yield Line("kernel", "note", f"Linux {platform.release()}")
     for name, ask in NEEDED:
         try:
@@ -131,7 +132,7 @@ def needed() -> Iterator[Line]:
 
 
 def found() -> Iterator[Line]:
-    """Yield a line for each setting of this machine that decides how much learned RTO floors can gain."""
+    """Yield a line for each setting of this machine that decides how much learned minimum RTOs can gain."""
     yield _backoff()
     yield _probes()
     yield _timestamps()

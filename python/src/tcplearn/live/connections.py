@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read the connections that a started BPF program knows, by linux/bpf/live_connections.bpf.c."""
+"""Read the connections that a started BPF program of `tcplearn live` knows, by
+linux/bpf/live_connections.bpf.c."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ class Connection:
     rtt_ms: float  # SRTT
     least_rtt_ms: float
     rto_ms: float
-    floor_ms: float  # in force; under stock, the kernel's
-    chosen_ms: float  # as `floor_ms`, and for a stock connection what it would get
+    floor_ms: float  # in force; without a learned floor, the kernel's
+    chosen_ms: float  # the learned floor, even if the connection does not get it
     rounds: int
     lost: int  # rounds in which a loss needed a retransmission by timer
     spurious: int
@@ -35,8 +36,8 @@ class Connection:
 
 
 class Reader:
-    """Reads the connections in the maps of started BPF programs. It does so by a BPF program of its own,
-    which is loaded until close()."""
+    """Reads the connections in the maps of started BPF programs with a BPF program of its own, which is
+    loaded until close()."""
 
     def __init__(self) -> None:
         with temporary.folder() as folder:
@@ -44,7 +45,7 @@ class Reader:
         self._tick_ms = 1000 / ticks_per_second()
 
     def read(self, connections: int) -> list[Connection]:
-        """Return the connections in the map whose id is `connections`."""
+        """Return the connections in the BPF map with the id `connections`."""
         with map_of(connections) as of:
             records = [*self._object.records("live_connections", of, _RECORD.size)]
         return [self._connection(record) for record in records]

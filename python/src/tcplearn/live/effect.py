@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Estimate how much waiting learned RTO floors saved, by a comparison of connections with learned floors and
-the control group. The intervals hold at any time, however often they are looked at."""
+"""Estimate how much waiting learned minimum RTOs saved, by comparing the connections that have them with a
+control group under the kernel's own timer. The confidence intervals hold at any time, however often they are
+looked at."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .arms import UNIT_US
 from .sequential import clustered_rate_limits
 
 RISK = 0.05
-LEAST_ROUNDS = 10  # lossy rounds of each arm, for an interval
+LEAST_ROUNDS = 10  # lossy rounds of each group that an interval needs
 _TUNED = 50  # number of lossy rounds at which the interval is the least wide
 
 
@@ -42,16 +43,17 @@ class Effect:
     less_ms: Estimate  # how much shorter a lossy round was
 
     def saved_s(self) -> Estimate:
-        """Return how many seconds of waiting learned RTO floors saved in all round trips with a loss."""
+        """Return an estimate, in seconds, of the waiting that learned minimum RTOs saved in all round trips
+        with a loss."""
         by = self.ours.rounds / 1000
         return Estimate(by * self.less_ms.value, by * self.less_ms.low, by * self.less_ms.high)
 
 
 def boundary(count: int, risk: float = RISK) -> float:
-    """Return half the width, in standard errors, of a confidence interval of the mean of `count` values that
-    holds at all times with probability 1 - `risk`. It is an asymptotic confidence sequence: Waudby-Smith et
-    al., "Time-uniform central limit theory and asymptotic confidence sequences" (Annals of Statistics 52,
-    2024), theorem 2.2, with the rho of its equation 10."""
+    """Return half the width, in standard errors, of a confidence interval of the mean of `count` values. With
+    probability 1 - `risk` the interval holds at all times while values are added. It is an asymptotic
+    confidence sequence: Waudby-Smith et al., "Time-uniform central limit theory and asymptotic confidence
+    sequences" (Annals of Statistics 52, 2024), theorem 2.2, with the rho of its equation 10."""
     tuned = -2 * log(risk)
     scaled = count * (tuned + log(tuned + 1)) / _TUNED
     return sqrt(2 * (scaled + 1) / scaled * log(sqrt(scaled + 1) / risk))
@@ -59,7 +61,7 @@ def boundary(count: int, risk: float = RISK) -> float:
 
 def mean_of(arm: Mapping[str, int]) -> Mean:
     """Return the mean time of the lossy rounds (round trips in which a loss needed a retransmission by timer)
-    in the counts `arm`. Raise ZeroDivisionError if there are none."""
+    in `arm`, the counts of a group of connections. Raise ZeroDivisionError if no round was lossy."""
     needed, unit_ms = arm["needed"], UNIT_US / 1000
     ratio = arm["wait"] / needed
     squares = arm["wait_square"] - 2 * ratio * arm["wait_needed"] + ratio**2 * arm["needed_square"]
@@ -68,9 +70,10 @@ def mean_of(arm: Mapping[str, int]) -> Mean:
 
 def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
     """Return how much shorter lossy rounds (round trips in which a loss needed a retransmission by timer)
-    were with learned RTO floors than in the control group, or None if there are too few. Each of `strata` has
-    the counts of both, "ours" and "control", for one host and one share of connections with floors. They are
-    compared within strata, because at another time other paths may have lost more."""
+    were with learned minimum RTOs than in the control group, or None if there were too few. Each of `strata`
+    has the counts of both groups ("ours" and "control") of one host while one share of its connections got
+    learned minimum RTOs. The groups are compared within each stratum, because at another time other paths may
+    have lost more."""
     pairs = [(one["control"], one["ours"]) for one in strata]
     means = [(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]]
     if not means:
@@ -85,8 +88,9 @@ def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
 
 
 def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
-    """Return the mean of `means`, one for each stratum, weighted by the numbers of lossy rounds in `weights`,
-    those of connections with learned RTO floors, because only these connections saved time."""
+    """Return the weighted mean of `means`, the mean times of round trips with a loss in each stratum. The
+    weight is the number of these round trips in `weights`, which has only the connections with learned
+    minimum RTOs, because only these saved time."""
     whole = sum(one.rounds for one in weights)
     parts = [one.rounds / whole for one in weights]
     return Mean(
@@ -97,8 +101,8 @@ def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
 
 
 def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate:
-    """Return the number of rounds (round trips) with a spurious retransmission per 1,000 rounds in the sum of
-    the counts `arms`, with its interval."""
+    """Return the number of rounds (round trips) with a spurious retransmission in 1,000 rounds, with its 95 %
+    interval. The counts `arms` of groups of connections are added up."""
     found = [*arms]
     rounds, events, squares = (
         sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")

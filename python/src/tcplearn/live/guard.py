@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Decide which share of new connections gets learned RTO floors, in steps from 1 % to all but the control
-group. The next step is taken when the counts exclude that it would do harm. While floors do harm, no new
-connection gets any. This module uses neither BPF nor a clock: the time is an argument."""
+"""Decide which share of new connections gets learned minimum RTOs (floors). The share rises in steps from 1 %
+to all but a control group. The next step is taken when the counts of retransmissions exclude that it would do
+harm. While learned floors do harm, no new connection gets them. This module uses neither BPF nor a clock: the
+time is an argument."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from .kept_places import kept_places, places_of
 from .places_guard import PlacesGuard
 from .sequential import clustered_rate_limits, log_harm, log_rate, spent
 
-RISK = 0.05  # that a ramp is stopped although floors do no harm
-TOLERATED = 0.001  # more spurious retransmissions in a round than under stock are no harm
-EXCLUDED = 0.004  # a step is taken if those that it adds are excluded to be more, in a round of all
-DOUBT_RATE, DOUBT = 0.005, 20.0  # above this rate, by this e-value, half of the connections have to decide
-LEAST_CONNECTIONS = 3  # with learned floors, for a step
-_RESENT_MORE = 0.2  # logarithm of the odds: some more connections with retransmissions by timer are no harm
+RISK = 0.05  # probability that the rise of the share is stopped although floors do no harm
+TOLERATED = 0.001  # this excess of spurious retransmissions in a round over the control group is no harm
+EXCLUDED = 0.004  # a step is taken if it is excluded that it adds more spurious retransmissions to a round
+DOUBT_RATE, DOUBT = 0.005, 20.0  # a higher rate, by this e-value, is tested on half of the connections
+LEAST_CONNECTIONS = 3  # connections with learned floors that a step needs
+_RESENT_MORE = 0.2  # logarithm of the odds ratio of connections with retransmissions by timer that is no harm
 _DOUBT_ROUNDS = 1000
-#: What is tested, and by which part of the risk.
+#: The counts that are tested for harm, and the part of `RISK` for each.
 _TESTS = {
     "spurious_1": 0.5,
     "spurious_4": 0.2,
@@ -38,14 +39,15 @@ _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by 
 
 @dataclass(frozen=True)
 class Plan:
-    control: float = 0.05  # share that always stays stock
-    steps: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # before all the others
-    least_s: float = 60.0  # of a step
-    again_s: float = 3600.0  # after which it tries again, doubled each time
+    control: float = 0.05  # share of connections that keep the kernel's timer
+    steps: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # shares with floors, before the last
+    least_s: float = 60.0  # shortest time of a step
+    again_s: float = 3600.0  # time without floors after harm, doubled each time
     again_most_s: float = 86400.0
 
     def shares(self) -> list[int]:
-        """Return the share of new connections that gets RTO floors in each step, in units of 1 / WHOLE."""
+        """Return the share of new connections that gets learned minimum RTOs in each step, in units of 1 /
+        WHOLE."""
         most = 1 - self.control
         return [round(WHOLE * min(step, most)) for step in (*self.steps, most)]
 
@@ -57,8 +59,9 @@ class Entry:
 
 
 class Guard:
-    """Decides which share of new connections gets learned RTO floors. `share` and `epoch` are the BPF
-    program's next settings; `places` holds the destination prefixes to which it is to give no floors."""
+    """Decides which share of new connections gets learned minimum RTOs (floors). The BPF program is to be
+    given `share` and `epoch`, a number that changes with the share. `places` has the destination prefixes to
+    which new connections are to get no learned floors."""
 
     def __init__(
         self,
@@ -69,8 +72,9 @@ class Guard:
         kept: State | None = None,
         why_anew: str = "",
     ) -> None:
-        """Begin with the plan's first step, or with `kept`, the result of state() before a restart. `killed`:
-        the kill switch (a file) is there. `why_anew` says why an earlier state is not used, or is ""."""
+        """Begin with the first step of `plan`, or continue from `kept`, the result of state() before a
+        restart. `seen` has the BPF program's counts so far. `killed` says whether the kill switch, a file,
+        exists. `why_anew` is the reason why an earlier state is not used, or ""."""
         self._plan = plan
         self._shares = plan.shares()
         self.step: int | None = 0  # None: stopped, until `again_at_s`
@@ -82,12 +86,12 @@ class Guard:
         self._news: list[Entry] = []
         self._attempts, self._tests = 1, 0
         self._since_s = now_s
-        self._places_before: dict[bytes, Counts] = {}  # what ours had there when this epoch began
-        # likewise, of all connections and by place, when the share last began to rise in steps
+        self._places_before: dict[bytes, Counts] = {}  # by prefix, with floors, when this epoch began
+        # the same of all connections and by prefix, when the share last began to rise in steps
         self._before_ramp, self._places_before_ramp = none(), self._places_before
-        self._cleared: Counts | None = None  # what ours had when doubts were last cleared
+        self._cleared: Counts | None = None  # counts with floors when doubts were last cleared
         self.begun_s = now_s  # when the evidence began
-        self._kept_places: dict[bytes, Place] = {}  # what places had before the program was loaded
+        self._kept_places: dict[bytes, Place] = {}  # by prefix, before the program was loaded
         if kept:
             self._keep_on(now_s, seen, kept)
         else:
@@ -95,7 +99,7 @@ class Guard:
 
     @property
     def share(self) -> int:
-        """Return the share of new connections that gets RTO floors, in units of 1 / WHOLE."""
+        """Return the share of new connections that gets learned minimum RTOs, in units of 1 / WHOLE."""
         return self.epochs.share
 
     @property
@@ -104,8 +108,8 @@ class Guard:
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
         """Decide, from the counts `seen` of all connections so far, which share of the new connections gets
-        learned RTO floors in place of the kernel's own, and which destination prefixes get none. If `killed`
-        (the file that is the kill switch exists), no new connection gets learned floors."""
+        learned minimum RTOs, and which destination prefixes get none. If `killed` (the file that is the kill
+        switch exists), no new connection gets a learned minimum RTO."""
         seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed
@@ -126,7 +130,8 @@ class Guard:
             self._say(now_s, text)
 
     def state(self, now_s: float, seen: Seen) -> State:
-        """Return the state from which the guard continues after a restart."""
+        """Return the guard's state, with the counts `seen` so far, from which it continues after a
+        restart."""
         seen = self._since_kept(seen)
         by_share: dict[int, Element] = {}
         for share, had in self.epochs.earlier(seen.arms):
@@ -148,7 +153,7 @@ class Guard:
         )
 
     def news(self) -> list[Entry]:
-        """Return the journal's entries since the last call."""
+        """Return the entries added to the journal since the last call."""
         news, self._news = self._news, []
         return news
 
@@ -180,15 +185,17 @@ class Guard:
             self._enter(now_s, self._since_kept(seen), step, why)
 
     def _step_of(self, share: int) -> int:
-        """Return the plan's last step that gives RTO floors to a share of at most `share` of the connections.
-        `share` is that before a restart, and the plan may have changed."""
+        """Return the number of the plan's last step in which at most the share `share` of connections gets
+        learned minimum RTOs. `share`, in units of 1 / WHOLE, was in force before a restart, and the plan may
+        have changed."""
         return max((at for at, most in enumerate(self._shares) if most <= share), default=0)
 
     def _share_at(self, step: int | None) -> int:
         return 0 if step is None or self.killed else self._shares[step]
 
     def _since_kept(self, seen: Seen) -> Seen:
-        """Return `seen` with the counts of destination prefixes from before a restart added."""
+        """Return the counts `seen`, which began at 0 at a restart, with the earlier counts of destination
+        prefixes added."""
         places = dict(seen.places)
         for key, had in self._kept_places.items():
             now = places.get(key)
@@ -198,8 +205,8 @@ class Guard:
         return replace(seen, places=places)
 
     def _pooled_rate(self, seen: Seen) -> float:
-        """Return the share of round trips with a spurious retransmission in the control group in all
-        epochs."""
+        """Return the share of round trips with a spurious retransmission in the control group, over all
+        counts since the guard began."""
         control = [element[CONTROL] for _, element in self.epochs.by_share(seen.arms)]
         rounds = sum(one["rounds"] for one in control)
         return sum(one["spurious"] for one in control) / rounds if rounds else 0.0
@@ -211,7 +218,8 @@ class Guard:
             self._enter(now_s, seen, 0, "the guard tries again")
 
     def _harm(self, control: Counts, ours: Counts) -> str:
-        """Return the reason why learned RTO floors do harm and have to stop, or "" if none is found."""
+        """Return a sentence that says how learned minimum RTOs do harm, or "" if they do none, from the
+        counts of the connections with them (`ours`) and without (`control`)."""
         share = self.share / WHOLE
         if not 0 < share < 1:
             return ""
@@ -230,8 +238,8 @@ class Guard:
         self._enter(now_s, seen, None, f"{why}; the guard tries again after {wait_s / 3600:.3g} h")
 
     def _doubt(self, now_s: float, seen: Seen, ours: Counts) -> None:
-        """In the last step (floors for all but the control group), go back to the step before at the first
-        sign of harm: with RTO floors for half of the connections, harm is found sooner."""
+        """At the first sign of harm, go back from the last step (learned minimum RTOs for all but the control
+        group) to the step before, in which fewer connections have them, so that harm is found sooner."""
         if self.step != len(self._shares) - 1:
             return
         recent = minus(ours, self._cleared) if self._cleared else ours
@@ -246,7 +254,8 @@ class Guard:
             self._cleared = ours
 
     def _forward(self, now_s: float, seen: Seen) -> None:
-        """Take the next step (floors for more connections) if the counts exclude that it does harm."""
+        """Take the next step (learned minimum RTOs for more connections) if the counts exclude that it does
+        harm."""
         step = self.step
         if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
             return
@@ -256,7 +265,7 @@ class Guard:
         ramp = minus(self._with_floors(seen), self._before_ramp)
         ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
         # Rounds of several steps are not compared with the control group's, as paths may have changed between
-        # the steps: then all spurious retransmissions count, as if stock had none.
+        # the steps. All their spurious retransmissions count, as if there were none without floors.
         more = min(excess(control, here), _limits(ramp, ramp["rounds_lowered"])[1])
         if ours["connections"] >= LEAST_CONNECTIONS and more < most:
             why = (
@@ -266,16 +275,16 @@ class Guard:
             self._enter(now_s, seen, step + 1, why, is_forward=True)
 
     def _with_floors(self, seen: Seen) -> Counts:
-        """Return the counts of all connections with RTO floors, of all epochs."""
+        """Return the counts of all connections with learned minimum RTOs since the guard began."""
         return added([element[OURS] for _, element in self.epochs.by_share(seen.arms)])
 
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return the counts `ours` of connections with RTO floors, less those to destination prefixes that
-        are stopped (new connections get no floors for a time) because their own counts alone show harm. The
-        next step, a larger share of connections with floors, gives these prefixes none either. `before` has
-        the counts of each prefix when the counting of `ours` began."""
+        """Return `ours`, counts of connections with learned minimum RTOs (floors), without those to
+        destination prefixes whose own counts alone show harm. New connections to these prefixes get no
+        learned floors for a time, and will get none in the next step either. `before` has the counts of each
+        prefix when the counting of `ours` began."""
         out = dict(ours)
         for key, stop in self.places.stopped(now_s).items():
             had, place = before.get(key), seen.places.get(key)
@@ -298,9 +307,10 @@ class Guard:
         had: Element | None = None,
         is_forward: bool = False,
     ) -> None:
-        """Begin an epoch, in which `step` decides how many connections get RTO floors (None: none). With
-        `had`, continue the epoch with these counts from before a restart. `why` is the reason for the
-        journal. `is_forward` says that the step follows the one before because harm was excluded."""
+        """Begin an epoch, a time in which the share of new connections with learned minimum RTOs is that of
+        the step number `step` (None: 0). With `had`, the counts of an epoch from before a restart, continue
+        that epoch. `why` is the reason for the journal. `is_forward` says that the step follows the one
+        before because harm was excluded."""
         share = self._share_at(step)
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
@@ -320,8 +330,8 @@ class Guard:
 
 
 def excess(control: Counts, ours: Counts) -> float:
-    """Return by how much the rate of spurious retransmissions in round trips with a lowered RTO floor may
-    exceed that in the control group: the upper limit of the former, less the lower limit of the latter."""
+    """Return the upper limit of the rate of spurious retransmissions in round trips with a lowered minimum
+    RTO (counts `ours`), less the lower limit of this rate in the control group (counts `control`)."""
     high = _limits(ours, ours["rounds_lowered"])[1]
     low = _limits(control, control["rounds"])[0]
     return high - low

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define the state of the guard of `tcplearn live` as it is stored over restarts, and validate it.
-Destination prefixes whose keys are no longer valid after a reboot are left out."""
+"""Define and validate the state of the guard, which limits the harm of `tcplearn live`, as it is stored over
+restarts. Destination prefixes whose keys are no longer valid after a reboot are left out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from .arms import ARMS, KEY_BYTES, WHOLE, Counts, none, side_names
 
-#: Evidence counts for a day after the guard ended. What was found harmful is tried again after a day at most,
-#: so what was found harmless is not trusted for longer; and paths differ between the hours of a day.
+#: Stored counts are used for a day after the guard ended. What was found harmful is tried again after a day
+#: at most, so what was found harmless is not trusted for longer; and paths differ between the hours of a day.
 COUNTS_FOR_S = 86400.0
-#: Count it up if the file, the meaning of a count or what learned floors do changes.
+#: Add 1 if the form of the file, the meaning of a count or what learned floors do changes.
 FORMAT: Final = 1
 MOST_PLACES, MOST_ENTRIES = 4096, 100
-_NETNS_DIGITS = 16  # of a key, in hexadecimal
+_NETNS_DIGITS = 16  # hexadecimal digits of the network namespace in a key
 _MOST_TEXT = 500
 
 
@@ -49,18 +49,19 @@ class _Part(BaseModel):
 
 
 class KeptPlace(_Part):
-    """The stored counts of a destination prefix with connections that had learned RTO floors."""
+    """The stored counts of a destination prefix with connections that had learned minimum RTOs."""
 
     key: Key
     stock: SideCounts
     ours: SideCounts
-    epoch: SideCounts | None  # what ours had when the epoch began
-    before_ramp: SideCounts | None  # likewise, when the share last began to rise in steps
-    judged: SideCounts | None  # what is left out of ours: PlacesGuard.judged()
+    epoch: SideCounts | None  # `ours` when the epoch began
+    before_ramp: SideCounts | None  # `ours` when the share last began to rise in steps
+    judged: SideCounts | None  # what is left out of `ours`: PlacesGuard.judged()
 
 
 class KeptStop(_Part):
-    """A stored stop: a time in which the guard gives, or gave, no RTO floors to one destination prefix."""
+    """The stored form of a stop: a time in which new connections to one destination prefix get, or got, no
+    learned minimum RTO."""
 
     key: Key
     until_s: Seconds
@@ -75,7 +76,8 @@ class KeptEntry(_Part):
 
 
 class ShareCounts(_Part):
-    """The counts, by arm (group), of connections that began while `share` / WHOLE of them got RTO floors."""
+    """The counts, by arm (group), of the connections that began while the share `share` / WHOLE of new
+    connections got learned minimum RTOs."""
 
     share: Share
     arms: Element
@@ -84,10 +86,10 @@ class ShareCounts(_Part):
 class State(_Part):
     format: Literal[1] = FORMAT
     boot: Annotated[str, Field(max_length=64)] = ""  # of the machine: the kernel's random number
-    netns: Annotated[int, Field(ge=0, lt=2**64)] = 0  # of the guard, as the keys of places have it
+    netns: Annotated[int, Field(ge=0, lt=2**64)] = 0  # of the guard, as in the keys of destination prefixes
     saved_s: Seconds
     begun_s: Seconds  # when the evidence began
-    step: Share | None  # its share; None: stopped until `again_s`
+    step: Share | None  # share with floors; None: 0 until `again_s`
     again_s: Seconds
     attempts: Number
     tests: Annotated[int, Field(ge=0, le=10**9)]
@@ -100,14 +102,15 @@ class State(_Part):
     journal: Annotated[list[KeptEntry], Field(max_length=MOST_ENTRIES)]
 
     def counts_at(self, now_s: float) -> bool:
-        """Return whether the counts are used: for a day after they were stored, unless the clock was set
-        back."""
+        """Return whether the stored counts are used at the time `now_s`: for a day after they were stored,
+        unless the clock was set back."""
         return 0 <= now_s - self.saved_s <= COUNTS_FOR_S
 
     def here(self, boot: str, netns: int) -> State:
-        """Return the state with the keys of destination prefixes as in the current boot of the machine. The
-        kernel numbers network namespaces anew at each boot, so only the prefixes of the guard's own
-        namespace, which now has the number `netns`, can be kept."""
+        """Return the state with the keys of destination prefixes as in the current boot `boot` of the
+        machine. A key contains the number of a network namespace, and the kernel numbers these anew at each
+        boot. So after a reboot only the prefixes of the guard's own namespace, which now has the number
+        `netns`, are kept."""
         if boot == self.boot:
             return self
         before, now = (number.to_bytes(8, "little").hex() for number in (self.netns, netns))
@@ -125,7 +128,7 @@ class State(_Part):
 
 
 def state_of(text: str | bytes) -> State:
-    """Return the state in `text`, which is JSON. Raise ValueError with the reason in one line."""
+    """Return the guard's state in the JSON text `text`. Raise ValueError with the reason in one line."""
     try:
         return State.model_validate_json(text)
     except ValidationError as error:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implement the process that `tcplearn live start` leaves behind. It attaches the BPF program and reports on
-standard output whether this succeeded. Then it runs the guard, which decides how many connections get RTO
-floors. Without a guard it becomes `sleep`, which only holds the BPF links. When the process ends, for
-whatever reason, the BPF program is detached.
+standard output whether this succeeded. Then it runs the guard, which decides how many connections get learned
+minimum RTOs. Without a guard it becomes `sleep`, which only keeps the BPF links open. When the process ends,
+the BPF program is detached.
 
 python -m tcplearn.live.holder ORDER    # as JSON"""
 
@@ -36,7 +36,7 @@ class Order:
     settings: Settings
     plan: Plan | None = None  # None: no guard
     kill_switch: str = str(KILL_SWITCH)
-    state: str = ""  # the folder in which the guard's state is kept; "": it is not
+    state: str = ""  # the folder in which the guard's state is stored; "": not stored
 
     def words(self) -> str:
         return json.dumps(asdict(self))
@@ -51,8 +51,9 @@ def order_of(words: str) -> Order:
 
 
 def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[int], Steward | None]:
-    """Attach the BPF program; return the note (a file in /run) on this process, the descriptors of the BPF
-    links, and the guard, or None if the order has no plan for a guard. Raise UserError."""
+    """Attach the BPF program as `order` says. Return the note (a file in /run) on this process, the
+    descriptors of the BPF links, and the guard, or None if the order has no plan for a guard. Raise
+    UserError."""
     cgroup = Path(order.cgroup)
     state_file = StateFile(Path(order.state), cgroup) if order.plan and order.state else None
     program = Program(order.settings)
@@ -68,7 +69,7 @@ def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[in
 
 
 def stay(order: Order) -> None:
-    """Keep the BPF program attached until a signal ends this process. Raise UserError."""
+    """Keep the BPF program attached, as `order` says, until a signal ends this process. Raise UserError."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
         note, _, guard = begin(order, to_stderr)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Select the destination prefixes whose counts are stored over restarts: those with connections that had
-learned RTO floors. If they are too many, those with the most spurious retransmissions are stored, and then
-those with the most rounds (round trips)."""
+"""Select the destination prefixes whose counts are stored over restarts of `tcplearn live`: those with
+connections that had learned minimum RTOs. If there are too many, those with the most spurious retransmissions
+come first, and then those with the most round trips."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def kept_places(
     guard: PlacesGuard,
 ) -> list[KeptPlace]:
     """Return the destination prefixes (places) to store. `places` has the counts of all their connections.
-    The other arguments have earlier counts of connections with RTO floors: `before` when the current epoch
-    began (an epoch has one share of new connections with floors), `before_ramp` when this share last began to
-    rise in steps, and `guard` what it leaves out (PlacesGuard.judged)."""
+    The other arguments have counts of connections with learned minimum RTOs: `before` when the current epoch
+    began (in an epoch, the share of new connections with learned minimum RTOs is constant), `before_ramp`
+    when this share last began to rise in steps, and `guard` those that it leaves out (PlacesGuard.judged)."""
     found = [(key, place) for key, place in places.items() if place.ours["rounds"] or guard.judged(key)]
     found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
     return [
@@ -40,11 +40,10 @@ def kept_places(
 
 
 def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
-    """Return four tables by destination prefix. The first has the present counts of all connections' rounds
-    and retransmissions. The others have the counts of the connections with RTO floors as they were at three
-    earlier times: when the current epoch began (in an epoch the share of new connections that get floors
-    does not change); when this share last began to rise in steps; and as PlacesGuard.judged() leaves them
-    out."""
+    """Return four dicts by destination prefix. The first has the counts of all connections. The others have
+    counts of the connections with learned minimum RTOs: when the current epoch began (in an epoch, the share
+    of new connections with learned minimum RTOs is constant); when this share last began to rise in steps;
+    and those that PlacesGuard.judged() leaves out."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keep a file (a note) in /run, which only root can read, for each process that holds the BPF program at a
-cgroup."""
+"""Keep a file (a note), which only root can read, in /run for each process that keeps the BPF program of
+`tcplearn live` attached to a cgroup."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .program import Settings, counts_of, known
 NOTES = Path("/run/tcplearn-live")
 _MOST_PLACES = 200
 _ENDED = ("Z", "X")  # states in /proc/PID/stat, proc(5)
-_STARTED = 19  # the start time in /proc/PID/stat, counted from the field behind the command's name
+_STARTED = 19  # index of the start time in /proc/PID/stat, from the field behind the command's name
 
 
 @dataclass(frozen=True)
 class Note:
     pid: int
-    started: int  # of the process, in the kernel's ticks since boot: a number is used again
+    started: int  # start of the process, in ticks since boot, because PIDs are used again
     cgroup: str
     observe: bool
     bounds_backoff: bool
-    share: int  # of arms.WHOLE that gets floors; with a guard, it decides
+    share: int  # of connections with floors, in units of 1 / arms.WHOLE, unless a guard decides
     since: float  # seconds since 1970
     maps: Mapping[str, int]
 
@@ -54,8 +54,8 @@ class Note:
         self.guarded.unlink(missing_ok=True)
 
     def read(self) -> dict[str, object]:
-        """Return, for JSON, the contents of this note (which process holds the BPF program at which cgroup),
-        the program's counts so far, and the guard's state."""
+        """Return, for JSON, a dict with the contents of this note (which process keeps the BPF program
+        attached to which cgroup), the program's counts so far, and the guard's state."""
         with map_of(self.maps["counts"]) as counted:
             counts = counts_of(counted)
         with map_of(self.maps["hosts"]) as hosts, map_of(self.maps["places"]) as places:
@@ -72,7 +72,8 @@ class Note:
         }
 
     def _compared(self) -> dict[str, object]:
-        """Return the guard's state, and the counts of each group (arm) and of the most used prefixes."""
+        """Return, by name, the guard's state (None without a guard) and the counts of each group (arm) of
+        connections and of the destination prefixes with the most round trips."""
         with map_of(self.maps["traffic"]) as traffic:
             places = arms.places(traffic)
         shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_MOST_PLACES]
@@ -85,7 +86,8 @@ class Note:
 
 
 def share_of(session: Mapping[str, Any]) -> float:
-    """Return the share of new connections that gets RTO floors in `session`, a result of Note.read()."""
+    """Return the share of new connections that gets learned minimum RTOs in `session`, a result of
+    Note.read()."""
     return float(session["guard"]["share"] if session["guard"] else session["share"] / arms.WHOLE)
 
 
@@ -100,7 +102,8 @@ def _started(pid: int) -> int | None:
 
 
 def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
-    """Write and return a note which says that this process holds the BPF program at `cgroup`."""
+    """Write and return a note (a file in /run) that this process keeps the BPF program attached to
+    `cgroup`."""
     pid = os.getpid()
     started = _started(pid)
     assert started is not None
@@ -113,7 +116,8 @@ def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
 
 @contextlib.contextmanager
 def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator[Note]:
-    """Write a note in /run that this process holds the BPF program at `cgroup`; remove it at the end."""
+    """Write and yield a note (a file in /run) that this process keeps the BPF program attached to `cgroup`;
+    remove it at the end."""
     note = write(cgroup, settings, maps)
     try:
         yield note
@@ -122,8 +126,8 @@ def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator
 
 
 def living() -> list[Note]:
-    """Return the note of each process that holds the BPF program. Remove the notes of processes that were
-    killed: the kernel has detached their BPF programs."""
+    """Return the note of each process that keeps the BPF program attached. Remove the notes of killed
+    processes, because the kernel has detached their BPF programs."""
     found = []
     for path in sorted(NOTES.glob("*.json")):
         with contextlib.suppress(ValueError, TypeError, OSError):  # half written, or just removed

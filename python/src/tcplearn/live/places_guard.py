@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stop learned RTO floors for the new connections to single destination prefixes. A prefix has few requests,
-and still fewer without floors. Its spurious retransmissions with learned floors are therefore compared with
-the rate of the control group of all prefixes and of its own connections without floors together.
+"""Stop learned minimum RTOs (floors) for new connections to single destination prefixes where they do harm. A
+prefix has few requests, and even fewer on connections without learned floors. Its rate of spurious
+retransmissions with learned floors is therefore compared with that of two groups taken together: the control
+group of all prefixes, and its own connections without learned floors.
 
-A path that holds up everything for a moment makes all its connections retransmit spuriously at once, with
-floors or without. So if connections without floors had a spurious retransmission in the time between two
-looks too, those of the others in this time count as one."""
+A path that delays all packets for a moment makes all its connections retransmit spuriously at once, with
+learned floors or without. So if connections without learned floors had a spurious retransmission too in the
+time between two checks, those of the connections with learned floors in this time count as one."""
 
 from __future__ import annotations
 
@@ -19,16 +20,16 @@ from .arms import Counts, Place, minus, name_of
 from .guard_state import MOST_PLACES, KeptStop
 from .sequential import log_rate
 
-TOLERATED = 0.0005  # more spurious retransmissions in a round than the place has under stock
-ENOUGH = 20.0  # the e-value from which a place is stopped by its own counts alone
-ODDS = 1 / 3  # the posterior odds of harm from which a place is stopped too
+TOLERATED = 0.0005  # accepted excess of spurious retransmissions in a round over those without floors
+ENOUGH = 20.0  # the e-value from which a prefix is stopped by its own counts alone
+ODDS = 1 / 3  # the posterior odds of harm from which a prefix is stopped too
 _MOST_SHARE = 0.2  # upper limit of the prior probability of harm
-_JUDGED_ROUNDS = 30  # with learned floors, after which a place counts fully among those that may be harmed
-_POOLED_ROUNDS = 100  # of all stock connections, which the place's own are added to
-_MOST = 1024  # places that the program can hold
-_MOST_UNSURE = _MOST // 2  # places that may be stopped without being sure of harm
-_MOMENT_S = 15.0  # the longest time between two looks that counts as one moment
-_AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # doubled each time: a place is seldom worth another trial
+_JUDGED_ROUNDS = 30  # rounds with learned floors from which a prefix counts fully as one that was judged
+_POOLED_ROUNDS = 100  # weight of the whole control group beside a prefix's own rounds without floors
+_MOST = 1024  # prefixes that the BPF program can hold
+_MOST_UNSURE = _MOST // 2  # prefixes that may be stopped while harm is not sure
+_MOMENT_S = 15.0  # the longest time between two checks that counts as one moment
+_AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # first stop of a prefix, doubled each time; the longest
 
 
 @dataclass
@@ -41,19 +42,19 @@ class Stopped:
 
 class PlacesGuard:
     def __init__(self) -> None:
-        # of ours, when a place was last judged, and what does not count since then
+        # what judged() returns, by prefix
         self._before: dict[bytes, Counts] = {}
-        self._last: dict[bytes, tuple[int, int]] = {}  # spurious of ours and of stock at the last look
-        self._looked_s: float | None = None  # when that was; after a restart, long ago
+        self._last: dict[bytes, tuple[int, int]] = {}  # spurious with floors and without, at the last check
+        self._looked_s: float | None = None  # when the last check was; after a restart, long ago
         self._stopped: dict[bytes, Stopped] = {}  # also those whose time is over
 
     def stopped(self, now_s: float) -> dict[bytes, Stopped]:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}
 
     def kept(self, now_s: float) -> list[KeptStop]:
-        """Return the stops (times without RTO floors) of destination prefixes, to store over restarts. A stop
-        that ended longer ago than the longest stop lasts is left out; the next stop of its prefix then lasts
-        a day, as a first one does."""
+        """Return the stops of destination prefixes (times without learned minimum RTOs) that are stored over
+        restarts. A stop that ended more than eight days ago, the length of the longest stop, is left out. The
+        next stop of its prefix then lasts one day, like a first one."""
         recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
         return [
             KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why, is_sure=of.is_sure)
@@ -61,9 +62,9 @@ class PlacesGuard:
         ]
 
     def keep_on(self, now_s: float, stops: Sequence[KeptStop], judged: Mapping[bytes, Counts]) -> None:
-        """After a restart, continue the stops (times without RTO floors) of destination prefixes in `stops`,
-        a result of kept(). `judged` has the results of judged() by prefix. Even if the clock was set back, no
-        stop lasts longer from now on than the longest stop that the guard sets."""
+        """After a restart, continue the stops of destination prefixes (times without learned minimum RTOs) in
+        `stops`, a result of kept(). `judged` has the results of judged() by prefix. Even if the clock was set
+        back, no stop lasts longer from now on than eight days, the longest stop."""
         for stop in stops[:_MOST]:
             until_s = min(stop.until_s, now_s + _AGAIN_MOST_S)
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
@@ -71,16 +72,16 @@ class PlacesGuard:
         self._looked_s = -inf
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return what is left out of the counts of connections with RTO floors to the prefix `key`: what they
-        were at the end of the prefix's last stop (a time in which new connections to the prefix get no
-        floors, but open ones keep theirs), and the events since then that count as part of another one.
-        Return None if nothing is left out."""
+        """Return what is left out of the counts of connections with learned minimum RTOs (floors) to the
+        prefix `key`, or None if nothing is. Left out is what was counted up to the end of the prefix's last
+        stop, a time in which new connections get no learned floors but open ones keep theirs. Later spurious
+        retransmissions that count as part of another one are left out too."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
-        """Find the destination prefixes in `places` where learned RTO floors do harm, and yield a sentence
-        for each; they get no floors for a time. `pooled` is the share of rounds (round trips) with a spurious
-        retransmission in the control group of all prefixes."""
+        """Find the destination prefixes in `places` where learned minimum RTOs do harm, and yield a sentence
+        for each. New connections to them get no learned minimum RTO for a time. `pooled` is the share of
+        round trips with a spurious retransmission in the control group of all prefixes."""
         held = self.stopped(now_s)
         enough = self._enough(places, held)
         for key, place in places.items():
@@ -103,16 +104,18 @@ class PlacesGuard:
         self._looked_s = now_s
 
     def _at_once(self, now_s: float, key: bytes, place: Place) -> int:
-        """Return the number of spurious retransmissions that connections with floors had since the last look,
-        if this was a moment ago and those without floors had some too; otherwise 0."""
+        """Return how many spurious retransmissions the connections to a prefix with learned minimum RTOs have
+        had since the last check, if the check was at most 15 s ago and connections without them had some too;
+        otherwise return 0."""
         if self._looked_s is not None and not 0 <= now_s - self._looked_s <= _MOMENT_S:
             return 0
         ours, stock = self._last.get(key, (0, 0))
         return place.ours["spurious"] - ours if place.stock["spurious"] > stock else 0
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
-        """Return the counts `ours` of a prefix less what judged() leaves out of them. If the BPF program has
-        forgotten the prefix since then, its counts began anew, and nothing is subtracted."""
+        """Return `ours`, the counts of connections with learned minimum RTOs to the prefix `key`, less what
+        judged() returns. If a count would be negative, the BPF program has begun anew to count the prefix,
+        and nothing is subtracted."""
         before = self._before.get(key)
         if not before:
             return ours
@@ -123,9 +126,10 @@ class PlacesGuard:
 
     @staticmethod
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
-        """Return the e-value (evidence of harm) from which the guard stops RTO floors for a prefix: ENOUGH,
-        or less if the odds of harm then reach ODDS by Bayes' rule. The prior probability of harm is the share
-        of prefixes that were stopped by their own counts alone, that is, with an e-value of ENOUGH."""
+        """Return the e-value (evidence of harm) from which learned minimum RTOs are stopped for a prefix. It
+        is `ENOUGH`, or less if the posterior odds of harm, by Bayes' rule, reach `ODDS` sooner. The prior
+        probability of harm is the share of prefixes that were stopped with an e-value of at least
+        `ENOUGH`."""
         sure = sum(key in places for key, stop in held.items() if stop.is_sure)
         judged = sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())
         share = min((sure + 0.25) / (judged + 10), _MOST_SHARE)
@@ -133,9 +137,9 @@ class PlacesGuard:
 
     @staticmethod
     def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
-        """Return the logarithm of the e-value for harm at a destination prefix, from its counts with RTO
-        floors (`ours`) and without (`stock`), and the rate `pooled` of spurious retransmissions in the whole
-        control group."""
+        """Return the logarithm of the e-value for harm at a destination prefix, from its counts with learned
+        minimum RTOs (`ours`) and without (`stock`), and from `pooled`, the share of round trips with a
+        spurious retransmission in the whole control group."""
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
         rate = TOLERATED + spurious / (_POOLED_ROUNDS + stock["rounds"])
         return log_rate(ours["spurious"], ours["rounds"] * rate)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compute how many connections are needed to see an effect of learned RTO floors, and how soon the guard
-stops harm: by formula, and with simulated connections."""
+"""Compute, by formulas and with simulated connections, how many connections `tcplearn live` needs to show an
+effect of learned minimum RTOs, and how soon its guard stops those that do harm."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from .effect import LEAST_ROUNDS, boundary, effect_of
 from .guard import Plan
 from .simulated import Fleet, Path, guarded
 
-ROUNDS = 20.0  # of a connection, on average
+ROUNDS = 20.0  # round trips of a connection, on average
 CONTROL = 0.05
 CONNECTIONS = (1_000, 10_000, 100_000, 1_000_000)
 LOSSES = (0.001, 0.003, 0.01, 0.03)
 HARMS = (0.005, 0.01, 0.02, 0.05)
-CONNECTED = ((5.0, 1), (20.0, 1), (100.0, 1), (100.0, 50))  # rounds of a connection, and how many are open
+CONNECTED = ((5.0, 1), (20.0, 1), (100.0, 1), (100.0, 50))  # rounds of a connection, and open connections
 _STOCK_MS = 230.0
-_FOUND = 0.84  # standard errors more, so that four of five are found
+_FOUND = 0.84  # standard errors above the limit, so that four of five effects are found
 #: Standard deviation of a lossy round's time over its mean, as in `simulated`.
 _VARIES = 0.6
 _SIMULATED_CONNECTIONS = 10_000  # more take too long
 _MOST_ROUNDS = 60_000
-_PLACES = 1000  # so many that the guard of single places is of no help
+_PLACES = 1000  # destination prefixes: so many that stops of single prefixes are of no help
 
 
 def least_effect(connections: int, loss: float, control: float = CONTROL) -> float | None:
     """Return the smallest share by which lossy rounds (round trips with a loss) must become shorter for the
     effect to be seen in four of five cases, or None if no effect can be seen. `loss` is the probability that
-    a round is lossy, `control` the share of the control group."""
+    a round is lossy, and `control` the share of the `connections` that keep the kernel's timer for
+    comparison."""
     lossy = connections * ROUNDS * loss
     rounds = control * lossy, (1 - control) * lossy
     if min(rounds) < 1.5 * LEAST_ROUNDS:  # fewer may be too few by chance
@@ -50,9 +51,9 @@ def least_effect(connections: int, loss: float, control: float = CONTROL) -> flo
 
 
 def found_share(connections: int, loss: float, effect: float, runs: int) -> float:
-    """Return in which share of `runs` simulated runs the effect of learned RTO floors is seen, if they make
-    lossy round trips shorter by the share `effect`. `loss` is the probability of a lossy round trip. Seen
-    means that the interval is above 0."""
+    """Return the share of `runs` simulations of `connections` connections in which the effect of learned
+    minimum RTOs is seen: its interval is above 0. The effect is that round trips with a loss (probability
+    `loss`) take the share `effect` less time."""
     path = Path(loss, (0.0, 0.0), (_STOCK_MS, _STOCK_MS * (1 - effect)), ROUNDS, unlike=0.0)
     found = 0
     for seed in range(runs):
@@ -67,8 +68,9 @@ def found_share(connections: int, loss: float, effect: float, runs: int) -> floa
 
 
 def effects(runs: int) -> Iterator[list[str]]:
-    """Yield a table row for each number of connections: for each loss rate, the smallest effect of learned
-    RTO floors that can be seen, in percent."""
+    """Yield a table row for each number in CONNECTIONS: for each loss rate, the least effect of learned
+    minimum RTOs that can be seen, in percent of the time of a round trip with a loss. If connections are few,
+    `runs` simulations check it."""
     for connections in CONNECTIONS:
         row = [f"{connections:,}"]
         for loss in LOSSES:
@@ -81,10 +83,11 @@ def effects(runs: int) -> Iterator[list[str]]:
 
 
 def rounds_to_stop(harm: float, length: float, at_once: int, seed: int) -> tuple[int, int] | None:
-    """Return the number of rounds (round trips) with RTO floors, and of all rounds, until the guard gives no
-    more floors, or None if it still does after _MOST_ROUNDS. `harm` is the probability of a spurious
-    retransmission in a round with a learned floor; `length` is the mean number of rounds of a connection, and
-    `at_once` the number of connections that are open at any time. Half of the connections get floors."""
+    """Return two numbers: of rounds (round trips) with learned minimum RTOs (floors), and of all rounds,
+    until the guard stops giving floors. Return None if it has not stopped after `_MOST_ROUNDS`. `harm` is the
+    probability of a spurious retransmission in a round with a learned floor; `length` is the mean number of
+    rounds of a connection, and `at_once` the number of connections that are open at any time. Half of the
+    connections get floors."""
     plan = Plan(steps=(0.5,))
     fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed, at_once=at_once)
     guard = guarded(fleet, plan)
@@ -96,10 +99,10 @@ def rounds_to_stop(harm: float, length: float, at_once: int, seed: int) -> tuple
 
 
 def harms(runs: int) -> Iterator[list[str]]:
-    """Yield a table row for each rate of harm (spurious retransmissions in 1,000 round trips with RTO
-    floors). Its cells, one for each element of CONNECTED, have the number of these round trips until the
-    guard stops floors: the median and the ninth decile of `runs` runs in which half of the connections get
-    floors."""
+    """Yield a table row for each rate of harm (spurious retransmissions in 1,000 round trips with learned
+    minimum RTOs). Its cells, one for each element of CONNECTED, have the number of these round trips until
+    the guard stops learned minimum RTOs: the median and the ninth decile of `runs` simulations. In them, half
+    of the connections get learned minimum RTOs."""
     for harm in HARMS:
         row = [f"{1000 * harm:.0f}"]
         for length, at_once in CONNECTED:

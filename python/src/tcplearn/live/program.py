@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Load linux/bpf/live.bpf.c into the kernel, attach it, change its settings, and read its counts."""
+"""Load the BPF program of `tcplearn live` (linux/bpf/live.bpf.c) into the kernel, attach it, change its
+settings, and read its counts."""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ _SHOWN = ("arms", "connections", "counts", "hosts", "places", "stock_places", "t
 class Settings:
     observe: bool = False  # learn and count, set nothing
     bounds_backoff: bool = False  # linux/bpf/live_backoff.h
-    share: int = arms.WHOLE  # of the new connections that get floors; where all do, there is no control group
+    share: int = arms.WHOLE  # of the new connections that get floors; if all do, there is no control group
     first_rto: str = ""  # settings of linux/bpf/first_rto.bpf.c in hexadecimal digits; "": not loaded
 
     def packed(self, epoch: int = 0, ticks_per_second: int = 0) -> bytes:
-        """Return the settings as bytes for the BPF program. `ticks_per_second` is CONFIG_HZ of the kernel
-        that runs it, by default of this kernel."""
+        """Return the settings as bytes for the BPF program, which counts new connections under the number
+        `epoch`. `ticks_per_second` is CONFIG_HZ of the kernel that runs it (0: this kernel's)."""
         ticks = ticks_per_second or kernel.ticks_per_second()
         return floors.settings(
             ticks,
@@ -63,14 +64,14 @@ class Program:
         self._stock: set[bytes] = set()
 
     def assign(self, share: int, epoch: int) -> None:
-        """Give RTO floors to `share`, in units of 1 / arms.WHOLE, of the connections that begin from now on,
-        and count all connections that begin from now on in the epoch number `epoch`."""
+        """From now on, give learned minimum RTOs to the share `share` / arms.WHOLE of new connections, and
+        count all new connections under the number `epoch`."""
         settings = replace(self._settings, share=share)
         self._object.map("settings").put(_KEY, settings.packed(epoch % arms.EPOCHS))
 
     def make_stock(self, places: set[bytes]) -> None:
-        """Give no RTO floors to new connections to the destination prefixes `places`. Prefixes of an earlier
-        call that are not in `places` get floors again."""
+        """Give no learned minimum RTOs to new connections to the destination prefixes `places`. Prefixes of
+        an earlier call that are not in `places` get them again."""
         held = self._object.map("stock_places")
         for key in places - self._stock:
             held.put(key, _KEY)
@@ -112,5 +113,5 @@ def counts_of(counted: Map) -> dict[str, int]:
 
 
 def known(places: Map) -> int:
-    """Return the number of hosts or places in the map `places`."""
+    """Return the number of hosts or destination prefixes in the BPF map `places`."""
     return sum(1 for _ in places.keys(arms.KEY_BYTES))

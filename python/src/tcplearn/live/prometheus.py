@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Write the counts of started BPF programs in the text format of Prometheus, for the textfile collector of
-its node exporter."""
+"""Write the counts of the BPF programs of `tcplearn live` in the text format of Prometheus, for the textfile
+collector of its node exporter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Session = dict[str, Any]
 
 
 def lines(sessions: Sequence[Session]) -> Iterator[str]:
-    """Yield the lines of the metrics of `sessions`, the result of sessions.status()."""
+    """Yield the metrics of `sessions`, the result of sessions.status(), as lines in the text format of
+    Prometheus."""
     for name, meaning in meanings().items():
         values = ((_of(session), session["counts"][name]) for session in sessions)
         yield from _metric(f"tcplearn_live_{name}_total", "counter", meaning, values)

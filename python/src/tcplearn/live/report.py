@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Report how much waiting learned RTO floors saved and how many spurious retransmissions they caused, from
+"""Report how much waiting learned minimum RTOs saved and how many spurious retransmissions they caused, from
 what `tcplearn live status --json` has written on one or several machines."""
 
 from __future__ import annotations
@@ -43,27 +43,28 @@ def read(files: Sequence[Path]) -> list[Session]:
 
 
 def lines(sessions: Sequence[Session]) -> list[str]:
-    """Return the report on `sessions` as lines of text."""
+    """Return the report on `sessions`, BPF programs with their counts, as lines of text."""
     found = [*rows(sessions)]
     return [f"{name:14}{text}" for name, text in found] or ["live is not started: there is nothing to report"]
 
 
 def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the report on `sessions` as pairs: the subject ("" if it is that of the line
-    before), and the text."""
+    """Yield the lines of the report on `sessions`, BPF programs with their counts, as pairs: the subject (""
+    if it is that of the line before), and the text. Programs that only observe are left out."""
     acting = [session for session in sessions if not session["observe"]]
     if acting:
         yield from _rows(acting)
 
 
 def effect_of(sessions: Sequence[Session]) -> Effect | None:
-    """Return the effect of learned RTO floors over all `sessions`, or None if there are too few losses."""
+    """Return how much shorter learned minimum RTOs made round trips with a loss, over all `sessions` (BPF
+    programs with their counts), or None if there are too few losses."""
     return effect.effect_of(_strata(sessions))
 
 
 def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    """Return what can be compared: the counts of the connections with learned floors and of those without,
-    one dict for each session and each share that its guard chose, unless all or none had floors."""
+    """Return what can be compared: the counts of connections with learned minimum RTOs and without, in one
+    dict for each of `sessions` and each share of new connections that got them, except the shares 0 and 1."""
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 

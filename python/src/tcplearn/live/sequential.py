@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Test hypotheses sequentially: each result may be looked at at any time and as often as wanted. A test
-returns the logarithm of an e-value. If the hypothesis holds, the probability that the result ever exceeds
-log(1/a) is at most a (Ville's inequality).
+"""Test hypotheses sequentially: results may be looked at at any time and as often as wanted while data are
+added. A test returns the logarithm of an e-value. If the hypothesis holds, the probability that this
+logarithm ever exceeds log(1/a) is at most a (Ville's inequality).
 
 Sources: Lindon and Malek, "Anytime-Valid Inference for Multinomial Count Data" (NeurIPS 2022), for
 log_more(); the mixture of Robbins ("Statistical Methods Related to the Law of the Iterated Logarithm", 1970)
@@ -11,22 +11,22 @@ from __future__ import annotations
 
 from math import exp, inf, lgamma, log, log1p
 
-#: Logarithms of how much more often than in the control group an event may happen: equal weights.
+#: Alternatives in log_more(), of equal weight: logarithms of the odds ratio to the control group.
 _MORE = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
-#: How many times the rate that is tested: likewise.
+#: Alternatives in log_rate(), of equal weight: multiples of the rate that is tested.
 _TIMES = (1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 40.0)
-#: Shape of the gamma weight of a rate's limits.
+#: Shape of the gamma weight in rate_limits().
 _SHAPE = 0.5
 
 
 def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> float:
     """Return the logarithm of an e-value against the hypothesis that an event is no more frequent in
-    connections with learned RTO floors than in the control group.
+    connections with learned minimum RTOs than in the control group.
 
-    `ours` and `control` are the numbers of connections with an event: those with floors, and the control
-    group's. `share` is the probability with which a connection was drawn to get floors; it is more than 0 and
-    less than 1. `tolerated` is the logarithm of the factor by which the odds that an event is one of `ours`
-    may exceed those of the draw. The test makes no assumption on the connections: only the draw is random."""
+    `ours` and `control` are the numbers of connections with an event in the two groups. `share` is the
+    probability, between 0 and 1, with which a connection was drawn to get a learned minimum RTO. `tolerated`
+    is the logarithm of the factor by which the odds that an event is one of `ours` may exceed those of the
+    draw. The test makes no assumption on the connections: only the draw is random."""
     allowed = _tilted(share, tolerated)
     parts = []
     for more in _MORE:
@@ -53,9 +53,10 @@ def log_rate(events: int, expected: float) -> float:
 
 def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: float = 0.0) -> float:
     """Return the logarithm of an e-value as log_more() does, but tolerate `allowed` more events on average in
-    the connections with learned RTO floors. These events do not depend on the random draw that gives
-    connections floors. How many of `ours` they are is not known, so the number with the least evidence of
-    harm is taken. The e-value is the product of two independent ones: for these events and for the others."""
+    the connections with learned minimum RTOs. The tolerated events do not depend on the random draw that
+    gives connections learned minimum RTOs. How many of `ours` are tolerated is not known, so the number with
+    the least evidence of harm is taken. The e-value is the product of two independent ones: for the tolerated
+    events and for the others."""
     if allowed <= 0:
         return log_more(ours, control, share, tolerated)
 
@@ -73,9 +74,9 @@ def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: f
 
 
 def rate_limits(events: int, trials: int, risk: float) -> tuple[float, float]:
-    """Return the lower and the upper limit of the rate at which `events` occurred in `trials`. The
-    probability that either limit is ever wrong, however often the limits are computed while trials are added,
-    is at most `risk` / 2."""
+    """Return the lower and the upper limit of the rate at which `events` occurred in `trials`. For each
+    limit, the probability that it is ever wrong, however often it is computed while trials are added, is at
+    most `risk` / 2."""
     if not trials:
         return 0.0, inf
     wall = log(2 / risk)
@@ -94,8 +95,8 @@ def clustered_rate_limits(events: int, trials: int, squares: int, risk: float) -
 
 
 def _log_gamma(events: int, expected: float) -> float:
-    """Return the logarithm of a likelihood ratio: that of a rate drawn from a gamma distribution with mean 1,
-    to that of the rate 1. `events` is the number of events, `expected` the number expected at the rate 1."""
+    """Return the logarithm of the ratio of two likelihoods of `events` events: at a rate drawn from a gamma
+    distribution with mean 1, and at the rate 1, at which `expected` events are expected."""
     a = _SHAPE
     return a * log(a) + lgamma(a + events) - lgamma(a) + expected - (a + events) * log(a + expected)
 

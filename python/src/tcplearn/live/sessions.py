@@ -27,16 +27,16 @@ _ENTRIES_SHOWN = 5
 def settings_of(
     observe: bool, bounds_backoff: bool, control_percent: float = 0.0, first_rto: str = ""
 ) -> Settings:
-    """Return the BPF program's settings. Raise UserError if `bounds_backoff` is set and this machine cannot
-    bound the RTO's exponential backoff."""
+    """Return the BPF program's settings, with a control group of `control_percent` of the connections. Raise
+    UserError if `bounds_backoff` is set and this machine cannot bound the RTO's exponential backoff."""
     if bounds_backoff:
         need_bounds()
     return Settings(observe, bounds_backoff, round(arms.WHOLE * (1 - control_percent / 100)), first_rto)
 
 
 def need_free_below(cgroup: Path) -> None:
-    """Raise UserError if the BPF program is started for a cgroup below `cgroup`, where it would then apply
-    twice."""
+    """Raise UserError if the BPF program of `tcplearn live` is already started for a cgroup below `cgroup`.
+    In that cgroup it would apply twice."""
     for note in notes.living():
         if cgroup.resolve() in Path(note.cgroup).resolve().parents:
             raise UserError(
@@ -45,8 +45,9 @@ def need_free_below(cgroup: Path) -> None:
 
 
 def start(order: holder.Order, foreground: bool = False) -> None:
-    """Start a process that holds the BPF program at a cgroup, and return; with `foreground`, hold the BPF
-    program in this process. Raise UserError or FailedError."""
+    """Start a process that keeps the BPF program attached to the cgroup in `order`, and return. With
+    `foreground`, keep the program attached in this process until a signal comes. Raise UserError or
+    FailedError."""
     cgroup = Path(order.cgroup)
     need_all()
     need_free(cgroup)
@@ -71,7 +72,8 @@ def start(order: holder.Order, foreground: bool = False) -> None:
 
 
 def stop(cgroup: Path) -> dict[str, int]:
-    """Detach the BPF program from `cgroup`; return its counts. Raise UserError."""
+    """Detach the BPF program of `tcplearn live` from `cgroup`, and return its counts by name. Raise
+    UserError."""
     need_privilege()
     for note in notes.living():
         if Path(note.cgroup) == cgroup:
@@ -92,7 +94,8 @@ def _end(note: notes.Note) -> dict[str, int]:
 
 
 def status() -> list[dict[str, Any]]:
-    """Return, for each started BPF program, its cgroup, settings and counts. Raise UserError."""
+    """Return a dict for each BPF program that `tcplearn live` has started, with its cgroup, settings and
+    counts. Raise UserError."""
     need_privilege()
     found = []
     for note in notes.living():
@@ -102,7 +105,7 @@ def status() -> list[dict[str, Any]]:
 
 
 def lines(session: dict[str, Any]) -> Iterator[str]:
-    """Yield lines of text that describe `session`, one of the results of status()."""
+    """Yield lines of text that describe `session`, a result of status()."""
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session["since"]))
     cap = ", bounds the backoff" if session["bounds_backoff"] else ""
     gone = "" if session["cgroup_is_there"] else "; this cgroup is gone"
@@ -141,7 +144,8 @@ def counted(counts: dict[str, int]) -> Iterator[str]:
 
 
 def would(counts: dict[str, int]) -> str:
-    """Return a line on how much waiting learned RTO floors would have saved in a session without them."""
+    """Return a sentence on how much waiting learned minimum RTOs would have saved. `counts` are those of a
+    BPF program that only observed connections."""
     resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
     if not resent:
         return "no packet was retransmitted by a timer: learned floors would have gained nothing"
@@ -154,8 +158,8 @@ def would(counts: dict[str, int]) -> str:
 
 
 def observe(cgroup: Path, wait: Callable[[], None]) -> dict[str, int]:
-    """Learn and count at `cgroup`, without setting RTO floors, until `wait` returns; return the counts. Raise
-    UserError."""
+    """Let the BPF program learn and count at `cgroup`, without a change of any RTO, until `wait` returns.
+    Return the counts by name. Raise UserError."""
     need_all()
     need_free(cgroup)
     need_free_below(cgroup)

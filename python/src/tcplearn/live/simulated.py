@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Simulate connections by their numbers of rounds (round trips), losses and spurious retransmissions, to test
-the decisions of a Guard. The counts are the same that linux/bpf/live_arms.h makes of real connections."""
+"""Simulate connections as counts of rounds (round trips), losses and spurious retransmissions, like those of
+the BPF program (linux/bpf/live_arms.h). They test the guard, which limits the harm of `tcplearn live`."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _AGAIN = 0.1  # probability that a retransmission is lost too, after which the w
 @dataclass(frozen=True)
 class Path:
     """The probabilities of losses and spurious retransmissions in the round trips of simulated connections,
-    and the time of a round trip with a loss. In a pair, the first value is for the kernel's RTO floor, the
-    second for a learned floor."""
+    and the time of a round trip with a loss. In a pair, the first value is for the kernel's minimum RTO, the
+    second for a learned one."""
 
     loss: float = 0.0  # probability of a round with a loss that only the timer repairs
-    spurious: tuple[float, float] = (0.0, 0.0)  # of a round: stock, ours
-    wait_ms: tuple[float, float] = (230.0, 60.0)  # mean of a lossy round
-    rounds: float = 20.0  # mean of a connection, geometric
-    #: How unlike its connections are: both probabilities are multiplied by a gamma variable of mean 1 and
-    #: this variance.
+    spurious: tuple[float, float] = (0.0, 0.0)  # probability in a round
+    wait_ms: tuple[float, float] = (230.0, 60.0)  # mean time of a round with a loss
+    rounds: float = 20.0  # mean number in a connection; the distribution is geometric
+    #: How much the path's connections differ: both probabilities are multiplied by a gamma variable of mean 1
+    #: and this variance.
     unlike: float = 1.0
 
 
 @dataclass
 class Connection:
-    """A simulated connection: its path, its arm (group), and what it has counted so far."""
+    """A simulated connection: its path, its arm (group), and its counts so far."""
 
     path: Path
-    key: bytes  # of its place
+    key: bytes  # of its destination prefix
     arm: int
-    counts: Counts  # to which it adds its own, those of its arm
+    counts: Counts  # those of its arm, to which it adds its own
     left: int  # rounds to come
     much: float  # by which the path's probabilities are multiplied
     rounds: int = 0
@@ -51,10 +51,11 @@ class Connection:
 
 @dataclass
 class Fleet:
-    """Simulated connections to random places, and their counts. At any time `at_once` of them are open, and
-    take turns of `turn` rounds; if only one is open, it has all its rounds at once."""
+    """Simulated connections to random destination prefixes, and their counts. At any time `at_once`
+    connections are open. They take turns of `turn` rounds (round trips) each; if only one is open, it has all
+    its rounds in one turn."""
 
-    paths: Sequence[Path]  # of each place
+    paths: Sequence[Path]  # of each destination prefix
     seed: int
     rounds_per_s: float = 50.0
     at_once: int = 1
@@ -62,8 +63,8 @@ class Fleet:
     look_every_s: float = 2.0
     rounds: int = 0
     now_s: float = 0.0
-    harm: int = 0  # spurious retransmissions under learned floors, more than the same rounds had under stock
-    saved_ms: float = 0.0  # by learned floors
+    harm: int = 0  # spurious retransmissions with learned floors, less those of the same rounds without
+    saved_ms: float = 0.0  # waiting, by learned floors
     seen: Seen = field(default_factory=lambda: Seen(_elements(), {}))
 
     def __post_init__(self) -> None:
@@ -72,8 +73,8 @@ class Fleet:
         self._open: deque[Connection] = deque()
 
     def play(self, rounds: int, guard: Guard | None = None) -> Fleet:
-        """Simulate connections until there are `rounds` rounds (round trips) in all. Without `guard`, all
-        connections have learned RTO floors."""
+        """Simulate connections until they have `rounds` rounds (round trips) in all, and return this object.
+        `guard` decides which connections get learned minimum RTOs; without it, all do."""
         stopped: set[bytes] = set()
         while self.rounds < rounds:
             if guard and self.now_s - self._looked_s >= self.look_every_s:
@@ -95,13 +96,14 @@ class Fleet:
         return self
 
     def connect(self, path: Path, arm: int, epoch: int = 0, key: bytes = b"") -> Connection:
-        """Return a new connection over `path` to the destination prefix `key` in the arm (group) `arm`."""
+        """Return a new connection over `path` to the destination prefix `key`. `arm` and `epoch` (a group of
+        connections and a time) select the counts to which it adds its own."""
         rounds = int(self._draw.geometric(1 / path.rounds))
         much = self._draw.gamma(1 / path.unlike, path.unlike) if path.unlike else 1.0
         return Connection(path, key, arm, self.seen.arms[epoch][arm], rounds, much)
 
     def advance(self, of: Connection, most: int) -> None:
-        """Simulate the next rounds (round trips) of a connection, at most `most`, and count them."""
+        """Simulate the next round trips of the connection `of`, at most `most`, and count them."""
         draw, path, is_ours, rounds = self._draw, of.path, of.arm == OURS, min(most, of.left)
         lost = int(draw.binomial(rounds, min(1.0, path.loss * of.much)))
         spurious = int(draw.binomial(rounds, min(1.0, path.spurious[is_ours] * of.much)))
@@ -134,25 +136,27 @@ class Fleet:
 
 
 def _times(doubled: int) -> float:
-    """Return the time of a round with a loss, in which the timer was doubled `doubled` times, divided by the
-    mean time of rounds with a loss."""
+    """Return the time of a round trip with a loss in which the timer was doubled `doubled` times, divided by
+    the mean time of all round trips with a loss."""
     return (2.0 ** min(doubled, 6) * 1.5 - 0.5) / _MEAN_TIMES
 
 
 def key_of(number: int) -> bytes:
-    """Return the key of the simulated destination prefix number `number`, a prefix of length /24."""
+    """Return the BPF map key of the simulated destination prefix (a /24) number `number`."""
     prefix = bytes((10, number >> 8, number & 255, 0))
     return bytes(18) + b"\xff\xff" + prefix + (120).to_bytes(4, "little") + bytes(4)
 
 
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
-    """Add a complete connection to the counts `to` of its arm."""
+    """Add to the counts `to` a complete connection with `rounds` round trips and `spurious` spurious
+    retransmissions. Round trips with a loss took `wait_ms`; `is_lowered`: it had a learned minimum RTO."""
     for name, number in _counted(rounds, spurious, wait_ms, is_lowered).items():
         to[name] += number
 
 
 def _counted(rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> Counts:
-    """Return what a connection with `rounds` rounds so far adds to the counts of its arm."""
+    """Return the counts of a connection with `rounds` round trips so far, a part of the counts of its
+    group."""
     needed, wait = len(wait_ms), round(_UNITS_PER_MS * sum(wait_ms))
     resent = needed + spurious
     return {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write the file that keeps the state of the guard of `tcplearn live` over restarts. There is one
-file for each cgroup, in a folder that only its owner can write to."""
+"""Read and write the file that keeps the state of the guard, which limits the harm of `tcplearn live`, over
+restarts. There is one file for each cgroup, in a folder that only its owner can write to."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class RefusedError(Exception):
 
 class StateFile:
     def __init__(self, folder: Path, cgroup: Path) -> None:
-        """Make `folder` if it is missing. Raise UserError if it cannot be made or if other users can write to
-        it."""
+        """Name the state file in `folder` by a hash of `cgroup`. Make the folder if it is missing. Raise
+        UserError if it cannot be made or if other users can write to it."""
         old_mask = os.umask(0o077)
         try:
             make_directory(folder)
@@ -42,8 +42,9 @@ class StateFile:
         self.path = folder.absolute() / f"live-{hashlib.sha256(bytes(cgroup)).hexdigest()[:16]}.json"
 
     def read(self) -> State | None:
-        """Return the stored state, adapted to the current boot of the machine, or None if there is no file.
-        If the file cannot be used, rename it and raise RefusedError, which also says if renaming failed."""
+        """Return the guard's stored state, adapted to the current boot of the machine, or None if there is no
+        file. If the file cannot be used, rename it and raise RefusedError, whose message also says if
+        renaming failed."""
         try:
             return state_of(self._bytes()).here(_boot(), _netns())
         except FileNotFoundError:
@@ -53,7 +54,7 @@ class StateFile:
             raise RefusedError(f"{why}; {self._aside()}") from error
 
     def write(self, state: State) -> None:
-        """Write `state` to the file. Raise UserError or OSError."""
+        """Write the guard's state `state` to the file. Raise UserError or OSError."""
         here = state.model_copy(update={"boot": _boot(), "netns": _netns()})
         write_atomically(self.path, here.model_dump_json())
 

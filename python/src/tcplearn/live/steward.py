@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run the guard of `tcplearn live`: pass the BPF program's counts to the guard, apply its decisions, and
-store its state."""
+"""Run the guard, which limits the harm of `tcplearn live`: pass the BPF program's counts to the guard, apply
+its decisions, and store its state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .state_file import RefusedError, StateFile
 LOOK_EVERY_S = 5.0
 KILL_SWITCH = Path("/etc/tcplearn/live.off")
 _KILL_EVERY_S = 0.5
-_KEEP_EVERY_S = 60.0  # what is lost of the evidence by a crash; a decision is kept at once
+_KEEP_EVERY_S = 60.0  # a crash loses the counts of this time at most; a decision is stored at once
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -81,7 +81,7 @@ class Steward:
         self._do(now_s, seen)
 
     def _read(self) -> tuple[State | None, str]:
-        """Return the stored state, or None, and the reason why a stored state is not used, or ""."""
+        """Return the guard's stored state, or None, and the reason why a stored state is not used, or ""."""
         try:
             return self._state_file.read() if self._state_file else None, ""
         except RefusedError as error:

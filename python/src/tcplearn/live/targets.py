@@ -13,7 +13,8 @@ _ENDINGS = (".service", ".slice", ".scope")
 
 
 def of_unit(name: str) -> Path:
-    """Return the cgroup of the systemd unit `name`, whose folder has the unit's name. Raise UserError."""
+    """Return the cgroup of the systemd unit `name`: the only folder of a cgroup that has this name. Raise
+    UserError."""
     wanted = {name} if name.endswith(_ENDINGS) else {name, f"{name}.service"}
     found = [Path(folder) for folder, _, _ in os.walk(cgroups()) if Path(folder).name in wanted]
     if not found:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show the tables of `tcplearn live top`: destination prefixes by round trips, connections by time saved."""
+"""Show the tables of `tcplearn live top`: destination prefixes in order of their round trips, connections in
+order of the waiting saved."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _CONNECTION_HEAD = (
 
 
 def read(reader: Reader) -> list[dict[str, Any]]:
-    """Return each started session with its connections. Raise UserError."""
+    """Return a dict of the settings, counts and connections of each BPF program that `tcplearn live` has
+    started. Raise UserError."""
     found = []
     for note in notes.living():
         try:
@@ -44,7 +46,8 @@ def read(reader: Reader) -> list[dict[str, Any]]:
 
 
 def lines(session: dict[str, Any]) -> Iterator[str]:
-    """Yield lines of text with the destination prefixes and connections of a session. Times are in ms."""
+    """Yield the lines of two tables: the destination prefixes and the connections of `session`, a result of
+    read(). Times are in ms."""
     yield f"{printable(session['cgroup'])}: {len(session['connections'])} connections; times in ms"
     yield ""
     yield from _table(_PLACE_HEAD, [_place(place) for place in session["traffic"][:_PLACES]])
@@ -68,7 +71,8 @@ def _place(place: dict[str, Any]) -> list[str]:
 
 
 def _mean(side: dict[str, int]) -> str:
-    """Return, as text, the mean time in ms of a round trip with a loss; "-" if there were none."""
+    """Return the mean time in ms of a round trip with a loss in the counts `side`, as text; "-" if none had a
+    loss."""
     return f"{side['wait'] * arms.UNIT_US / 1000 / side['needed']:.0f}" if side["needed"] else "-"
 
 

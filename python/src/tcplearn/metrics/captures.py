@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of a flow in a capture: a timer's requested miss rate, flight size, losses and detection times."""
+"""Metrics of a flow in a capture: the miss rate that a timer was asked for, flight size, losses and detection
+times."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

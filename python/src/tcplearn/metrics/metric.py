@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-#: (ending of a metric's key, unit). The first ending in the list that fits counts.
+#: (ending of a metric's key, unit). The first ending that fits the key determines the unit.
 UNITS = (
     ("_ticks2", "ticks^2"),
     ("_ticks", "ticks"),
@@ -31,7 +31,8 @@ def _ending(key: str) -> tuple[str, str]:
 
 @cache
 def unit_of(key: str) -> str:
-    """Return the unit that the metric `key` ends in ("1": none), such as "ms"; "B" for "ss.bytes_sent"."""
+    """Return the unit in which the metric `key` ends, such as "ms" ("B" for "ss.bytes_sent"), or "1" if it
+    has none."""
     return "B" if key.partition(".")[2].startswith("bytes_") else _ending(key)[1]
 
 
@@ -52,7 +53,7 @@ class Metric:
     ratio: int = 0  # rank of the column with its ratio to `jacobson` (RFC 6298); 0: no ratio
     percent: bool = False  # a share, shown in percent
     signed: bool = False
-    rare: bool = False  # its column comes last, and only if it has a value
+    rare: bool = False  # the metric's column comes last, and is shown only if it has a value
     short: str = ""  # meaning in the legend below a table
     share_of: tuple[str, str] | None = None  # the metric is the ratio of these two counters of the engine
     in_row: bool = True  # whether a replay's row for a flow has it
@@ -63,7 +64,8 @@ class Metric:
 
     @property
     def ratio_key(self) -> str:
-        """Return the key of the metric divided by that of `jacobson` (RFC 6298), such as `mean_rto_ratio`."""
+        """Return the key of the ratio of this metric to the same metric of `jacobson` (RFC 6298), such as
+        `mean_rto_ratio`."""
         return f"{without_unit(self.key)}_ratio"
 
 

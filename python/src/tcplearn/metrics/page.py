@@ -12,7 +12,6 @@ _PAGE = Path(__file__).parents[4] / "docs" / "metrics.md"
 
 
 def markdown() -> str:
-    """Return a Markdown table of all metrics of all programs."""
     lines = ["| metric | unit | hosts | meaning |", "|---|---|---|---|"]
     known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
     known += [(f"{family.prefix}…", NO_UNIT, family.hosts, family.meaning) for family in FAMILIES]
@@ -28,7 +27,8 @@ def markdown() -> str:
 
 
 def written(page: str) -> str:
-    """Return `page`, the text of docs/metrics.md, with a new table of metrics between BEGIN and END."""
+    """Return `page`, the text of docs/metrics.md, with a new table of metrics between its marks BEGIN and
+    END."""
     head, _, rest = page.partition(BEGIN)
     return f"{head}{BEGIN}{markdown()}{END}{rest.partition(END)[2]}"
 

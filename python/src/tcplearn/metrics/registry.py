@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Lists all metrics, in the order of docs/metrics.md and of the columns of tables, finds a metric by its key,
+"""Lists all metrics in the order of docs/metrics.md and of the columns of tables. Finds a metric by its key,
 and says which program may report it."""
 
 from collections.abc import Iterator
@@ -54,13 +54,14 @@ def known(key: str, host: str) -> bool:
 
 
 def with_ratio() -> Iterator[Metric]:
-    """Yield the metrics that `replay` also reports as ratios to `jacobson` (RFC 6298), with intervals."""
+    """Yield the metrics that `replay` also reports as ratios to the estimator `jacobson` (RFC 6298), with
+    intervals."""
     return (metric for metric in METRICS if metric.ratio)
 
 
 def of_replay() -> tuple[str, ...]:
-    """Return the keys of a result row of `replay`, in order. All ratios to `jacobson` (RFC 6298) and
-    their intervals come after the last metric that has such a ratio."""
+    """Return the keys of a result row of `replay`, in order. All ratios to the estimator `jacobson` (RFC
+    6298), and their intervals, come after the last metric that has such a ratio."""
     plain = [m.key for m in METRICS if REPLAY in m.hosts and m.in_row]
     at = 1 + max(plain.index(m.key) for m in with_ratio())
     ratios = [m.ratio_key for m in with_ratio()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of web connections in ns-3, and of web pages and downloads in the lab (Linux in a VM)."""
+"""Metrics of web connections in ns-3, and of web pages and downloads in `tcplearn lab` (Linux in a VM)."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

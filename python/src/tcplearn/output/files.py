@@ -26,8 +26,8 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error for a full disk, which names its mount point. `path` is the written file or its
-    folder."""
+    """Return the error for a full disk. Its message names the mount point of the disk. `path` is the file
+    that was written, or its folder."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -44,7 +44,8 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 @contextlib.contextmanager
 def naming_full_disk(folder: Path) -> Iterator[None]:
-    """Within this context, a full disk raises a FullDiskError that names the file, or else `folder`."""
+    """Within this context, a full disk raises a FullDiskError that names the written file or, if unknown,
+    `folder`."""
     try:
         yield
     except OSError as error:
@@ -55,7 +56,8 @@ def naming_full_disk(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_full_output() -> Iterator[None]:
-    """Within this context, raise FullDiskError if standard output's disk is full; discard further output."""
+    """Within this context, raise FullDiskError if standard output goes to a full disk, and discard further
+    output."""
     try:
         yield
     except OSError as error:
@@ -68,7 +70,7 @@ def naming_full_output() -> Iterator[None]:
 
 @contextlib.contextmanager
 def mending(path: Path) -> Iterator[None]:
-    """Within this context, file system errors become errors that name `path` and say what to do."""
+    """Within this context, turn file system errors into errors that name `path` and say what to do."""
     try:
         yield
     except OSError as error:
@@ -108,8 +110,8 @@ def make_directory(path: Path) -> None:
 
 
 class Pending:
-    """A file being written. `commit` moves it to `path`, or copies it to standard output if `path` is None.
-    Without `commit`, nothing remains of it."""
+    """A file that is being written. `commit` moves it to `path`, or copies it to standard output if `path` is
+    None. If `commit` is not called, nothing of it remains."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -136,7 +138,7 @@ class Pending:
         if self._temporary:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
-        if is_full_disk(error):  # if the code that writes into `file` raised it
+        if is_full_disk(error):  # raised by the code that writes into `file`
             raise full_disk(self._path or Path(tempfile.gettempdir())) from error
 
     def _mending(self) -> AbstractContextManager[None]:
@@ -165,7 +167,8 @@ class Pending:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write `content` to a temporary file and rename it to `path`: readers see the old or the new file."""
+    """Write `content` to a temporary file and rename it to `path`, so that readers see either the old or the
+    new file."""
     with Pending(path) as file:
         file.write(content)
         file.commit()

@@ -16,7 +16,8 @@ def markdown(table: Table) -> str:
 
 
 def table_of(head: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[bool] = ()) -> str:
-    """Return a Markdown table; `words` says which columns are aligned to the left (default: all)."""
+    """Return a Markdown table. `words` says for each column whether it is aligned to the left (default: all
+    are)."""
     rule = "".join("---|" if left else "---:|" for left in words or [True] * len(head))
     return "\n".join((_line(head), f"|{rule}", *map(_line, rows)))
 

@@ -4,7 +4,7 @@
 import statistics
 from collections.abc import Sequence
 
-#: (least size of a number, decimals that it gets), chosen so that three or four digits are shown.
+#: (least absolute value, decimals of a number from there on), chosen so that three or four digits are shown.
 _MILLISECONDS = ((100, 0), (10, 1), (0.1, 2), (0, 4))
 _RATIO = ((100, 0), (10, 1), (0, 2))
 _FINE_RATIO = ((100, 0), (10, 1), (0, 3))
@@ -48,14 +48,15 @@ def two_digits(value: float) -> str:
 
 
 def permille(value: float) -> str:
-    """Return `value`, a number of events in 1,000, as text: with two significant digits below 10, one decimal
-    from there to 99.5, and no decimals above. Differences of numbers below 99.5 can be checked to a tenth."""
+    """Return `value`, a number of events in 1,000, as text. It has two significant digits below 10, one
+    decimal from 10 to 99.5, and no decimals above. Differences of numbers below 99.5 can be checked to a
+    tenth."""
     return f"{value:.1f}" if 9.95 <= abs(value) < 99.5 else two_digits(value)
 
 
 def byte_count(value: float) -> str:
-    """Return a number of bytes with three significant digits, in bytes, kB, MB or GB (powers of 1,000). From
-    1,000 GB on it is a whole number of GB."""
+    """Return a number of bytes as text with three significant digits, in bytes, kB, MB or GB (powers of
+    1,000). From 1,000 GB on, the text is a whole number of GB."""
     for unit in ("bytes", "kB", "MB"):
         if value < 999.5:
             return f"{value:.3g} {unit}"
@@ -64,7 +65,7 @@ def byte_count(value: float) -> str:
 
 
 def hundredths(share: float, digits: int = 3) -> str:
-    """Return `share` in percent, without the % sign."""
+    """Return `share` in percent as text with `digits` significant digits, without the % sign."""
     return f"{share * 100:.{digits}g}"
 
 
@@ -73,7 +74,7 @@ def percent(share: float) -> str:
 
 
 def exact(value: float) -> str:
-    """Return `value` as text with nine significant digits, by which the report's tables sort."""
+    """Return `value` as text with nine significant digits, by which tables in reports are sorted."""
     return f"{value:.9g}"
 
 

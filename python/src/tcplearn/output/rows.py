@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes result rows as JSON, CSV and Parquet. A wide row has all metrics of a measurement, a tidy row one.
-Tidy rows of replays, ns-3 simulations, lab experiments and explained captures have the same columns."""
+"""Writes result rows as JSON, CSV and Parquet. A wide row has all metrics of a measurement; a tidy row has
+one metric. Tidy rows of replays, ns-3 simulations, lab experiments and explained captures have the same
+columns."""
 
 from __future__ import annotations
 
@@ -44,14 +45,14 @@ _FORMULA = "=+-@\t\r"
 
 #: The columns of every wide row that say how it was made.
 STAMP = ("version", "commit", "seed")
-#: Entries of `made_by` that are not parameters: they have their own columns, or no run depends on them.
+#: Entries of `made_by` that are not parameters: they have columns of their own, or do not affect a run.
 _NO_PARAMETERS = frozenset({*STAMP, "command"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The columns of a tidy row other than the metric and its value. A column that does not apply is
-    empty."""
+    """The columns of a tidy row (a row with one metric) other than the metric and its value. A column that
+    does not apply is empty."""
 
     host: str  # replay, ns3, lab or explain
     algorithm: str
@@ -74,7 +75,7 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
     """Return the columns that all tidy rows of a run of `host` ("replay", "ns3", "lab" or "explain") have in
-    common: version, commit, seed and parameters from `made_by`, the others from `fields`."""
+    common. Version, commit, seed and parameters are from `made_by`, the other columns from `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}
@@ -89,7 +90,8 @@ _PLAIN = frozenset({int, str, bool, type(None)})
 
 
 def plain(value: Any) -> Any:
-    """Return `value` with NumPy scalars as Python values, and with None for a number that is not finite."""
+    """Return `value` with NumPy scalars converted to Python values. Numbers that are not finite become
+    None."""
     if type(value) is float:  # the most frequent case first
         return value if math.isfinite(value) else None
     if type(value) in _PLAIN:
@@ -100,8 +102,8 @@ def plain(value: Any) -> Any:
 
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield a row for each metric of `measured`, with a text in the column `text` and a number in the column
-    `value`. `head` has the other columns."""
+    """Yield a row for each metric in `measured`. The column `text` has the metric's value if it is a text,
+    and the column `value` if it is a number. `head` has the other columns."""
     common = {name: getattr(head, name, None) for name in TIDY}
     common["parameters"] = json.dumps(dict(head.parameters), sort_keys=True, ensure_ascii=False)
     for metric, given in measured.items():
@@ -123,7 +125,8 @@ def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Recor
 
 
 class Writer(Protocol):
-    """The interface of writers. Rows are added in parts: a large result need not be in memory at once."""
+    """The interface of writers of result rows. Rows are added in parts, so a large result need not be in
+    memory at once."""
 
     def add(self, records: Iterable[Record]) -> None: ...
 
@@ -135,7 +138,8 @@ _json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class JsonWriter:
-    """Writes rows as a JSON array with one object on each line, which is readable and easy to compare."""
+    """Writes rows as a JSON array with one object on each line, so that files are readable and easy to
+    compare."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write, self._before = write, "[\n"
@@ -151,8 +155,8 @@ class JsonWriter:
 
 
 def _cell(value: Any) -> Any:
-    """Return `value` as a cell of CSV. Text that begins with a character with which a spreadsheet begins a
-    formula gets an apostrophe before it."""
+    """Return `value` as a cell of a CSV file. Text that begins like a formula of a spreadsheet gets an
+    apostrophe before it."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"'{value}" if isinstance(value, str) and value[1:] and value[0] in _FORMULA else value
@@ -187,10 +191,10 @@ class _Lines:
 
 
 class ParquetWriter:
-    """Writes tidy rows as Parquet. Its metadata has all entries of `made_by`, such as the version and the
-    command line that made the rows."""
+    """Writes tidy rows (each with one metric) as Parquet. The file's metadata has all entries of `made_by`,
+    such as the version and the command line that made the rows."""
 
-    #: The number of rows held as Python objects. Earlier ones are held packed, as Parquet in memory.
+    #: The number of rows held as Python objects. Earlier rows are held packed, as Parquet in memory.
     ROWS = 100_000
 
     def __init__(self, file: IO[bytes], made_by: Mapping[str, str]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tcplearn import metrics
 from tcplearn.output.table import Cell, Column
 
-#: The unit shown for a counter.
+#: The unit that a table shows for a counter.
 EACH_RUN = "a run"
 
 

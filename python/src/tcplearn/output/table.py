@@ -43,8 +43,9 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield a label in one line for each column: its attribute `label` or, without one, its head. If the
-        first of a head's two lines is empty, that of the column to the left takes its place."""
+        """Yield a label in one line for each column: its attribute `label` or, if that is empty, the column's
+        head. If the first of the head's two lines is empty, the first line of the column to the left takes
+        its place."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")
@@ -64,8 +65,8 @@ class Table:
 
 
 def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
-    """Return columns with the given heads. `words` are the indices of columns with text, `spare` those of
-    columns that a narrow terminal leaves out, in the order in which they are left out."""
+    """Return columns with the heads `heads`. `words` are the indices of columns with text. `spare` are the
+    indices of columns that a narrow terminal leaves out, in this order."""
     left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
     return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 

@@ -48,8 +48,8 @@ def titled(table: Table, console: Console) -> RenderableType:
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Return `tables`, which all have the same columns, for the terminal: each under its title, and at the
-    end the legend of the last one."""
+    """Return `tables`, which all have the same columns, for the terminal. Each has its title above it; the
+    legend of the last table is shown once, at the end."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
@@ -70,8 +70,8 @@ def left_out(names: Sequence[str]) -> str:
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
     """Return two lists of column indices for `tables`, which all have the same columns. The first has the
-    columns that fit the terminal in all tables; the second has those that may show details, as indices into
-    the first list."""
+    columns that fit the terminal in all tables. The second has the columns that may show details; its indices
+    count the columns of the first list."""
     columns: Sequence[Column] = tables[0].columns if tables else ()
     endless = console.options.update(max_width=ENDLESS)
     kept = list(range(len(columns)))

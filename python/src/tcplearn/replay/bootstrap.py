@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compute bootstrap intervals of the ratios of each estimator's sums (of errors, misses, RTOs and excess
-waits) to those of a baseline estimator, with the same resamples for all estimators. A flow's samples are
-correlated, so the flow is cut into B <= 128 equal blocks. Runs of cbrt(B) neighbouring blocks are drawn with
-replacement (Kuensch 1989; circular: Politis and Romano 1992)."""
+"""Compute bootstrap intervals of the ratios of each RTT estimator's sums to those of a baseline estimator.
+The sums are of prediction errors, of misses (samples above the RTO), of RTOs and of excess waits (RTO -
+sample). All estimators have the same resamples. A flow's samples are correlated, so the flow is cut into B <=
+128 equal blocks, and runs of cbrt(B) neighbouring blocks are drawn with replacement (Kuensch 1989; circular:
+Politis and Romano 1992)."""
 
 from __future__ import annotations
 
@@ -41,23 +42,24 @@ def run_length(blocks: int) -> int:
 
 
 def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
-    """Return `RESAMPLES` bootstrap resamples of `sums`, which has each estimator's sums over each block of a
-    flow, indexed [block, estimator, sum]. The result is indexed [resample, estimator, sum]."""
+    """Return `RESAMPLES` bootstrap resamples of `sums`, which has each RTT estimator's sums (of errors, RTOs
+    and so on) over each block of a flow, indexed [block, estimator, sum]. The result is indexed [resample,
+    estimator, sum]."""
     blocks, run = len(sums), run_length(len(sums))
     runs = -(-blocks // run)
     drawn = rng.integers(0, blocks, (RESAMPLES, runs)) + np.arange(RESAMPLES)[:, None] * blocks
     counts = np.bincount(drawn.ravel(), minlength=RESAMPLES * blocks).reshape(RESAMPLES, blocks)
     of_runs = sum(np.roll(sums, -k, axis=0) for k in range(run))
-    # the drawn runs may have more blocks than the flow; scaled so that each flow has its true size in totals
+    # the drawn runs may have more blocks than the flow, so their sums are scaled to the flow's size
     scale = blocks / (runs * run)
     out: Floats = (counts * scale) @ np.reshape(of_runs, (blocks, -1))
     return out.reshape(RESAMPLES, *sums.shape[1:])
 
 
 def tail(independent: float) -> float:
-    """Return the share of resamples to cut off at each end for a 95 % interval. `independent` is the number
-    of independent runs of blocks. With few runs, the share is below 2.5 % (expanded percentile, Hesterberg
-    2015)."""
+    """Return the share of bootstrap resamples to cut off at each end for a 95 % interval. `independent` is
+    the number of independent runs of blocks. With few runs, the share is below 2.5 % (expanded percentile,
+    Hesterberg 2015)."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish-Fisher expansion
@@ -69,9 +71,10 @@ def tail_of(blocks: int) -> float:
 
 
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Return the low and high ends of the intervals of each estimator's sums divided by those of estimator
-    number `base`, both indexed [estimator, sum]. `drawn` has the resamples, and `cut` is the share of them to
-    cut off at each end. An end is not finite if the resamples do not bound it."""
+    """Return the low and high ends of the bootstrap intervals of each estimator's sums divided by those of
+    estimator number `base`, both indexed [estimator, sum]. `drawn` has the resamples of the sums, and `cut`
+    is the share of resamples to cut off at each end. An end is not finite if the resamples do not bound
+    it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
     # 0 / 0 may be any ratio, so it counts as 0 for the low end and as infinity for the high end
@@ -93,8 +96,8 @@ def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
 
 
 def of_flow(sums: Floats, base: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Return the low and high ends of the intervals of each estimator's sums over a flow divided by those of
-    estimator number `base`, and the resamples. `sums` is indexed [block, estimator, sum]."""
+    """Return the low and high ends of the bootstrap intervals of each estimator's sums over a flow divided by
+    those of estimator number `base`, and the resamples. `sums` is indexed [block, estimator, sum]."""
     drawn = resampled(sums, rng)
     low, high = intervals(drawn, base, tail_of(len(sums)))
     return low, high, drawn
@@ -133,7 +136,8 @@ class Total:
     def intervals(self, *bases: int) -> list[tuple[Floats, Floats]]:
         """Return, for each estimator number in `bases`, the low and high ends of the intervals of each
         estimator's sums over all flows divided by those of the estimator with this number. The sums are of
-        errors, misses, RTOs and excess waits. The list is empty if no flow was added."""
+        errors, misses (samples above the RTO), RTOs and excess waits (RTO - sample). The list is empty if no
+        flow was added."""
         drawn, independent = self._judged, self._independent
         if self._pooled:
             pooled = np.stack(self._pooled)

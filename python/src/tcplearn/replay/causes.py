@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run each loss classifier (congestion or random loss?) at each fast retransmit of a capture."""
+"""Let each loss classifier decide, at each fast retransmit of a capture, whether congestion or random loss is
+the cause."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ class Retransmit:
     truth: str | None = None  # the true cause, if the user's table has it
 
     def records(self, *, with_truth: bool) -> list[Record]:
-        """Return a row for each classifier. `with_truth` adds the true cause."""
+        """Return a row for each classifier's decision on this fast retransmit. `with_truth` adds the true
+        cause."""
         where: Record = {"source": self.source, "flow": self.flow, "time_us": self.time_us}
         if with_truth:
             where["truth"] = self.truth
@@ -71,10 +73,10 @@ def run(
     classifiers: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Causes:
-    """Return every fast retransmit of the captures `paths` with each classifier's decision. `sender`, such as
-    "near" or an address, selects the side whose data are examined; `flow` is text that a flow's name must
-    contain; `truth` is a file with a table of the true causes. `classifiers` are names with parameters, such
-    as "mlp:threshold=0.4" (default: DEFAULTS). `arithmetic` is "double" or "fixed". Raise UserError or
+    """Return every fast retransmit of the captures `paths` with each loss classifier's decision. `sender`,
+    such as "near" or an address, selects the side whose data are examined; `flow` is text that a flow's name
+    must contain; `truth` is a file with a table of the true causes. `classifiers` are names with parameters,
+    such as "mlp:threshold=0.4" (default: DEFAULTS). `arithmetic` is "double" or "fixed". Raise UserError or
     TraceError."""
     for spec in classifiers or ():
         losses.chosen(spec)
@@ -138,7 +140,8 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """Return a table of each classifier's decisions by cause, and their accuracy if true causes are known."""
+    """Return a table of each loss classifier's decisions by cause, and their accuracy if true causes are
+    known."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()
@@ -163,8 +166,8 @@ def summary(causes: Causes) -> Table:
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
-    """Return three cells: the recall of congestion losses, that of random losses, and their mean. `pairs` are
-    (true cause, decision)."""
+    """Return three table cells: the recall of congestion losses, that of random losses, and their mean.
+    `pairs` are (true cause, decision)."""
     both = truths.recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Run estimators over the rows (ACKs) of traces and return sums of their errors and RTOs. The C core's
-estimators run in native code, the user's in Python; native code measures both."""
+"""Run RTT estimators over the rows (ACKs) of traces and return sums of their errors and RTOs. The C core's
+estimators run in native code, the user's own in Python; native code measures both."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tcplearn.traces import Columns, schema
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Sums over one flow that compare an estimator's RTOs with RTT samples, whose number is `timed`: the
-    number of misses (samples above the RTO) and, in us, the RTOs and the excess waits (RTO - sample, at
-    least 0)."""
+    """Sums over one flow that compare an RTT estimator's RTOs with RTT samples, whose number is `timed`: the
+    number of misses (samples above the RTO) and, in us, the RTOs and the excess waits (RTO - sample, at least
+    0)."""
 
     timed: int
     misses: int
@@ -43,9 +43,10 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Sums over one flow: |prediction - sample| in us, with the prediction just before each sample
-    (`error_us`, over `scored` samples) and with that when its segment was sent (`at_send_us`, over `sent`
-    samples). `before` and `send` have the sums of the RTOs at these two times."""
+    """An estimator's sums over one flow. `error_us` is the sum of |prediction - sample| over `scored` RTT
+    samples, with the prediction just before each sample; `at_send_us` is that over `sent` samples, with the
+    prediction when the sample's segment was sent. `before` and `send` have the sums of the RTOs at these two
+    times."""
 
     scored: int
     error_us: float
@@ -67,7 +68,7 @@ class Figures:
 
 
 class _Users:
-    """The user's estimators, which run in Python. Each flow has new instances."""
+    """The user's own RTT estimators, which run in Python. Each flow has new instances."""
 
     KNOWN = ("time_us", "sent_us", "flight_segments", "ttl", *schema.OPTIONAL)  # what an estimator receives
 
@@ -109,8 +110,8 @@ class _Users:
 
 
 class Engine:
-    """Runs estimators over flows, with new instances for each flow. Results are in the order of `specs`:
-    first the C core's estimators, then the user's."""
+    """Runs RTT estimators over flows, with new instances for each flow. Results are in the order of the
+    attribute `specs`: first the C core's estimators, then the user's own."""
 
     def __init__(
         self,
@@ -141,8 +142,8 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return each estimator's sums of errors and RTOs over flow number `flow`, of which at least one row
-        (ACK) must have been fed."""
+        """Return each estimator's sums of errors and RTOs over flow number `flow`. At least one row (ACK) of
+        the flow must have been fed."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
@@ -159,7 +160,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Measures the estimators `specs` over complete flows. Threads can share an instance."""
+    """Measures the RTT estimators `specs` over complete flows. Threads can share an instance."""
 
     specs: Sequence[estimators.Spec]
     arithmetic: str = "double"

@@ -89,7 +89,8 @@ def samples_only(rows: Columns) -> Columns:
 
 
 def windows(samples: int, length: int, most: int) -> range:
-    """Return the starts of at most `most` evenly spread windows of `length` samples. They may overlap."""
+    """Return the first indices of at most `most` windows of `length` samples, spread evenly over `samples`
+    samples. They may overlap."""
     room = samples - length + 1
     return range(0, room, -(-room // most)) if room > 0 else range(0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Replay traces: feed their RTT samples to every estimator, and return rows of metrics."""
+"""Replay traces: feed their RTT samples to every RTT estimator, and return rows of metrics."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ class _Run:
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Return a row for each estimator with its metrics, measured (`of`) over the flow `name` or over all
-        flows. `lossy` says whether the trace shows losses."""
+        """Return a row of metrics for each estimator, from `of`, the measurements over the flow `name` or
+        over all flows. `lossy` says whether the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"

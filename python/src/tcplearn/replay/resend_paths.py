@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Use recorded RTTs as a path for requests of one segment, and simulate losses on the path. In a fade (up
-to some seconds), the path loses all or most packets."""
+"""Use recorded RTTs as a path for requests of one segment, and simulate losses on the path. In a fade, which
+lasts up to some seconds, the path loses all or most packets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tcplearn.traces import TraceOptions, open_trace
 Ints = NDArray[np.int64]
 LEAST_SAMPLES = 100  # samples that a flow needs to be used as a path
 _GAP_US = 2_000_000  # longer gaps between samples are shortened to this, or to twenty median steps if more
-#: A record whose median step exceeds _COARSE_US is played faster: its median step is then _COARSE_STEP_US.
+#: If the median step between samples exceeds _COARSE_US, it is shortened to _COARSE_STEP_US.
 _COARSE_US, _COARSE_STEP_US = 2_000_000, 500_000
 
 PROCESSES = {

@@ -50,7 +50,7 @@ LIMITS = {
     STATISTICAL: "statistical",
     CLAIRVOYANT: "clairvoyant",
 }
-#: The greatest ratio of a limit to `stock` with which a cell counts in the share of the way.
+#: share() leaves out the cells in which a limit's figure is more than this times that of `stock`.
 LEAST_GAIN = 0.9
 WARM_UP = 100  # first requests, which are not counted
 SLACK = 0.5  # spurious retransmissions in 1,000 requests by which a compared `rto_min` may exceed a policy
@@ -62,7 +62,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The requests and loss processes that are simulated over each path."""
+    """The requests and loss processes that are simulated over each path of recorded RTTs."""
 
     processes: Sequence[str]
     requests: int
@@ -75,7 +75,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The results of one resend policy over one path and one loss process."""
+    """The results of one resend policy (a rule for when to retransmit) over one path and one loss process."""
 
     source: str
     flow: str
@@ -127,9 +127,10 @@ def played(
 
 
 def played_at_limit(record: paths.Record, process: str, limit: str, setup: Setup) -> dict[str, Any]:
-    """Simulate the requests of `played` under the timer `limit`, a value of `LIMITS`, and return the same
+    """Simulate the requests of played() under the timer `limit`, a value of `LIMITS`, and return the same
     arrays. A clairvoyant timer knows which transmissions are lost. The statistical oracle knows how RTTs and
-    losses are distributed, and has the default price of a spurious retransmission of the policy `priced`."""
+    losses are distributed, and has the same price of a spurious retransmission as the policy `priced` by
+    default."""
     return _native.requests_at_limit(limit, **_path(record, process, setup, setup.seed))
 
 
@@ -158,8 +159,8 @@ def run_cell(
 
 
 def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -> Resends:
-    """Simulate all resend policies over all flows of `files` with at least `paths.LEAST_SAMPLES` samples.
-    Raise UserError or TraceError."""
+    """Simulate all resend policies (rules for when to retransmit) over all flows of `files` with at least
+    `paths.LEAST_SAMPLES` RTT samples. Raise UserError or TraceError."""
     out = Resends(requests=setup.requests)
     for k, path in enumerate(files):
         before = out.paths
@@ -253,10 +254,10 @@ def table(result: Resends) -> Table:
 
 
 def share(result: Resends, policy: str, limit: str, key: str) -> float:
-    """Return how much of the way from stock Linux to the timer `limit`, a key of `LIMITS`, the resend policy
-    `policy` covers in the figure `key`, a response time: the sum of ln(policy / stock) divided by the sum of
-    ln(limit / stock). Both sums are over the paths and loss processes in which the figure of `limit` is at
-    most `LEAST_GAIN` times that of stock Linux. Return nan if there are none."""
+    """Return which share of the gain of the timer `limit`, a key of `LIMITS`, over stock Linux the resend
+    policy `policy` reaches in the figure `key`, a response time. It is the sum of ln(policy / stock) divided
+    by the sum of ln(limit / stock). Both sums are over the paths and loss processes in which the figure of
+    `limit` is at most `LEAST_GAIN` times that of stock Linux. Return nan if there are none."""
     stem = f"{key.removesuffix('_ms')}_stock_ratio"
     ours, limits = (
         [math.log(run.figures[stem]) for run in result.runs if run.policy == name] for name in (policy, limit)

@@ -23,7 +23,7 @@ KEPT = (0.7, 1.3)  # bounds of achieved / requested miss rate within which a req
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A flow as a time series of at most a few thousand points, each of `per_point` samples."""
+    """A flow as a time series of at most a few thousand points, each of `per_point` RTT samples."""
 
     source: str
     flow: str
@@ -37,7 +37,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """The distribution of |prediction - sample| of an estimator over one flow, or all flows ("total")."""
+    """The distribution of |prediction - RTT sample| of an estimator over one flow, or all flows ("total")."""
 
     source: str
     flow: str

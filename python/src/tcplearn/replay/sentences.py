@@ -131,8 +131,8 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Return a sentence on how soon a sender with RACK and tail loss probes would notice the losses with the
-    timer `lead`, or [] if there are no losses or no other timers."""
+    """Return a list with a sentence on how soon a sender with RACK and tail loss probes would notice the
+    losses with the timer `lead`, or [] if there are no losses or no other timers."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rack_ms"]
     if not count or after is None or not beside:
         return []
@@ -161,7 +161,8 @@ def _refused(verdict: Verdict) -> list[str]:
 
 
 def _differing(verdict: Verdict, lead: Row) -> list[str]:
-    """Return a sentence on the flows in which `lead`, the best timer overall, is not among the best."""
+    """Return a list with a sentence on the flows in which `lead`, the best timer overall, is not among the
+    best, or []."""
     differing = verdict.differing
     if not differing:
         return []

@@ -166,7 +166,7 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
     """Return those of `columns` that a table shows by default. If Linux's timer is not compared, ratios of
     mean RTOs are to `jacobson` (RFC 6298 without its minimum). If the user requested a miss rate
-    (`requested`), misses are counted with the RTO just before each sample."""
+    (`requested`), samples above the RTO are counted with the RTO just before each sample."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:
@@ -196,7 +196,8 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
-    """Return a line for each flow with too few samples to be judged, or one with their number if many."""
+    """Return a line for each flow with too few samples to be judged, or one line with the number of these
+    flows if there are many."""
     if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(

@@ -116,8 +116,8 @@ def job(
     cost: float = 1.0,
     check: Callable[[Json], object] | None = None,
 ) -> Job:
-    """Return the job that calls `function` on `file`. `options` holds everything else that determines the
-    result, except the estimators `specs`. `cost` is the run time relative to other jobs. `check` raises
+    """Return the job that calls `function` on `file`. Besides the estimators `specs`, `options` has
+    everything that determines the result. `cost` is the run time relative to other jobs. `check` raises
     ValueError for a malformed result."""
     room = function.__module__.split(".")[1]
     document = {

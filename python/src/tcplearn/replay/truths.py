@@ -59,7 +59,8 @@ def read(path: Path) -> Truths:
 
 
 def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
-    """Return the recalls of congestion and of random losses, from `pairs` of (true cause, decision)."""
+    """Return the recalls of congestion and of random losses (None without such losses), from `pairs` of (true
+    cause, decision)."""
     found = []
     for cause in (losses.CONGESTION, losses.RANDOM):
         of_cause = [called == truth for truth, called in pairs if truth == cause]

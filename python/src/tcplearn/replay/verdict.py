@@ -18,7 +18,7 @@ FEW = 300  # fewer samples decide nothing: 300 without an event allow a rate of 
 SAME = 0.05  # mean RTOs with a smaller relative difference count as equal
 
 Interval = tuple[float, float]  # the 95 % interval of the ratio of two mean RTOs
-Waits = Mapping[str, Mapping[str, Interval]]  # of mean RTO / a base timer's, by base and by timer
+Waits = Mapping[str, Mapping[str, Interval]]  # of a timer's mean RTO / a base timer's, by base and by timer
 
 
 @dataclass(frozen=True, slots=True)

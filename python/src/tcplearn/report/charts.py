@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build a replay's pictures as Vega-Lite specifications. Most specifications contain only the names of their
-data sets; the caller adds the data."""
+"""Build a replay's pictures as Vega-Lite specifications. Most of these contain only the names of their data
+sets, and the caller adds the data."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ NARROW_WIDTH = 290
 LOG_FROM = 20
 
 #: Lines beyond these multiples of the samples are drawn at the edge, so that one bad estimator does not
-#: flatten the others: NEAR for predictions (on a linear axis, perhaps), FAR for RTOs (logarithmic).
+#: flatten the others: NEAR for predictions (the axis may be linear), FAR for RTOs (the axis is logarithmic).
 NEAR, FAR = 2.0, 300.0
-#: A timer whose mean RTO is more than this many times the timers' median is drawn there, with an arrow.
+#: A timer whose mean RTO is more than this many times the timers' median is drawn at this limit, with an
+#: arrow.
 WAIT_SHOWN = 30
 
 #: A name of at least this many characters has its own line in the legend.
@@ -96,8 +97,8 @@ def colour(looks: Mapping[str, Look], legend: alt.Legend | None = None) -> alt.C
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the Vega-Lite selection by which clicks in the legend show or hide estimators' lines. Those of
-    the estimators in `chosen` are shown at first."""
+    """Return the Vega-Lite selection by which clicks in the legend show or hide estimators' lines. At first
+    the lines of the estimators in `chosen` are shown."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -129,8 +130,8 @@ def over_time(
 
     def panel(what: str, field: str, scale: alt.Scale, reach: data.Reach, **properties: Any) -> Any:
         """Return the panel `what` ("RTT" or "RTO") with the RTT samples and each estimator's line of `field`:
-        p (predictions) or r (RTOs). Values outside of `reach`, a range of times in ms, are drawn at its ends.
-        Only the panel "RTT" has a legend."""
+        p (predictions) or r (RTOs). Values outside the range `reach` (in ms) are drawn at its ends. Only the
+        panel "RTT" has a legend."""
 
         def y(field: str) -> alt.Y:
             return alt.Y(field, title=f"{what}, ms").scale(scale).axis(minExtent=44, format=".6~g")
@@ -299,7 +300,7 @@ Domains = tuple[list[float], list[float]]
 
 def add_places(points: list[dict[str, Any]], name: str, domains: Domains, size: tuple[int, int]) -> None:
     """Add to each of `points` the position (lx, ly) at which the text in its field `name` is drawn. `domains`
-    has the ranges of both axes, which are logarithmic, and `size` their lengths in pixels."""
+    has the ranges of both axes, which are logarithmic, and `size` has the lengths of both axes in pixels."""
     x, y = LogAxis(domains[0], size[0]), LogAxis(domains[1], -size[1])
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, [p[name] for p in points], *size), strict=True):
@@ -318,7 +319,6 @@ def shapes(looks: Mapping[str, Look]) -> alt.Shape:
 
 
 def names(base: Any, field: str, x: alt.X, y: alt.Y) -> list[Any]:
-    """Return the names of points, on white outlines."""
     return [
         base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(x=x, y=y, text=field)
         for style in ({"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}, {"color": "#1f2329"})
@@ -334,7 +334,8 @@ def panel_title(name: str) -> alt.Title:
 
 
 def ticks(domain: Sequence[float]) -> list[float]:
-    """Return the powers of ten within `domain`, with values between them if the domain is narrow."""
+    """Return the powers of ten within `domain`. If the domain is narrow, values between the powers are
+    added."""
     low, high = domain
     steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     ticks = (
@@ -346,7 +347,8 @@ def ticks(domain: Sequence[float]) -> list[float]:
 
 
 class LogAxis:
-    """A logarithmic axis of `pixels` pixels; if negative, pixels are counted from the axis's high end."""
+    """A logarithmic axis of `pixels` pixels. If `pixels` is negative, pixels are counted from the high end of
+    the axis."""
 
     def __init__(self, domain: Sequence[float], pixels: float) -> None:
         self.low, self.high = (math.log(v) for v in domain)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert time series and distributions to compact columns, the data of the pictures in a page."""
+"""Convert time series and distributions to compact columns, which are the data of the pictures in a page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def rounded(value: float, digits: int = 4) -> float | None:
 
 
 def _numbers(values: Floats) -> list[float | None]:
-    """Return `values` with four significant digits, and None for those that are not finite or not above 0."""
+    """Return `values` with four significant digits, and None for values that are not finite or not above
+    0."""
     out = (rounded(v) for v in values.tolist())
     return [None if v is None or v <= 0 else int(v) if v == int(v) else v for v in out]
 
@@ -54,8 +55,8 @@ def points_for(replay: Replay) -> int:
 
 
 def thinned(series: Series, most: int) -> Series:
-    """Return `series` with at most `most` points. A point stands for several samples: it has their
-    smallest and largest RTT, and the last prediction and RTO."""
+    """Return `series` with at most `most` points. Each point stands for several samples: it has their
+    smallest and largest RTT, their last prediction and their last RTO."""
     n = len(series.time_s)
     by = -(-n // most) if n else 1
     if by <= 1:
@@ -111,8 +112,8 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Group estimators with the same curve. Return a dict from the name of the first estimator of each group
-    to the names of all estimators in the group, joined by commas."""
+    """Return groups of estimators with the same curve, as a dict that maps the name of the first estimator of
+    a group to the names of all estimators in the group, joined by commas."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -130,7 +131,8 @@ def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
 
 
 def miss_floor(rows: Sequence[Row]) -> float:
-    """Return where a miss rate of 0 is drawn, in %: below the smallest rate that the samples can show."""
+    """Return the height, in %, at which a miss rate of 0 is drawn: below the smallest rate that the samples
+    can show."""
     samples = max((row.samples for row in rows), default=1)
     return 100 / max(samples, 1) / 3
 
@@ -140,8 +142,8 @@ NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return a point for each estimator: its mean RTO (x, in ms) and its number of spurious timeouts (y). A
-    number of 0 is drawn at `NEVER`."""
+    """Return a point for each estimator: its mean RTO (x, in ms) and its number of spurious timeouts (y). The
+    number 0 is drawn at `NEVER`."""
     out: list[dict[str, Any]] = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
@@ -153,13 +155,13 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
     """Return the range of an axis, from the smallest of `lows` divided by `times` to the largest of `highs`
-    multiplied by `times`; without samples, from 0 to 1e12."""
+    multiplied by `times`. Without samples, the range is from 0 to 1e12."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return the points of timers with their names. A timer whose mean RTO is more than `times` the median of
-    all timers is drawn at that multiple, and an arrow and the true value are added to its name."""
+    """Return the points of timers with their names. A timer whose mean RTO is more than `times` times the
+    median of all timers is drawn at that limit. An arrow and the true value are added to its name."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:
@@ -171,7 +173,8 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the timers that no other beats in both mean RTO and spurious timeouts, in order of mean RTO."""
+    """Return the timers for which no other timer has both a shorter mean RTO and fewer spurious timeouts, in
+    order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

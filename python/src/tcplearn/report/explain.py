@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the report of `tcplearn explain`: why requests were slow, what would change that, and pictures."""
+"""Build the report of `tcplearn explain`: why requests were slow, which setting would help, and pictures."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _BAR_HEIGHT, _PANEL = 13, 250
 _BEFORE, _AFTER = "#6b6b6b", "#0072b2"
 
 
-#: Extra space between labels, in pixels, for machines with wider fonts than this one, which lays them out.
+#: Extra space between labels, in pixels, because a reader's fonts may be wider than those measured here.
 _WIDER_PX = 36
 
 
@@ -80,8 +80,9 @@ def stalls(found: Explained) -> Spec | None:
 
 def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
     """Return the picture of why requests were slow, or None without requests. Its upper part has a bar for
-    each of the slowest requests, divided by cause. Its lower part has the response times as measured and as
-    forecast for the advised setting or, if none is advised, for the setting that would gain most."""
+    each of the slowest requests, divided by cause. Its lower part has the response times, as measured and as
+    forecast. The forecast is for the advised setting or, if none is advised, for the setting that would gain
+    most."""
     if not found.requests.height:
         return None
     width = NARROW_WIDTH if narrow else WIDTH - 160
@@ -149,7 +150,7 @@ def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> A
     return alt.layer(band, lines).properties(width=width, height=240, title=title)
 
 
-#: Whose data a packet has or acknowledges: an ACK counts the bytes of the other end.
+#: The end whose data a packet has or acknowledges: an ACK counts the bytes of the other end.
 _STREAM = {"client": "client", "server, ACK": "client", "server": "server", "client, ACK": "server"}
 
 

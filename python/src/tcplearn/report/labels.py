@@ -29,7 +29,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """A name's position in pixels from the top left. If `far`, a line joins (`end`, `y`) and the point."""
+    """The position of a name, in pixels from the top left. If `far`, a line joins its end (`end`, `y`) and
+    the point."""
 
     x: float  # left end of the text
     y: float  # vertical middle of the text
@@ -40,8 +41,8 @@ class Label:
 
 
 def place(points: Sequence[Point], texts: Sequence[str], width: float, height: float) -> list[Label]:
-    """Return a position for each text near its point. Each text in turn takes the position with the least
-    overlap, until no text moves or `ROUNDS` rounds are over."""
+    """Return a position for each of `texts` near its point in `points`. Each text in turn takes the position
+    with the least overlap, until no text moves or `ROUNDS` rounds are over."""
     dots = [Box(x - 8, y - 7, x + 8, y + 7) for x, y in points]
     choices = []
     for point, text in zip(points, texts, strict=True):

@@ -34,7 +34,7 @@ def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
 
 
 def swatches(colours: Mapping[str, str]) -> str:
-    """Return a legend: each name after a spot of its colour."""
+    """Return a legend as HTML: each name in `colours` after a spot of its colour."""
     spots = (
         f'<span class="swatch"><i style="background:{colour}"></i>{text(name)}</span>'
         for name, colour in colours.items()
@@ -43,8 +43,8 @@ def swatches(colours: Mapping[str, str]) -> str:
 
 
 def tabulated(table: Table, looks: Mapping[str, Look], caption: str = "") -> str:
-    """Return `table` as sortable HTML. A column's best value is bold. An estimator's name has a sample of its
-    line in pictures."""
+    """Return `table` as HTML that can be sorted. The best value of a column is bold. Beside an estimator's
+    name is a sample of its line in pictures."""
     out = ['<div class="scroll"><table>', f"<caption>{text(caption)}</caption>" if caption else ""]
     out.append("<thead><tr>")
     for i, (column, label) in enumerate(zip(table.columns, table.labels(), strict=True)):

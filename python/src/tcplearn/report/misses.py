@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show misses (samples that exceed the RTO) and timeouts by flow. With one segment in flight every miss is a
-timeout; with many in flight hardly any miss becomes a timeout, because each ACK restarts the timer."""
+"""Show misses (RTT samples that exceed the RTO) and timeouts by flow. With one segment in flight every miss
+is a timeout. With many in flight hardly any miss becomes a timeout, because each ACK restarts the timer."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> 
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow: the share of samples above the RTO just before them, the share above
-    the RTO when their segments were sent, and the numbers of spurious timeouts without and with tail loss
-    probes as shares of the samples. A share of 0 is drawn at a lower limit."""
+    """Return four marks for each flow, each a share of the flow's samples: the samples above the RTO just
+    before them, those above the RTO when their segments were sent, and the spurious timeouts without and with
+    tail loss probes. A share of 0 is drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -123,8 +123,9 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Return the chart of misses and timeouts of the timer `label`, as shares of samples, against segments in
-    flight, or None without data. A dashed line shows the requested miss rate. Both axes are logarithmic."""
+    """Return the chart of misses (samples above the RTO) and timeouts of the timer `label`, as shares of
+    samples, against segments in flight. Return None without data. A dashed line shows the requested miss
+    rate. Both axes are logarithmic."""
     rows = [r for rows in groups for r in rows if r.estimator == label and r["mean_flight_segments"]]
     marks = points(rows)
     if not marks:

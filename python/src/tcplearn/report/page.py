@@ -27,7 +27,7 @@ VEGALITE = "6.4"
 #: Pixels of a PNG for each unit of a picture, enough for paper and high-resolution screens.
 PNG_SCALE = 2
 
-#: The browser lets the page load nothing, and compile nothing: Vega interprets its expressions.
+#: With this policy the browser lets the page load and compile nothing. Vega interprets its expressions.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 #: vl-convert's own default is None, although the parameter's type is str.
@@ -70,8 +70,8 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add to the page the facts `spoken` (text by name), which are visible, and the facts `facts`, which
-        are hidden until the reader unfolds them."""
+        """Add to the page the facts `spoken` (text by name), which are visible, and the facts `facts` (also
+        text by name), which are hidden until the reader unfolds them."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
@@ -84,7 +84,8 @@ class Page:
             self.body.append(f'<div class="warnings"><b>{text(heading)}</b>{listed(lines)}</div>')
 
     def notes(self, lines: Sequence[str], about: str) -> None:
-        """Add the notes `lines` about `about` to the page, hidden until unfolded if there are many."""
+        """Add the notes `lines` about the subject `about` to the page, hidden until the reader unfolds them
+        if they are many."""
         items = listed(lines)
         if len(lines) > NOTES_SHOWN:
             summary = f"{counted(len(lines), 'note')} {text(about)}"
@@ -97,8 +98,8 @@ class Page:
         self._links_at = len(self.body)
 
     def end_of_print(self) -> None:
-        """End the printed part of the page: what was added before fits on one sheet, and what follows is not
-        printed."""
+        """End the printed part of the page. The parts added before fit on one sheet; the parts that follow
+        are not printed."""
         self._printed = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -125,7 +126,6 @@ class Page:
         self.pictures.append(picture)
 
     def pair(self, pictures: Iterable[Picture]) -> None:
-        """Add two pictures side by side."""
         self.body.append('<div class="pair">')
         for p in pictures:
             self.body.append("<div>")
@@ -188,7 +188,8 @@ class Page:
         )
 
     def write(self, report: Path | None, pictures: Path | None) -> None:
-        """Write the page to `report` and each picture to the folder `pictures`, if given. Raise UserError."""
+        """Write the page to the file `report` and each picture to the folder `pictures`, unless they are
+        None. Raise UserError."""
         if report:
             write_atomically(report, self.html())
         if pictures:
@@ -210,7 +211,7 @@ def write_stills(pictures: Iterable[tuple[str, Spec]], folder: Path) -> list[Pat
 
 
 def _without_legend(spec: Spec) -> Spec:
-    """Return `spec` without its legend, which no encoding of it may specify."""
+    """Return the Vega-Lite specification `spec` without its legend. No encoding in `spec` may specify one."""
     return {**spec, "config": {**spec["config"], "legend": {"disable": True}}}
 
 
@@ -235,6 +236,6 @@ def _asset(name: str) -> str:
 
 
 def _script_json(value: Any) -> str:
-    """Return `value` as JSON that cannot end the HTML script element around it."""
+    """Return `value` as JSON that cannot end the HTML script element in which it stands."""
     out = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return out.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define how estimators look in pictures. The hue shows the family; dash pattern (of lines) and shape (of
-points) show the estimator in the family. The hues (Okabe and Ito's, then Tol's muted set) differ for
-colour-blind people too."""
+"""Define how estimators look in pictures. The hue shows the family of an estimator. The dash pattern (of
+lines) and the shape (of points) show the estimator within its family. The hues (Okabe and Ito's, then Tol's
+muted set) can also be told apart by colour-blind people."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ class FlowPictures:
     chosen: list[str]
 
     def specs(self, *, still: bool) -> Iterator[tuple[str, Spec]]:
-        """Yield each picture's kind, such as "time", and its specification. If `still` (for a picture file),
-        the specification contains its data."""
+        """Yield each picture's kind, such as "time", and its Vega-Lite specification. If `still`, which is
+        for a picture file, the specification contains its data."""
         title = printable(self.name) if still else ""  # a control character would crash the renderer
         if data.timer_rows(self.rows):
             yield "timer", charts.timer(self.rows, self.looks, title=title)
@@ -52,8 +52,8 @@ class FlowPictures:
             yield "time", spec
 
     def _still_errors(self, title: str) -> Spec:
-        """Return the picture of prediction errors for a picture file. Equal curves are drawn once, under all
-        their estimators' names."""
+        """Return the picture of prediction errors for a picture file. Estimators with equal curves share one
+        line, which has all their names."""
         names = data.same_curves(self.cdf)
         curves = {name: self.cdf[first] for first, name in names.items()}
         looks = {name: self.looks[first] for first, name in names.items()}
@@ -68,7 +68,8 @@ class FlowPictures:
 
 
 def safe(text: str) -> str:
-    """Return `text` for a file name: at most 80 letters, digits, dots and hyphens, with no dot at an end."""
+    """Return `text` made fit for a file name: at most 80 letters, digits, dots and hyphens, with no dot at
+    either end."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:80].rstrip("-.") or "flow"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draw spurious retransmissions against the 99th percentile of response times, for each resend policy."""
+"""Draw spurious retransmissions against the 99th percentile of response times, for each resend policy (rule
+for when TCP retransmits)."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Pixels to move labels by: along the curve of `rto_min` settings, up by two distances in turn; of the
-#: lowest other policy, down.
+#: Pixels by which labels are moved: to the right; along the curve of `rto_min` settings, up by two distances
+#: in turn; the label of the lowest other policy, down; those of the other policies, up.
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 #: The least distance in pixels of two labels that are near, and the height that the points take up.
 _LINE, _DRAWN = 12, 372
@@ -55,7 +56,7 @@ def chart(
     intervals: Intervals | None = None,
 ) -> Any:
     """Return the Vega-Lite chart of `summaries`, one for each resend policy, with a panel for each metric in
-    `titles`. The 95 % intervals `intervals` are drawn as vertical lines."""
+    `titles`. `intervals` are 95 % intervals, drawn as vertical lines."""
     import altair as alt
 
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
@@ -112,8 +113,8 @@ def _kind(policy: str) -> str:
 
 
 def _offsets(summaries: Sequence[Summary], others: Sequence[Summary], key: str) -> dict[str, int]:
-    """Return, by resend policy, how many pixels the label of each of `others` (policies but not settings of
-    `rto_min`) is moved down from its point in the panel of the metric `key`. The label of the lowest point is
+    """Return, for each resend policy in `others` (without the settings of `rto_min`), how many pixels its
+    label is moved down from its point in the panel of the metric `key`. The label of the lowest point is
     below this point. All other labels are above their points and above the labels of lower points nearby."""
     values = [s.figures[key] for s in summaries]
     spurious = [s.figures[NEEDLESS] for s in summaries]

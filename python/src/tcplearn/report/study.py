@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the report of `tcplearn study experts`: heat maps over the parameters of estimator `experts`."""
+"""Build the report of `tcplearn study experts`: heat maps over the parameters of the estimator `experts`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _ABOUT = {
 
 
 def write(study: Study, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to `report` and each heat map to the folder `pictures`, if given. Raise UserError."""
+    """Write the page to the file `report` and each heat map to the folder `pictures`, unless they are None.
+    Raise UserError."""
     page(study, rows).write(report, pictures)
 
 
@@ -89,8 +90,8 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
-    """Return the colour scale of a heat map, and a Vega condition that is true if a cell is so dark that its
-    number is drawn in white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
+    """Return the colour scale of a heat map, and a Vega condition. The condition is true for cells so dark
+    that their number is drawn in white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
     low, high = min(values), max(values)
     if rate:
         scale = alt.Scale(type="linear", scheme="purples", domain=[0, max(high, 0.1)])

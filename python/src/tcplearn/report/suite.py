@@ -59,13 +59,14 @@ _TERMS = (
 
 
 def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to `report` and each picture to the folder `pictures`, if given. Raise UserError."""
+    """Write the page to the file `report` and each picture to the folder `pictures`, unless they are None.
+    Raise UserError."""
     page(suite, rows).write(report, pictures)
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series are shown: the one with the smallest error ratio among those
-    that learn or, if none learns, among all."""
+    """Return the estimator whose worst series (flows) are shown: the learned one with the smallest error
+    ratio or, if none learns, the one with the smallest among all."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -120,8 +121,8 @@ _CLAMPED = (
 
 
 def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Group estimators with equal values of `keys`. Return a dict from the name of the first estimator of
-    each group to the names of all estimators in the group, joined by commas."""
+    """Return groups of estimators with equal values of `keys`, as a dict that maps the name of the first
+    estimator of a group to the names of all estimators in the group, joined by commas."""
     together: dict[tuple[Any, ...], list[str]] = {}
     for r in rows:
         together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
@@ -182,9 +183,10 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """Return the points of the timers' curves of miss rate against excess wait; a curve has a point for each
-    value of the timer's parameter. `when` says with which RTO each sample is compared: "before", just before
-    the sample, or "send", when its segment was sent. A miss rate of 0 is drawn at `floor`."""
+    """Return the points of the timers' curves of miss rate (share of samples above the RTO) against excess
+    wait. A curve has a point for each value of the timer's parameter. `when` says with which RTO a sample is
+    compared: "before", just before the sample, or "send", when its segment was sent. A miss rate of 0 is
+    drawn at `floor`."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):

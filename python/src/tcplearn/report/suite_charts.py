@@ -36,8 +36,8 @@ def _within(value: float) -> float:
 
 
 def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[float]) -> Rows:
-    """Return the marks of the chart's row `label`: one for each series, with its name in `names` and its
-    ratio in `values`, in the colour of the estimator `look`."""
+    """Return the marks of the chart's row `label`, one for each series (flow). `names` has the names of the
+    series, and `values` their ratios. The marks have the colour of the estimator `look`."""
     return [
         {"row": label, "e": look, "s": printable(name), "v": data.rounded(v), "x": _within(v)}
         for name, v in zip(names, values, strict=True)
@@ -45,8 +45,9 @@ def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[flo
 
 
 def mean_row(label: str, look: str, row: Record, key: str) -> Rows:
-    """Return a list with the mark that shows the mean `key` of an estimator's result `row` with its interval
-    (an empty list if the mean is unknown). `label` is the chart's row, `look` gives the colour."""
+    """Return a list with the mark that shows the mean of the metric `key` in an estimator's result `row`,
+    with its interval. The list is empty if the mean is unknown. `label` is the chart's row; `look` gives the
+    colour."""
     mean, low, high = row[key], row[f"{key}_low"], row[f"{key}_high"]
     if mean is None:
         return []
@@ -64,9 +65,9 @@ def strips(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> Spec:
-    """Return a chart with a panel for each (name, marks, means) in `panels`. In each row, a series has a tick
-    at its ratio, and below the ticks is the mean with its interval. `order` lists the rows; `band` is a
-    shaded range of ratios."""
+    """Return a chart with a panel for each (name, marks, means) in `panels`. In each row, a series (flow) has
+    a tick at its ratio, and the mean with its interval is below the ticks. `order` lists the rows. `band` is
+    a range of ratios that is shaded."""
     every = [row for _, marks, means in panels for row in (*marks, *means)]
     seen = [row[key] for row in every for key in ("x", "a", "b") if key in row]
     low = max(RATIO_LOW, min([*seen, band[0] if band else 0.9]) / 1.06)
@@ -175,9 +176,9 @@ def pareto(
 
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
-    """Return the chart of prediction errors after estimators start anew. Points have e (estimator), n
-    (samples since the start), x (error divided by that of the better of `jacobson` and `last`), and a and b
-    (ends of the interval of x)."""
+    """Return the chart of prediction errors after estimators start anew. Each point has e (estimator), n
+    (samples since the start) and x (error divided by the smaller of the errors of `jacobson` and `last`). It
+    also has a and b, the ends of the interval of x."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))
@@ -201,7 +202,8 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Return a chart with a panel for each (name, series): RTT samples, and predictions just before them."""
+    """Return a chart with a panel for each (name, series): RTT samples, and the predictions made just before
+    them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)
@@ -226,7 +228,8 @@ def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title
 
 
 def floor_of(samples: int) -> float:
-    """Return, in %, where a miss rate of 0 is drawn: below the smallest rate that `samples` samples show."""
+    """Return the height, in %, at which a miss rate of 0 is drawn: below the smallest rate that `samples`
+    samples can show."""
     return 100 / max(samples, 1) / 3
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Validates scenario files; an error is one line with the key and the allowed values."""
+"""Validates scenario files. An error message is one line with the wrong key and the allowed values."""
 
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tcplearn.errors import UserError, did_you_mean, printable
 
 M = TypeVar("M", bound=BaseModel)
-TABLE, TEXT = "table", "text"  # tell a table from a text where a key may be either; no keys of the file
+TABLE, TEXT = "table", "text"  # tags for a value that may be a table or a text; they are no keys of the file
 _SHOWN = 60
 
 
@@ -22,8 +22,8 @@ class Table(BaseModel):
 
 
 def checked(model: type[M], tree: Any, path: Path, where: str = "") -> M:
-    """Return `tree`, the content of the file `path`, as an instance of `model`. Raise UserError with the
-    first wrong key; `where` is the text before it in the message, such as "grids[0]."."""
+    """Return `tree`, the content of the file `path`, as an instance of `model`. Raise UserError, which names
+    the first wrong key; `where` is the text before the key in the message, such as "grids[0]."."""
     try:
         return model.model_validate(tree)
     except ValidationError as error:

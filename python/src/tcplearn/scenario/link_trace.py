@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Reads Mahimahi link traces: lists of times in ms at which a packet of 1,500 bytes may leave, repeated."""
+"""Reads Mahimahi link traces: times in ms at which a packet of 1,500 bytes may leave the link, repeated."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ LOWEST_RATE = 8_000  # least bit/s of a token bucket: in an outage about one pac
 
 
 def unpacked(path: Path) -> bytes:
-    """Return the content of the trace file, decompressed if its name ends in .gz; raise ValueError."""
+    """Return the content of the trace file `path`, decompressed if its name ends in .gz. Raise ValueError."""
     try:
         data = documents.bounded(path, MOST_BYTES)
         if path.suffix == ".gz":
@@ -32,7 +32,8 @@ def unpacked(path: Path) -> bytes:
 
 
 def times_ms(data: bytes) -> list[int]:
-    """Return the times in the trace `data`, which must not decrease; raise ValueError."""
+    """Return the times in ms in the trace `data`. They must not decrease. Raise ValueError if `data` is no
+    valid trace."""
     words = data.split()
     if not words or not all(word.isdigit() and len(word) < 12 for word in words):
         raise ValueError("not a Mahimahi link trace: one time in ms on each line")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Defines how files describe a network path (hops, and changes over time) for all programs that can emulate
-it: the lab, ns-3 and `tcplearn emulate`. See docs/paths.md."""
+it: `tcplearn lab`, ns-3 and `tcplearn emulate`. See docs/paths.md."""
 
 import math
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ Sides = Literal["forward", "reverse", "both"]
 
 FASTEST_MBPS = 10_000.0
 _LIMITS = ("queue_packets", "queue_bytes", "queue_ms")
-#: Keys that exclude each other. A direction's key replaces the key of its group in the hop's table.
+#: Groups of keys that exclude each other. A direction's key replaces one of its group in the hop's table.
 _ONE_OF = (_LIMITS, ("rate_mbps", "trace"), ("loss_percent", "bursts"))
 
 
@@ -52,7 +52,7 @@ class TimeBursts(Table):
 class Direction(Table):
     rate_mbps: Rate = math.inf  # of the queue; after it come the delay, then the losses
     trace: str = ""  # a Mahimahi link trace instead of a rate
-    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # a token bucket keeps each rate so long
+    trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # how long a token bucket keeps each rate
     queue: Literal["droptail", "codel", "fq-codel", "pie"] = "droptail"
     queue_packets: Annotated[int, Field(ge=1, le=100_000)] | None = None
     queue_bytes: Annotated[int, Field(ge=1500, le=10**9)] | None = None
@@ -221,8 +221,8 @@ class NetworkPath(Table):
 
 
 def found(name: str) -> Path:
-    """Return the path of the file that describes the network path `name`: `name` itself if it is a file,
-    otherwise the file of the shipped path with this name. Raise UserError."""
+    """Return the path of the file that describes the network path `name`. This is `name` itself if it is a
+    file, otherwise the file of the shipped network path with this name. Raise UserError."""
     folder = ROOT / "paths"
     for file in (Path(name), folder / f"{name}.toml"):
         if file.is_file():
@@ -233,9 +233,9 @@ def found(name: str) -> Path:
 
 
 def expanded(value: Any, host: str) -> Any:
-    """Return `value`, the entry `path` of a scenario, as a table for the program `host` (one of HOSTS). If
-    `value` names a path file, the keys in `value` override those of the file, and the file's table `host`
-    overrides the rest of the file. Raise UserError."""
+    """Return `value`, the entry `path` of a scenario, as a table for the program `host` (one of HOSTS).
+    `value` may name a path file. Then the keys in `value` override those of the file, and the file's table
+    `host` overrides the rest of the file. Raise UserError."""
     if isinstance(value, str):
         value = {tree.FILE: value}
     if not isinstance(value, dict):
@@ -248,7 +248,8 @@ def expanded(value: Any, host: str) -> Any:
 
 
 def load(file: Path, host: str) -> NetworkPath:
-    """Return the path that `file` describes, for the program `host` (one of HOSTS); raise UserError."""
+    """Return the network path that `file` describes, for the program `host` (one of HOSTS). Raise
+    UserError."""
     return check.checked(NetworkPath, {**_for(host, tree.extended(file)), "source": str(file)}, file)
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Reads scenario files as trees of TOML tables. A file overrides the file that it extends, and a profile (a
-named table of overrides) overrides both. Tables are merged key by key; other values replace earlier ones.
-The tables `vary` and `variants`, a table with another `kind`, and a `path` naming a file replace them too."""
+named table of overrides) overrides both. Tables are merged key by key; any other value replaces the earlier
+one. These tables also replace the earlier one: `vary`, `variants`, a table with another `kind`, and a `path`
+that names a file."""
 
 import os
 from pathlib import Path

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a user's Python estimator for ns-3, which sends RTTs as lines by a pipe (ns3/src/pipe_estimator.h)."""
+"""Runs a user's Python estimator for ns-3, which sends RTTs as lines through a pipe
+(ns3/src/pipe_estimator.h)."""
 
 import copy
 import sys
@@ -9,8 +10,9 @@ from tcplearn import estimators
 
 
 def serve(spec: str) -> None:
-    """Read lines from ns-3, each with the name of a socket, and answer each with the predicted RTT and the
-    RTO of that socket's own estimator `spec`. The line "drop" ends a socket and has no answer."""
+    """Read lines from ns-3, each with the name of a socket. Answer each with the predicted RTT and the RTO
+    that the socket's own instance of the estimator `spec` gives. The line "drop" ends a socket and has no
+    answer."""
     bank: dict[str, Any] = {}
     seen: dict[str, dict[str, int]] = {}
     for line in sys.stdin:

@@ -15,7 +15,7 @@ from typing import Any
 
 from tcplearn.errors import UserError
 
-TOGETHER = "together"  # begins entries that are no key: they choose one of several sets of keys
+TOGETHER = "together"  # an entry that begins so is not a key: it chooses one of several sets of keys
 
 
 def drawn(grid: Mapping[str, Any], name: str, seed: int) -> dict[str, Any]:

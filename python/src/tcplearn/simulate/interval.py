@@ -9,7 +9,8 @@ from functools import cache
 
 @cache
 def t_quantile(p: float, freedom: int) -> float:
-    """Return the quantile for `p` > 1/2 of Student's t with `freedom` degrees of freedom, by bisection."""
+    """Return the quantile for the probability `p` > 1/2 of Student's t with `freedom` degrees of freedom, by
+    bisection."""
     low, high = 0.0, 1.0
     while _t_below(high, freedom) < p:
         high *= 2
@@ -20,7 +21,8 @@ def t_quantile(p: float, freedom: int) -> float:
 
 
 def _t_below(t: float, freedom: int) -> float:
-    """Return P(T < t) for Student's t. `area` is P(|T| < t), by Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    """Return P(T < t) for Student's t with `freedom` degrees of freedom. `area` is P(|T| < t), computed by
+    Abramowitz and Stegun 26.7.3 and 26.7.4."""
     theta = math.atan(t / math.sqrt(freedom))
     cos2 = math.cos(theta) ** 2
     term = total = 1.0
@@ -36,7 +38,8 @@ def _t_below(t: float, freedom: int) -> float:
 
 
 def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, float | None]:
-    """Return the mean, and half the width of its confidence interval (None for a single value)."""
+    """Return the mean of `values`, and half the width of its interval with the confidence level `confidence`
+    (None for a single value)."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None
@@ -49,8 +52,8 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
 def ratio_interval(
     above: Sequence[float], below: Sequence[float], confidence: float
 ) -> tuple[float, float, float] | None:
-    """Return the geometric mean of the ratios above/below and the ends of its confidence interval. Return
-    None if a value is zero: leaving out its pair would favour one algorithm."""
+    """Return the geometric mean of the ratios `above` / `below` and the two ends of its confidence interval.
+    Return None if a value is zero, because leaving out its pair would favour one algorithm."""
     if not above or min(*above, *below) <= 0:
         return None
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]

@@ -21,7 +21,7 @@ NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
 Share = Annotated[float, Strict(), Field(ge=0, lt=1)]
 Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
 Flag = Annotated[bool, Strict()]
-MOST_CONNECTIONS = 750_000  # the most in a run of tambuwal2018, section 3
+MOST_CONNECTIONS = 750_000  # the largest number in a run of tambuwal2018, section 3
 CONNECTION_BYTES = 10_000  # the approximate size of a connection that PackMime generates
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 

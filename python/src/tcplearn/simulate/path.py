@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert the description of a path to ns-3's topology `path` (a bottleneck between routers) if this topology
-can represent the path. Otherwise pass the description on to ns-3 unchanged (ns3/src/hop_channel.h)."""
+"""Convert the description of a network path to ns-3's topology `path` (a bottleneck between routers) if this
+topology can represent it. Otherwise pass the description on to ns-3 unchanged (ns3/src/hop_channel.h)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,8 @@ Tree = dict[str, Any]
 
 
 def topology(path: NetworkPath) -> Tree:
-    """Return the scenario's table `topology` for `path`; raise UserError if ns-3 cannot simulate it."""
+    """Return the scenario's table `topology` for the network path `path`. Raise UserError if ns-3 cannot
+    simulate it."""
     for key, why in _cannot(path):
         raise path.refused(key, HOST, why)
     (hop,) = path.hops
@@ -97,8 +98,8 @@ def _fades_alike(path: NetworkPath) -> bool:
 
 
 def _step(path: NetworkPath) -> tuple[float, float] | None:
-    """Return (additional forward delay in ms in every other period, length of a period in s) if the only
-    change of `path` over time has this form, otherwise None."""
+    """Return a pair if the only change of `path` over time is an additional forward delay in every other
+    period: this delay in ms, and the length of a period in s. Otherwise return None."""
     if not path.change:
         return 0.0, 1.0
     if len(path.change) > 1:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines pydantic types that check startup policies, resend policies and first RTOs in a scenario file."""
+"""Defines pydantic types that check three kinds of entries of a scenario file: startup policies (initial
+windows), resend policies (waits before retransmissions) and first RTOs."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ from tcplearn import algorithms
 from tcplearn.scenario.check import TABLE, TEXT, Table
 
 Startup = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.STARTUP))]
-#: Senders that know which packets are dropped: the limit of a retransmission timer, in the simulator only.
+#: Senders that know which packets are dropped, in the simulator only: no retransmission timer can do better.
 CLAIRVOYANT = ("clairvoyant", "clairvoyant/doubling")
 
 

@@ -52,8 +52,8 @@ class Shared:
 
 
 def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
-    """Return the job that simulates `run` in about `cost` seconds of CPU time. `shared` is the part of the
-    job's input that all runs of a scenario have in common; if it is None, it is computed."""
+    """Return the job that simulates `run`, which takes about `cost` seconds of CPU time. `shared` is the part
+    of the job's input that all runs of a scenario have in common; it is computed if it is None."""
     shared = shared or Shared.of(run)
     own = {**_timing(run.timing), "estimator": _estimator(run), "seed": run.seed}
     estimator = _known(own["estimator"])
@@ -68,8 +68,8 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
 
 
 def _known(table: Json) -> Json:
-    """Return `table`, which describes an algorithm, without its entry `algorithm`, a text that repeats the
-    other entries."""
+    """Return `table`, which describes an algorithm, without its entry `algorithm`. This entry is a text that
+    only repeats the other entries."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 

@@ -33,7 +33,7 @@ def load(path: Path, profile: str = tree.FULL) -> Document:
 
 
 def runs(path: Path, profile: str) -> list[Run]:
-    """Return every distinct run of the scenario file `path` with the overrides of `profile`."""
+    """Return every distinct run of the scenario file `path` with the table of overrides named `profile`."""
     document = load(path, profile)
     base = document.grid.model_dump()
     out: dict[tuple[Any, ...], Run] = {}

@@ -29,7 +29,8 @@ _STEP = 100  # the number of runs planned between two reports of progress
 
 
 def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) -> Sweep:
-    """Return all runs of the scenario `files` with the overrides of `profile`; equal runs share one job."""
+    """Return all runs of the scenario files `files` with the table of overrides named `profile`. Equal runs
+    share one job."""
     runs: list[tuple[Run, str]] = []
     by_key: dict[str, tuple[int, Job]] = {}
     shared: run_job.Shared | None = None
@@ -46,15 +47,15 @@ def plan(files: Iterable[Path], profile: str, progress: Progress | None = None) 
 
 
 def stored(files: Iterable[Path], profile: str, kept: Kept, progress: Progress | None = None) -> Sweep:
-    """Return all runs of the scenario `files` with the overrides of `profile`, and those results that the
-    store `kept` has. Nothing is simulated."""
+    """Return all runs of the scenario files `files` with the table of overrides named `profile`, and those of
+    their results that are in the store `kept`. Nothing is simulated."""
     sweep = plan(files, profile, progress)
     sweep.done.results = kept_of(sweep.jobs, kept, progress)
     return sweep
 
 
 def cost_s(run: Run) -> float:
-    """Return the approximate CPU time of a run in seconds, at rates measured on a machine of 2024."""
+    """Return the approximate CPU time of `run` in seconds, from speeds measured on a machine of 2024."""
     s = run.scenario
     if isinstance(s.topology, Manet):
         steady, flows = (1.0, s.load.flows) if isinstance(s.load, Ftp) else (0.5, s.topology.nodes)

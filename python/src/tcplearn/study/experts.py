@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements `study experts`: measures how the number of experts N, the learning rate eta and the share alpha
-affect the error of the RTT estimator `experts` on any trace, as section 4.1 of the paper nunes2014 does."""
+"""Implements `study experts`. It measures how three parameters affect the error of the RTT estimator
+`experts` on any trace, as section 4.1 of the paper nunes2014 does: the number of experts N, the learning rate
+eta and the sharing rate alpha."""
 
 import contextlib
 import itertools
@@ -50,8 +51,8 @@ class Options:
 
 @dataclass(slots=True)
 class Score:
-    """Sums over all flows of an estimator's samples, misses, and errors, RTOs and excess waits in us, in the
-    order of `measure.Halves`."""
+    """Sums over all flows for one estimator: samples, misses (RTTs above the RTO), and errors, RTOs and
+    excess waits in us. The fields are in the order of `measure.Halves`."""
 
     first_scored: int = 0
     first_error_us: float = 0.0
@@ -63,7 +64,7 @@ class Score:
     excess_us: float = 0.0
 
     def add(self, halves: Sequence[float]) -> None:
-        """Add the sums of errors and RTOs over one flow."""
+        """Add `halves`, the sums over one flow, to these sums."""
         for field_, value in zip(fields(self), halves, strict=True):
             setattr(self, field_.name, getattr(self, field_.name) + value)
 
@@ -135,15 +136,16 @@ class Study:
 
     @property
     def at_edge(self) -> list[str]:
-        """Return those of "N", "η" and "α" whose best value is the largest or the smallest that was tried. A
-        smallest value of 0 is left out, because smaller values do not exist."""
+        """Return those of "N", "η" and "α" whose best value is the largest or the smallest value that was
+        tried. A best value of 0 does not count, because smaller values do not exist."""
         best, options = self.cells[self.best], self.options
         grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
         return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
 
     @property
     def paper(self) -> int | None:
-        """Return the index of the triple (N, eta, alpha) that the paper nunes2014 chose, or None."""
+        """Return the index of the triple (N, eta, alpha) that the paper nunes2014 chose, or None if it was
+        not tried."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -174,8 +176,8 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Study:
-    """Return the errors, misses and RTOs of the RTT estimator `experts` on the traces in `paths` for every
-    triple of the number of experts N, the learning rate eta and the share alpha. Raise UserError or
+    """Return the errors, misses and RTOs of the RTT estimator `experts` on the traces in `paths`, for every
+    triple of the number of experts N, the learning rate eta and the sharing rate alpha. Raise UserError or
     TraceError."""
     options = options or Options()
     cells = cells_of(options)
@@ -241,8 +243,8 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return remarks on triples (N, eta, alpha), such as "best in hindsight", by the index of the triple in
-    `study.cells`."""
+    """Return remarks on triples (N, eta, alpha), such as "best in hindsight". They are keyed by the index of
+    the triple in `study.cells`."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:

@@ -19,7 +19,7 @@ from tcplearn.replay.flows import Flow, Reader
 from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import TraceError, TraceOptions, piped
 
-#: Triples (N, eta, alpha) in a job: few enough for the processor's cache and to spread jobs evenly.
+#: Number of triples (N, eta, alpha) in a job: few enough for the processor's cache and to spread jobs evenly.
 PART = 15
 
 #: An estimator's sums over a flow: scored samples and error (us) of the first half, then of the whole flow;
@@ -64,7 +64,7 @@ def _check(plain: Json, count: int) -> None:
 
 
 def run(work: Mapping[str, Job], progress: Progress | None, where: Where) -> Json:
-    """Run the jobs and return their results by key; raise TraceError for a file that cannot be read."""
+    """Run the jobs `work` and return their results by key. Raise TraceError if a file cannot be read."""
     try:
         done = trace_jobs.run(list(work.values()), "study", where, progress, "parts of the grid")
     finally:
@@ -113,7 +113,8 @@ _reading = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _flows(file: Seen, read: TraceOptions, flow: str, min_samples: int) -> _Flows:
-    """Return the flows of `file`. They are cached until another file is read, for the file's next job."""
+    """Return the flows of `file`. They stay in a cache for the next job with the same file, until another
+    file is read."""
     reader = Reader(Path(file.path), read, flow, printable(file.shown))
     flows = list(reader)
     judged = [flow for flow in flows if flow.samples >= min_samples]

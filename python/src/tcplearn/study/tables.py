@@ -14,7 +14,7 @@ from tcplearn.output.rows import Record
 from tcplearn.output.table import Table, headed
 from tcplearn.study.experts import PAPER, Study
 
-#: Triples (N, eta, alpha) in the table, the best first; --format csv has all.
+#: Number of triples (N, eta, alpha) in the table, the best first; --format csv has all triples.
 SHOWN = 12
 
 

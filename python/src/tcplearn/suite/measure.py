@@ -30,11 +30,11 @@ WINDOWS_MOST = 120
 BASELINES = ("last", "jacobson")
 #: Reference timers: a timer is set to the miss rate of each of these and then compared with it.
 REFERENCES = ("jacobson", "linux")
-#: The RTO that a sample is compared with: that when the segment was sent ("send", as in `replay`), or that
-#: just before the sample ("before"), which a timer that counts its misses can control.
+#: The RTO with which an RTT sample is compared: the RTO when its segment was sent ("send", as in `replay`) or
+#: the RTO just before the sample ("before"), whose misses a timer can count and control.
 WHEN = ("send", "before")
 
-#: Points of curves of miss rate and wait: jacobson's factor on RTTVAR, other timers' miss rate.
+#: The points of a curve of miss rate and wait vary jacobson's factor on RTTVAR or another timer's miss rate.
 FACTORS = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
@@ -85,8 +85,8 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """Yield each flow with its name: the file's path `inside` the suite's directory, then the flow's own
-    name. A number follows if this name occurs again."""
+    """Yield each flow with its name, which is the file's path `inside` the suite's directory and then the
+    flow's own name. A number is appended if this name occurs again."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:
@@ -96,7 +96,7 @@ def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
 
 
 class Worker:
-    """Measures files in sequence."""
+    """Measures trace files one after the other."""
 
     def __init__(self, options: Options, matching: bool) -> None:
         self.options = options
@@ -205,7 +205,7 @@ def measured_file(document: Json) -> Json:
 
 
 def to_plain(file: FileResult) -> Json:
-    """Return `file` without its path as JSON, in which floats keep every bit."""
+    """Return `file` without its path as JSON. Every bit of a float is kept."""
     return {
         "warnings": file.warnings,
         "series": [_series_to_plain(s) for s in file.series],

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes a suite's result rows: each estimator's ratios to baselines over all flows, with intervals."""
+"""Makes the result rows of a suite of traces: each estimator's ratios to baselines over all flows, with
+intervals."""
 
 import itertools
 import statistics
@@ -30,8 +31,8 @@ KEYS = ("group", "estimator", "arithmetic")
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """A ratio for each series (flow), such as an estimator's error divided by a baseline's. Below 1, the
-    estimator is better than the baseline."""
+    """A ratio for each series (flow), such as an estimator's error divided by a baseline's error. If a ratio
+    is below 1, the estimator is better than the baseline."""
 
     names: tuple[str, ...]
     values: Floats
@@ -55,7 +56,8 @@ def geometric_mean(values: Floats) -> float | None:
 
 
 def interval(values: Floats) -> tuple[float | None, float | None]:
-    """Return the 95 % bootstrap interval of the geometric mean; (None, None) for fewer than two values."""
+    """Return the ends of the 95 % bootstrap interval of the geometric mean of `values`, or (None, None) for
+    fewer than two values."""
     n = len(values)
     if n < 2:
         return None, None
@@ -70,8 +72,8 @@ def interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
-    """Return value / reference for each of `pairs` (name of a series, value, reference), without those whose
-    value is None or whose reference is None or 0."""
+    """Return value / reference for each of `pairs` (name of a series, value, reference). A pair is left out
+    if its value or its reference is None, or if its reference is 0."""
     kept = [(name, v / base) for name, v, base in pairs if v is not None and base]
     values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # 0 has no logarithm
     return Ratios(tuple(name for name, _ in kept), values)
@@ -115,9 +117,9 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return, for each series (flow), the mean excess wait (`figure` "excess") or RTO ("rto") of the timer
-    `label`, set to the miss rate of the timer `reference`, divided by that of `reference`. `when` selects the
-    RTO that is compared with a sample (see WHEN)."""
+    """Return, for each series (flow), how the timer `label`, set to the miss rate of the timer `reference`,
+    compares with `reference`: the ratio of their mean excess waits (`figure` "excess") or of their mean RTOs
+    ("rto"). `when` selects the RTO with which a sample is compared (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
@@ -167,8 +169,9 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Return the mean RTO of `label` divided by that of Linux's timer, and the `ends` of the ratio's 95 %
-    interval. If `known` is false (Linux's timer was not measured), the ratio is None."""
+    """Return the mean RTO of the estimator `label` divided by the mean RTO of Linux's timer, and `ends`, the
+    ends of the ratio's 95 % interval. If `known` is false (Linux's timer was not measured), the ratio is
+    None."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -176,8 +179,8 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return statistics over `series` of the miss rate (share of RTTs above the RTO) of the timer `label`
-    divided by the rate requested of it; None for a timer of which none can be requested."""
+    """Return statistics, over `series`, of the miss rate (share of RTTs above the RTO) of the timer `label`
+    divided by the requested miss rate. All are None for a timer without a parameter for the miss rate."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -215,8 +218,9 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return the number of misses (RTTs above the RTO) over all series of the timer `label`, set to the miss
-    rate of the timer `reference`, divided by the number of misses of `reference`."""
+    """Return a ratio of numbers of misses (RTTs above the RTO) over all series: those of the timer `label`,
+    set to the miss rate of the timer `reference`, divided by those of `reference`. Return None without such
+    series."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None

@@ -53,7 +53,7 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted paths of all files below `directory` except hidden ones, and a message for each
+    """Return the sorted paths of all files below `directory` except hidden files, and a message for each
     folder that cannot be listed."""
     problems: list[str] = []
 
@@ -68,7 +68,8 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _files(suite: Suite, paths: Sequence[Path], progress: Progress | None, where: Where) -> list[FileResult]:
-    """Return each file's result, or why it cannot be read. Jobs for long files start first."""
+    """Return the result of each file in `paths`, or the reason why the file cannot be read. Jobs for long
+    files start first."""
     found: dict[Path, Job | FileResult] = {}
     for path in paths:
         try:
@@ -124,7 +125,8 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Remove copies of series (flows): of several files with the same series, only the first keeps it."""
+    """Remove copies of series (flows). If several files contain the same series, only the first file keeps
+    it."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):
@@ -148,8 +150,8 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read the series (flows) `wanted` again, and return, for pictures, their times and RTTs, and the
-    predictions of the estimators `labels`."""
+    """Read the series (flows) `wanted` again. Return their times, their RTTs and the predictions of the
+    estimators `labels`, for pictures."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

@@ -22,7 +22,7 @@ from tcplearn.suite.suite import Suite
 
 WHEN_SHOWN = {"send": "at the sending", "before": "just before the ACK"}
 
-#: With fewer series a bootstrap interval is rough.
+#: With fewer series than this a bootstrap interval is inaccurate.
 FEW = 10
 
 
@@ -204,7 +204,7 @@ def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
 
 
 def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
-    """Return a table with a line for each estimator, in the order of the verdict `answer` (best first)."""
+    """Return a table with a line for each estimator, the best first, as ranked in `answer`."""
     out = Table(
         [
             Column("estimator", words=True),

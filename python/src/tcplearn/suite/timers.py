@@ -13,25 +13,28 @@ from tcplearn.replay.row import Row
 from tcplearn.suite.measure import FIRED, Measured
 from tcplearn.suite.suite import Suite
 
-#: Bootstrap resamples of the series, and a fixed seed, so that the same input gives the same interval.
+#: Number of bootstrap resamples of the series, and a fixed seed: the same input gives the same interval.
 RESAMPLES, SEED = 2000, 20140047
 
 
 def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
-    """Return the mean RTO of the estimator `label` over all samples of all `series`; None without samples."""
+    """Return the mean RTO in ms of the estimator `label` over all samples of all `series`, or None without
+    samples."""
     timers = [s.figures[label].send for s in series]
     timed = sum(t.timed for t in timers)
     return sum(t.rto_us for t in timers) / timed / 1000 if timed else None
 
 
 def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
-    """Return how many spurious timeouts and spurious probes the estimator `label` has over all `series`."""
+    """Return the numbers of spurious timeouts and of spurious probes of the estimator `label` over all
+    `series`."""
     return {key: sum(s.fired[label][key] for s in series) for key in FIRED}
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
-    """Return, for each estimator, the 95 % interval of its mean RTO divided by that of the estimator `base`.
-    The interval comes from a bootstrap over series; for fewer than two series, return {}."""
+    """Return, for each estimator in `labels`, the 95 % interval of its mean RTO divided by the mean RTO of
+    the estimator `base`. The interval comes from a bootstrap over series. Return {} for fewer than two
+    series."""
     if len(series) < 2:
         return {}
     rto_us: Floats = np.array([[s.figures[label].send.rto_us for label in (base, *labels)] for s in series])
@@ -54,8 +57,8 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return the verdict: which timer suits the suite's series best; None without series. A single series
-    has no bootstrap interval, so only spurious timeouts and probes decide."""
+    """Return the verdict on which timer suits the suite's series (flows) best, or None without series. A
+    single series has no bootstrap interval, so only the spurious timeouts and probes decide."""
     series = suite.series
     if not series:
         return None

@@ -83,7 +83,7 @@ class TraceOptions:
     apply only to captures."""
 
     sender: str = "auto"  # near, far, client, server, both, or an address with or without a port
-    every_ack: bool = False  # whether to time ACKs that end inside a captured record (offloading)
+    every_ack: bool = False  # also time ACKs that end inside a captured record, as with offloading
     idle_s: float = 300.0  # a connection ends if it has no packet for this time
     events: bool = False  # batches have `events`, the input of loss classifiers
     #: Resend policies. If given, batches have requests and stalls as `explained`, with forecasts by policy.

@@ -46,7 +46,8 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield each chunk as (number of earlier lines, its lines, whether its last line may be cut off)."""
+        """Yield each chunk of the file as (number of earlier lines, its lines, whether its last line may be
+        cut off)."""
         rest = b""
         line = 0
         while True:

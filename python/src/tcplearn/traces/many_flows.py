@@ -65,9 +65,9 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return integer keys whose order is that of the pairs (flow, value), with the flows `run`, which are
-        indices into `flows`, and `values`. If the keys contain ranks in place of values, also return the
-        sorted distinct values, otherwise None."""
+        """Return an integer key for each row, so that the keys sort like the pairs (flow, value). `run` has
+        the rows' flows as indices into `flows`, and `values` the values. If the keys contain ranks in place
+        of values, also return the sorted distinct values, otherwise None."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
@@ -176,7 +176,7 @@ class ManyFlows:
         )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Return the number of segments in flight of each row: the number of samples of its flow that arrived
+        """Return the number of segments in flight at each row: the number of samples of its flow that arrived
         after the row's segment was sent, up to and including the row."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])

@@ -184,7 +184,8 @@ def _unpacked(value: object) -> dict[str, Any]:
 
 
 def _ends(value: object) -> str:
-    """Return "SOURCE > DESTINATION" from the struct inet_diag_msg in `value` (base64); "" if it is short."""
+    """Return "SOURCE > DESTINATION" from the struct inet_diag_msg in `value` (base64); "" if it is cut
+    short."""
     raw = _bytes(value)
     if len(raw) < 40:
         return ""

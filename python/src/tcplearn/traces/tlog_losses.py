@@ -28,8 +28,8 @@ class Compared:
 
 def compare(c: Connection, spec: str) -> Compared:
     """Compare the logged decisions of connection `c`'s loss classifier with those of the C library's
-    classifier `spec` in fixed point. The library's are computed twice: from the logged ACKs and changes of
-    the sender's state, and from the logged features."""
+    classifier `spec` in fixed point. The library's decisions are computed twice: from the logged ACKs and
+    changes of the sender's state, and from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}
@@ -86,6 +86,7 @@ def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, i
 
 
 def _judged(core: _native.LossClassifier, at: Mapping[str, Any]) -> int:
-    """Return the probability of congestion, as Q30, that `core` computes from the logged features."""
+    """Return the probability of congestion, in units of 2^-30, that `core` computes from the features that
+    were logged with the decision `at`."""
     (congestion,) = core.judge(np.array([at["features_q30"]]) / _ONE_Q30)
     return int(congestion * _ONE_Q30)

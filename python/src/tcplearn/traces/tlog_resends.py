@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check how long a resend policy waited before retransmissions: compute the waits again from a kernel log."""
+"""Check how long a resend policy (a rule for when to retransmit) waited: compute the waits again from a
+kernel log."""
 
 from tcplearn import resends
 
@@ -8,9 +9,9 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Return how many logged events (segments sent, timeouts, ACKs) of connection `c` the C library's resend
-    policy `spec`, in fixed point, answers differently from the kernel: with another wait, or in whether a
-    tail loss probe ends the wait."""
+    """Return the number of logged events (segments sent, timeouts, ACKs) of connection `c` at which the C
+    library's resend policy `spec`, in fixed point, differs from the kernel: in the next wait, or in whether a
+    tail loss probe ends it."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

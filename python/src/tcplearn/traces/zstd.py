@@ -18,7 +18,7 @@ class Unzstd:
 
     def unpack(self, raw: bytes, enough_bytes: int) -> tuple[bytes, int]:
         """Decompress `raw` until there are at least `enough_bytes` bytes. Return the decompressed bytes and
-        how many bytes of `raw` were used. The former may exceed `enough_bytes` by the content of
+        how many bytes of `raw` were used. More than `enough_bytes` may be returned, by at most the content of
         `_PIECE_BYTES` compressed bytes."""
         data, used = bytearray(), 0
         while used < len(raw) and len(data) < enough_bytes and not self.damage:

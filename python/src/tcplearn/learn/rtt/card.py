@@ -68,8 +68,8 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables of the RTTs predicted for new connections, and of their first RTOs: for destinations to
-    which no RTT had been measured before and, if there are any, for destinations to which one had."""
+    """Return tables with the predictions of RTTs and of first RTOs for new connections. Destinations without
+    an earlier measured RTT have tables of their own, and so have destinations with one, if there are any."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"
@@ -90,20 +90,23 @@ def markdown(result: Result, command: str) -> str:
 def _lines(result: Result, command: str) -> Iterator[str]:
     options, table = result.options, result.table
     yield f"# `{options.name}`: round-trip times of places\n"
-    yield f"Made by `{command}`.\n"
+    yield f"This page was made by `{command}`.\n"
     yield "## Data\n"
     yield (
-        f"The files have {table.read} rows, {len(table)} with an RTT, of {len(table.destinations)} "
-        f"destinations; {len(result.usable)} rows have hops and TTL. There are {len(result.rows)} "
-        f"handshakes, and {len(result.of_first())} of them are the first with their destination. The "
-        f"destinations are divided into {options.folds} folds: no model is tested on destinations with which "
-        "it was trained. The history of a handshake has the earlier handshakes with its destination and with "
-        "others in the prefix. The intervals are from a bootstrap over destinations.\n"
+        f"The training data have {table.read} rows, each a measurement of RTTs to one destination: "
+        f"{len(table)} rows have an RTT, {len(result.usable)} have hops and TTL, and there are "
+        f"{len(table.destinations)} destinations. Each single RTT counts as a handshake. There are "
+        f"{len(result.rows)} handshakes, and {len(result.of_first())} of them are the first with their "
+        f"destination. The destinations are divided into {options.folds} folds: no model is tested on "
+        "destinations with which it was trained. The history of a handshake has the earlier handshakes with "
+        "its destination and with others in the prefix. The intervals are from a bootstrap over "
+        "destinations.\n"
     )
     yield "## The paper's regression\n"
     yield (
-        "Least squares on all rows, with RTTs in ms. The coefficients are b0 and those of hops, min, max and "
-        "ttl; MAPE is on the rows to which they were fitted.\n\n"
+        "The regression of baddam2018 is fitted by least squares to all rows, with RTTs in ms. The "
+        "coefficients are b0 and those of hops, min, max and ttl. MAPE, the mean absolute percentage error, "
+        "is that on these rows.\n\n"
         f"```text\n{printed(result.coefficients, result.mape)}\n```\n"
     )
     if result.coefficients.b4_ttl_ms == 0:
@@ -126,10 +129,10 @@ def _lines(result: Result, command: str) -> Iterator[str]:
     for shown in tables(result):
         yield markdown_of(shown)
     yield (
-        f"The target is {options.miss_rate * 100:g} % misses. A miss is a handshake that took longer than "
-        "the RTO, so that its SYN is retransmitted spuriously. `boosting` is gradient boosting on all "
-        "knowledge including the hour; `kernel's metrics cache` is the RTO that Linux computes from its "
-        "cached RTT, which it uses only after the handshake.\n"
+        f"The chosen share of misses is {options.miss_rate * 100:g} %. A miss is a handshake that took "
+        "longer than the first RTO, so that its SYN is retransmitted spuriously. `boosting` is gradient "
+        "boosting on all that is known, including the hour of the day; `kernel's metrics cache` is the RTO "
+        "that Linux computes from its cached RTT, which it uses only after the handshake.\n"
     )
     yield "## The model\n"
     yield from _model(result)
@@ -138,10 +141,10 @@ def _lines(result: Result, command: str) -> Iterator[str]:
 def _model(result: Result) -> Iterator[str]:
     model = result.model
     yield (
-        "RTO = constant + last × the last RTT + high × the high RTT (which rises at once and falls by an "
-        "eighth). The coefficients are those of the first row of the table that applies. The RTO is at least "
-        f"{model.floor_us / 1000:g} ms and at most {model.cap_us / 1000:g} ms. RTTs older than "
-        f"{model.max_age_us / 3_600_000_000:g} h are not used.\n"
+        "The first RTO is constant + last × the last RTT + high × the high RTT, which rises to a larger RTT "
+        "at once and falls by an eighth of the difference. The coefficients are those of the first row of "
+        f"the table that applies. The RTO is at least {model.floor_us / 1000:g} ms and at most "
+        f"{model.cap_us / 1000:g} ms. RTTs older than {model.max_age_us / 3_600_000_000:g} h are not used.\n"
     )
     rows = []
     for step in history.KNOWN:
@@ -156,7 +159,7 @@ def _model(result: Result) -> Iterator[str]:
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
-    """Write the model and its card to `folder`, and return their paths."""
+    """Write the model and its card (a Markdown page) to `folder`. Return their paths."""
     make_directory(folder)
     stem = f"rtt_{result.options.name}"
     model = replace(result.model, about={"command": command, **result.model.about})

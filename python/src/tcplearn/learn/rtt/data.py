@@ -31,7 +31,8 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns with a value for each measurement of a host that answered. `hops`, `ttl` may be UNKNOWN."""
+    """Columns with a value for each measurement of a host that answered. A value of `hops` or `ttl` may be
+    UNKNOWN."""
 
     destinations: tuple[str, ...]
     destination: Ints
@@ -52,7 +53,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Handshakes:
-    """Columns with a value for each handshake, in order of time. Destinations and prefixes are numbers."""
+    """Columns with a value for each handshake, in order of time. Destinations and prefixes are given as
+    numbers."""
 
     time_us: Ints
     destination: Ints
@@ -94,8 +96,8 @@ def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
 
 
 def _handshakes(table: Table, kept: pl.DataFrame) -> Handshakes:
-    """Return a handshake for each RTT of each measurement in `kept`, or one handshake with the measurement's
-    mean RTT if it has no single RTTs."""
+    """Return a handshake for each single RTT of the measurements in `kept`. A measurement without single RTTs
+    gives one handshake with its mean RTT."""
     prefixes: dict[str, int] = {}
     of = [prefixes.setdefault(_prefix(address), len(prefixes)) for address in table.destinations]
     rows: list[tuple[int, int, int]] = []  # time, visit, RTT

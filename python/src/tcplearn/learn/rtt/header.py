@@ -22,7 +22,6 @@ _TERMS = ("constant_us", "last", "high", "hop_us")  # in the order of tl_first_r
 
 
 def header(models: Sequence[Model]) -> str:
-    """Return the C header with the first-RTO models `models`."""
     names = [m.name for m in models]
     return (
         _TOP

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Track the RTTs known of a destination and of its prefix (/24 or /48) before each handshake."""
+"""Track which RTTs of a destination and of its address prefix (/24 or /48) are known before each
+handshake."""
 
 from dataclasses import dataclass
 
@@ -33,8 +34,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The RTTs known before each handshake, of its destination (`place_...`) and of its prefix, and the
-    number of hops. An RTT of 0 means that none is known. A prefix has the RTTs of all its destinations."""
+    """The RTTs known before each handshake, of its destination (`place_...`) and of the destination's address
+    prefix, and the number of hops. An RTT of 0 means that none is known. A prefix has the RTTs of all
+    destinations in it."""
 
     place_last_us: Floats
     place_high_us: Floats
@@ -46,7 +48,8 @@ class Known:
 
     def best(self, *, hops: bool = True) -> Ints:
         """Return, for each handshake, the best knowledge about its destination, as an index into KNOWN: an
-        RTT of the destination, an RTT of its prefix, the number of hops (not without `hops`), or nothing."""
+        RTT of the destination, an RTT of its prefix, the number of hops, or nothing. The number of hops is
+        ignored if `hops` is false."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Train a model of the first RTO. It has four linear functions, called steps: of earlier RTTs of the
-destination, of those of its prefix (/24 or /48), of the number of hops, and a constant. The RTO is that of
-the first of them whose inputs are known."""
+destination, of earlier RTTs of its address prefix (/24 or /48), of the number of hops, and a constant. The
+first step whose inputs are known gives the RTO."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from tcplearn.learn.rtt.data import Handshakes
 from tcplearn.learn.rtt.history import Known
 from tcplearn.learn.rtt.model import Model
 
-LEAST_DESTINATIONS = 8  # a step trained on fewer is left out, and the next best step decides
+LEAST_DESTINATIONS = 8  # with fewer to train on, a step is left out, and the next best step decides
 FIRST_LEVEL = 0.9
 
 
@@ -55,9 +55,9 @@ def fit(
     *,
     margin: bool = True,
 ) -> Model:
-    """Train a first-RTO model on the handshakes with the destinations `train`. `known` is what is known
-    before each of `rows`. The share `level` of RTTs is to be below the RTO. Without `margin`, the model
-    predicts the quantile `level` of the RTT and is not a timer."""
+    """Return a first-RTO model trained on the handshakes with the destinations `train`. `known` is what is
+    known before each of the handshakes `rows`. The share `level` of RTTs is to be below the RTO. Without
+    `margin`, the model predicts the quantile `level` of the RTT and is not a timer."""
     steps: dict[str, Mapping[str, float] | None] = dict.fromkeys(history.KNOWN)
     chosen = np.isin(rows.destination, train)
     for number in (history.NOTHING, history.HOPS, history.PREFIX, history.PLACE):
@@ -74,7 +74,8 @@ def fit(
 
 
 def _least(number: int, level: float) -> int:
-    """Return how many destinations are needed to train linear function `number` at the quantile `level`."""
+    """Return how many destinations are needed to train linear function `number` of the model at the RTT's
+    quantile `level`."""
     if number == history.NOTHING:
         return 1
     return LEAST_DESTINATIONS if number == history.PLACE else max(LEAST_DESTINATIONS, round(1 / (1 - level)))
@@ -88,8 +89,8 @@ def _terms(number: int, weights: Floats) -> Mapping[str, float]:
 
 
 def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x: Floats, group: Ints) -> bool:
-    """Return whether the mean RTO by the linear function `line` of the inputs `x` is at most the constant
-    `nothing`, the RTO for destinations of which nothing is known."""
+    """Return whether the linear function `line` of the inputs `x` gives a mean RTO of at most the constant
+    `nothing`, which is the RTO for destinations of which nothing is known."""
     weight = 1 / np.bincount(group)[group]
     mean_us = np.average(x @ np.array(list(line.values())), weights=weight)
     return nothing is None or bool(mean_us <= nothing["constant_us"])
@@ -97,8 +98,8 @@ def _shortens(nothing: Mapping[str, float] | None, line: Mapping[str, float], x:
 
 def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed: int, margin: bool) -> Floats:
     """Return the weights of linear function number `number` of the model. Without `margin`, and always for
-    the constant function, the weights are fitted to the quantile `level` of the RTT. Otherwise they are
-    fitted to this quantile (for prefixes and hops, which have few data, to the 0.9 quantile at most) and
+    the constant function, they are fitted to the quantile `level` of the RTT. Otherwise they are fitted to
+    this quantile (for prefixes and hops, which have few data, to the 0.9 quantile at most). They are then
     multiplied by a factor, so that the share `level` of RTTs is below the RTO."""
     if not margin or number == history.NOTHING:
         return quantile.fit(x, y, group, level, seed)
@@ -107,8 +108,8 @@ def _weights(number: int, x: Floats, y: Floats, group: Ints, level: float, seed:
 
 
 def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return, for each handshake, the model's RTO in us before it is limited to floor_us and cap_us. Without
-    `hops`, the number of hops is ignored, as for an active open."""
+    """Return, for each handshake, the model's RTO in us before it is limited to the range from floor_us to
+    cap_us. Without `hops`, the number of hops is ignored, as for an active open."""
     out = np.full(len(known.hops), float(model.cap_us))
     applies = {
         "nothing": np.ones(len(out), bool),
@@ -127,6 +128,6 @@ def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
 
 
 def rto_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return the first RTO for each handshake in us, from floor_us to cap_us."""
+    """Return the model's first RTO in us for each handshake, limited to the range from floor_us to cap_us."""
     out: Floats = np.clip(predicted_us(model, known, hops=hops), model.floor_us, model.cap_us)
     return out

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read and write a model of the first RTO as JSON. Reading checks every range. As in the core, weights
-have 16 fractional bits and times are whole microseconds."""
+"""Read and write a model of the first RTO as JSON. Reading checks the range of every number. As in the C
+core, weights have 16 fractional bits and times are whole microseconds."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -28,9 +28,9 @@ _KEYS = ("name", "steps", "floor_us", "cap_us", "max_age_us")
 @dataclass(frozen=True, slots=True)
 class Model:
     """A model of the first RTO. It has four linear functions, called steps: of earlier RTTs of the
-    destination, of those of its prefix, of the number of hops, and a constant. The first step that is not
-    None and whose inputs are known gives the RTO: constant_us + last * (the last RTT) + high * (the high
-    RTT), or constant_us + hop_us * hops, within floor_us and cap_us."""
+    destination, of earlier RTTs of its address prefix, of the number of hops, and a constant. The first step
+    that is not None and whose inputs are known gives the RTO: constant_us + last * (the last RTT) + high *
+    (the high RTT), or constant_us + hop_us * hops, limited to the range from floor_us to cap_us."""
 
     name: str
     steps: Mapping[str, Mapping[str, float] | None]

@@ -12,7 +12,8 @@ ROWS_MAX = 4000  # more rows take seconds and do not improve accuracy
 
 
 def optimize() -> Any:
-    """Return the module scipy.optimize, which comes with scikit-learn. Raise UserError."""
+    """Return the module scipy.optimize, which is installed with scikit-learn. Raise UserError if it is
+    missing."""
     need_extra("training", "training")
     from scipy import optimize
 
@@ -21,8 +22,8 @@ def optimize() -> Any:
 
 def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
     """Return the vector w >= 0 that minimises the sum of weight * (pinball loss of y - x w at the quantile
-    `level`). It is the vector of dual values of a linear program: maximise y d, where x' d <= 0 and -(1 -
-    level) weight <= d <= level weight."""
+    `level`). It is found as the dual values of the linear program that maximises y d, where x' d <= 0 and -(1
+    - level) weight <= d <= level weight."""
     scale = np.maximum(np.abs(x).max(0), 1e-12)
     size = float(np.abs(y).max())
     bounds = np.stack([(level - 1) * weight, level * weight], axis=1)
@@ -36,7 +37,8 @@ def linear(x: Floats, y: Floats, weight: Floats, level: float) -> Floats:
 
 
 def of_weighted(values: Floats, weight: Floats, level: float) -> float:
-    """Return the least of `values` that has at least the share `level` of the weight at or below it."""
+    """Return the smallest of `values` for which the values at or below it have at least the share `level` of
+    the total weight."""
     order = np.argsort(values, kind="stable")
     share = np.cumsum(weight[order]) / weight.sum()
     return float(values[order][min(int(np.searchsorted(share, level - 1e-12)), len(values) - 1)])
@@ -70,8 +72,9 @@ def _fit(x: Floats, y: Floats, group: Ints, level: float) -> Floats:
 
 
 def margin(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> float:
-    """Return the factor that raises a line fitted at the quantile `fitted` so that the share `level` of `y`
-    in held-out groups (destinations) lies below it. Each half of the groups is held out once."""
+    """Return the factor by which a line fitted at the quantile `fitted` is multiplied, so that the share
+    `level` of `y` in held-out groups (destinations) lies below it. Each half of the groups is held out
+    once."""
     groups = np.random.default_rng(seed).permutation(np.unique(group))
     halves = np.isin(group, groups[: len(groups) // 2])
     if len(groups) < 4:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Fit the regression of the paper baddam2018: mean RTT of pings from hops, least and largest RTT, and TTL."""
+"""Fit the regression of the paper baddam2018, which predicts the mean RTT of pings from hops, least and
+largest RTT, and TTL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,8 +63,8 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Return the fitted coefficients of the RTT regression. The coefficient of TTL is 0 if all hosts start at
-    the same TTL, because TTL then follows from hops. Raise UserError."""
+    """Return the fitted coefficients of the RTT regression. The coefficient of TTL is 0 if all hosts send
+    with the same initial TTL, because the TTL on arrival then follows from the hops. Raise UserError."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]
@@ -76,8 +77,8 @@ def fit(table: Table) -> Coefficients:
 
 
 def tried(table: Table, folds: Sequence[Ints]) -> list[Guess]:
-    """Return predictions of the mean RTT in each row of `table`: by coefficients fitted to the rows outside
-    its destination's fold, by published coefficients, and by simple rules."""
+    """Return predictions of the mean RTT in each row of `table`: by coefficients fitted to the destinations
+    outside the row's cross-validation fold, by published coefficients, and by simple rules."""
     held_out = np.zeros(len(table))
     for destinations in folds:
         test = np.isin(table.destination, destinations)

@@ -46,7 +46,7 @@ class Result:
     model: Model
 
     def of_first(self) -> Ints:
-        """Return the indices of the handshakes with destinations of which no earlier RTT is known."""
+        """Return the indices of the handshakes with a destination whose RTT was not known from earlier."""
         return np.flatnonzero(self.known.place_last_us == 0)
 
 

@@ -27,7 +27,7 @@ Learner = Callable[[Ints], Floats]
 
 
 def mape(actual: Floats, predicted: Floats) -> float:
-    """Return the mean absolute percentage error of `predicted`."""
+    """Return the mean absolute error of `predicted` in percent of `actual`."""
     return float(np.mean(np.abs(predicted - actual) / actual) * 100)
 
 
@@ -53,8 +53,8 @@ class Guess:
 
     @property
     def miss_rate(self) -> float:
-        """Return the share of handshakes whose RTT `actual_us` was longer than the RTO `value_us`, so that
-        the SYN was retransmitted spuriously."""
+        """Return the share of handshakes whose RTT `actual_us` was longer than the RTO `value_us`. In these
+        the SYN would have been retransmitted spuriously."""
         return float(np.mean(self.actual_us > self.value_us))
 
     @property
@@ -77,7 +77,7 @@ def misses(guess: Guess) -> Floats:
 
 
 def folds_of(destinations: int, count: int, seed: int) -> list[Ints]:
-    """Return the held-out destinations of each of `count` folds of a cross-validation."""
+    """Return the destinations held out in each of the `count` folds of a cross-validation."""
     order = np.random.default_rng(seed).permutation(destinations)
     return [np.sort(order[k::count]) for k in range(count)]
 
