@@ -31,6 +31,9 @@ class Retry:
         self.policy.rtt.p["rto_initial_us"] = how["first_wait_us"]
         self.tail = Tail(Fixed(), self.rate / 1_000_000 or 0.01, False, True, True)
         self.raw = self.most = 0
+        self.memory = 4096  # answers after which the longest latency has lost about two thirds
+        while 0 < self.rate * self.memory < 4_000_000:
+            self.memory *= 2
         self.now, self.begun = -LATEST, False
         self.heard = -LATEST  # the latest time of a transmission that has been answered
         # Since the last answer: the interval of the resends, and how many requests have been sent again.
@@ -217,7 +220,7 @@ class Retry:
         if not latency:
             return
         t, y = self.tail, 256 * latency
-        self.most = max(y, self.most - self.most // 4096)
+        self.most = max(y, self.most - self.most // self.memory)
         if not t.count:
             t.start(y)
             return

@@ -96,6 +96,7 @@ struct tl_retry {
 	int64_t min_wait_us, max_wait_us;
 	uint32_t rate_ppm;
 	uint32_t begun;
+	uint32_t forget; /* at each answer `most` loses 1/2^forget of its value */
 	struct tl_retry_counts counts;
 	struct tl_retry_requests out;
 };

@@ -9,7 +9,8 @@
 
 /* A timer inherits at most this many samples of the width by rate. */
 #define TL_RETRY_INHERITED 512
-/* At each answer the longest latency of late loses 1/2^12 of its value. */
+/* At each answer the longest latency of late loses 1/2^n of its value: n is at least this, and with a rate a the
+ * least for which 2^n is at least 4 / a, so that the timer remembers answers as rare as the misses it may have. */
 #define TL_RETRY_FORGET 12
 
 #include "../arithmetic/fixed.h"
@@ -59,6 +60,9 @@ TL_FN int tl_retry_init_fix(struct tl_retry *t, const struct tl_retry_settings *
 	t->min_wait_us = how->min_wait_us;
 	t->max_wait_us = how->max_wait_us;
 	t->rate_ppm = how->rate_ppm;
+	t->forget = TL_RETRY_FORGET;
+	while (how->rate_ppm != 0 && ((uint64_t)how->rate_ppm << t->forget) < 4000000)
+		t->forget++;
 	t->begun = 0;
 	t->counts.requests = t->counts.answers = t->counts.resends = 0;
 	t->counts.needless = t->counts.unclear = 0;
@@ -288,7 +292,7 @@ TL_FN void tl_retry_learn_rate(struct tl_retry *t, const struct tl_retry_request
 
 	if (o->latency_us == 0)
 		return;
-	t->most = tl_max_fix(y, t->most - (t->most >> TL_RETRY_FORGET));
+	t->most = tl_max_fix(y, t->most - (t->most >> t->forget));
 	if (w->samples == 0) {
 		tl_tail_start_fix(w, y);
 		return;
