@@ -27,6 +27,7 @@ class Played:
 
 #: The first requests are not counted.
 WARM_UP = 200
+NEVER_US = 1 << 62
 
 
 def play(trace: Trace, policy: Policy) -> Played:
@@ -34,41 +35,41 @@ def play(trace: Trace, policy: Policy) -> Played:
     again. All policies get the same random latencies and losses. A retransmission is spurious if an earlier
     transmission of the request is answered first."""
     n = len(trace.start_us)
-    events: list[
-        tuple[int, int, int, int, int]
-    ] = []  # time, kind (0 answer, 1 timer), request, copy, latency
+    answers: list[tuple[int, int, int, int]] = []  # a heap of the time, the request, the copy, its latency
     copies = [0] * n
     done = [False] * n
     response = np.zeros(n)
     needless = resends = 0
-    k = 0
-    while k < n or events:
-        if k < n and (not events or trace.start_us[k] <= events[0][0]):
-            request, now, k = k, trace.start_us[k], k + 1
-            latency = trace.latency_us(request, 0, now)
-            if latency:
-                heapq.heappush(events, (now + latency, 0, request, 0, latency))
-            heapq.heappush(events, (policy.sent(request, now), 1, request, 0, 0))
-            continue
-        now, kind, request, copy, latency = heapq.heappop(events)
-        if done[request]:
-            continue
-        if kind == 0:
+    now = k = 0
+
+    def transmit(request: int, copy: int) -> None:
+        if latency := trace.latency_us(request, copy, now):
+            heapq.heappush(answers, (now + latency, request, copy, latency))
+
+    while k < n or answers or policy.deadline_us() is not None:
+        start_us = trace.start_us[k] if k < n else NEVER_US
+        answer_us = answers[0][0] if answers else NEVER_US
+        found = policy.deadline_us()
+        due_us = NEVER_US if found is None else max(found, now)
+        now = min(start_us, answer_us, due_us)
+        if start_us == now:
+            policy.sent(k, now)
+            transmit(k, 0)
+            k += 1
+        elif answer_us == now:
+            _, request, copy, latency = heapq.heappop(answers)
+            if done[request]:
+                continue
             done[request] = True
             response[request] = now - trace.start_us[request]
             if request >= WARM_UP:
                 needless += copies[request] - copy
                 resends += copies[request]
-            for other, due in policy.answered(request, now, copy, latency) or ():
-                heapq.heappush(events, (max(due, now), 1, other, 0, 0))
-            continue
-        again, due = policy.fired(request, now)
-        if again:
-            copies[request] += 1
-            latency = trace.latency_us(request, copies[request], now)
-            if latency:
-                heapq.heappush(events, (now + latency, 0, request, copies[request], latency))
-        heapq.heappush(events, (max(due, now), 1, request, 0, 0))
+            policy.answered(request, now, copy, latency)
+        else:
+            for request in policy.fired(now):
+                copies[request] += 1
+                transmit(request, copies[request])
     counted = response[WARM_UP:]
     p99, p999 = np.quantile(counted, [0.99, 0.999])
     return Played(needless / len(counted), resends / len(counted), float(p99), float(p999))

@@ -5,6 +5,7 @@ recent latencies. For two of the three, the package's own code runs, with a simu
 
 from __future__ import annotations
 
+import heapq
 import math
 import types
 from collections import deque
@@ -20,59 +21,21 @@ _BESIDE = 32  # latencies before and after a request that a timer knows which kn
 
 
 class Policy(Protocol):
-    """Decides for each request when it is sent again. Times are in microseconds."""
+    """Decides when requests are sent again. Times are in microseconds."""
 
-    def sent(self, request: int, now_us: int) -> int:
-        """Return the time at which `request`, sent at `now_us`, is sent again unless it is answered
-        before."""
+    def sent(self, request: int, now_us: int) -> None:
+        """Learn that `request` is sent for the first time."""
 
-    def fired(self, request: int, now_us: int) -> tuple[bool, int]:
-        """Return whether `request` is sent again now, and the time of the next call of this function for
-        it."""
+    def deadline_us(self) -> int | None:
+        """Return the time of the next call of fired(), or None if no request waits. It may change with each
+        call of another function."""
 
-    def answered(
-        self, request: int, now_us: int, copy: int, latency_us: int
-    ) -> Sequence[tuple[int, int]] | None:
+    def fired(self, now_us: int) -> Sequence[int]:
+        """Return the requests that are sent again now."""
+
+    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
         """Learn from the answer to transmission `copy` (0: the first) of `request`, which came `latency_us`
-        after that transmission. Return the requests that are now sent again at an earlier time, with that
-        time, or None if there are none."""
-
-
-class Ours:
-    """Uses tcplearn.RetryTimer. If `clear` is false, the timer is not told which transmission was
-    answered."""
-
-    def __init__(self, clear: bool = True, **settings: Any) -> None:
-        self.timer, self.clear = tcplearn.RetryTimer(**settings), clear
-        self.due: set[int] = set()
-        self.held: set[int] = set()  # requests that the timer sends again later, because nothing is answered
-        self.beside = Fixed(1_000_000)  # for requests beyond those that the timer holds
-
-    def sent(self, request: int, now_us: int) -> int:
-        if self.timer.out == tcplearn.RetryTimer.most_out:
-            return self.beside.sent(request, now_us)
-        return self.timer.sent(request, now_us)
-
-    def fired(self, request: int, now_us: int) -> tuple[bool, int]:
-        if request in self.beside.waits:
-            return self.beside.fired(request, now_us)
-        self.due |= {id for id, _ in self.timer.fired(now_us)}  # two may be due at the same time
-        again = request in self.due
-        self.due.discard(request)
-        due_us = self.timer.deadline_us(request) or 0
-        if not again:
-            self.held.add(request)
-        return again, due_us
-
-    def answered(
-        self, request: int, now_us: int, copy: int, latency_us: int
-    ) -> Sequence[tuple[int, int]] | None:
-        if request in self.beside.waits:
-            return self.beside.answered(request, now_us, copy, latency_us)
-        self.held.discard(request)
-        self.timer.answered(request, now_us, copy if self.clear else None)
-        found, self.held = [(id, self.timer.deadline_us(id) or 0) for id in self.held], set()
-        return found
+        after that transmission."""
 
 
 class Doubling:
@@ -81,8 +44,9 @@ class Doubling:
 
     def __init__(self) -> None:
         self.waits: dict[int, int] = {}
+        self.ends: list[tuple[int, int]] = []  # a heap of the times at which waits end, with the requests
 
-    def first_us(self, now_us: int) -> float:
+    def first_us(self, request: int, now_us: int) -> float:
         raise NotImplementedError
 
     def may(self, now_us: int) -> bool:
@@ -91,16 +55,52 @@ class Doubling:
     def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
         pass
 
-    def sent(self, request: int, now_us: int) -> int:
-        self.waits[request] = max(int(self.first_us(now_us)), 1)
-        return now_us + self.waits[request]
+    def sent(self, request: int, now_us: int) -> None:
+        self.waits[request] = max(int(self.first_us(request, now_us)), 1)
+        heapq.heappush(self.ends, (now_us + self.waits[request], request))
 
-    def fired(self, request: int, now_us: int) -> tuple[bool, int]:
-        self.waits[request] = min(2 * self.waits[request], 120_000_000)
-        return self.may(now_us), now_us + self.waits[request]
+    def deadline_us(self) -> int | None:
+        while self.ends and self.ends[0][1] not in self.waits:
+            heapq.heappop(self.ends)
+        return self.ends[0][0] if self.ends else None
+
+    def fired(self, now_us: int) -> Sequence[int]:
+        again = []
+        while (due_us := self.deadline_us()) is not None and due_us <= now_us:
+            request = self.ends[0][1]
+            self.waits[request] = min(2 * self.waits[request], 120_000_000)
+            heapq.heapreplace(self.ends, (now_us + self.waits[request], request))
+            again += [request] if self.may(now_us) else []
+        return again
 
     def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
         self.learn(now_us, copy, latency_us, self.waits.pop(request))
+
+
+class Ours:
+    """Uses tcplearn.RetryTimer. If `clear` is false, the timer is not told which transmission was
+    answered."""
+
+    def __init__(self, clear: bool = True, **settings: Any) -> None:
+        self.timer, self.clear = tcplearn.RetryTimer(**settings), clear
+        self.beside = Fixed(1_000_000)  # for requests beyond those that the timer holds
+
+    def sent(self, request: int, now_us: int) -> None:
+        full = self.timer.out == tcplearn.RetryTimer.most_out
+        (self.beside if full else self.timer).sent(request, now_us)
+
+    def deadline_us(self) -> int | None:
+        found = [us for us in (self.timer.deadline_us(), self.beside.deadline_us()) if us is not None]
+        return min(found, default=None)
+
+    def fired(self, now_us: int) -> Sequence[int]:
+        return [*(id for id, _ in self.timer.fired(now_us)), *self.beside.fired(now_us)]
+
+    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+        if request in self.beside.waits:
+            self.beside.answered(request, now_us, copy, latency_us)
+        else:
+            self.timer.answered(request, now_us, copy if self.clear else None)
 
 
 class Fixed(Doubling):
@@ -110,7 +110,7 @@ class Fixed(Doubling):
         super().__init__()
         self.wait_us = wait_us
 
-    def first_us(self, now_us: int) -> float:
+    def first_us(self, request: int, now_us: int) -> float:
         return self.wait_us
 
 
@@ -123,9 +123,8 @@ class Knowing(Doubling):
         super().__init__()
         self.typical_us, self.factor = typical_us, factor
 
-    def sent(self, request: int, now_us: int) -> int:
-        self.waits[request] = max(int(self.factor * self.typical_us[request]), 1)
-        return now_us + self.waits[request]
+    def first_us(self, request: int, now_us: int) -> float:
+        return self.factor * self.typical_us[request]
 
 
 def typical(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
@@ -183,7 +182,7 @@ class Window(Doubling):
         self.total += 1
         self.cached = None
 
-    def first_us(self, now_us: int) -> float:
+    def first_us(self, request: int, now_us: int) -> float:
         self.turn(now_us)
         if self.total < 3:
             return 250_000
@@ -230,8 +229,10 @@ class HedgePython(Doubling):
         self.sketch = WindowedSketch(0.01, self.how.window_duration)
         self.bucket = bucket.TokenBucket(self.how.budget_percent, rate)
         self.turned_us = self.requests = 0
+        self.starts: dict[int, int] = {}
 
-    def first_us(self, now_us: int) -> float:
+    def first_us(self, request: int, now_us: int) -> float:
+        self.starts[request] = now_us
         self.requests += 1
         while now_us - self.turned_us >= 1e6 * self.how.window_duration:
             self.turned_us += int(1e6 * self.how.window_duration)
@@ -251,11 +252,6 @@ class HedgePython(Doubling):
         self.since_us = now_us - self.starts.pop(request)  # it takes the time since the first transmission
         super().answered(request, now_us, copy, latency_us)
 
-    def sent(self, request: int, now_us: int) -> int:
-        self.starts = getattr(self, "starts", {})
-        self.starts[request] = now_us
-        return super().sent(request, now_us)
-
 
 class HttpxHedged(HedgePython):
     """Uses the quantile sketch, the token bucket and the estimator of the request rate of the package
@@ -274,8 +270,10 @@ class HttpxHedged(HedgePython):
         self.bucket = bucket.TokenBucket(self.how.budget_percent, 1.0)
         self.rate = rates.RollingRateCounter(self.how.rps_window_duration)
         self.requests = 0
+        self.starts: dict[int, int] = {}
 
-    def first_us(self, now_us: int) -> float:
+    def first_us(self, request: int, now_us: int) -> float:
+        self.starts[request] = now_us
         self.clock.now_s = now_us / 1e6
         self.requests += 1
         self.rate.increment()

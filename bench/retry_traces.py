@@ -47,7 +47,10 @@ class Trace:
         if self.luck[copy % COPIES][request] < self.loss[row]:
             return 0
         wait = max(self.pause_us[row] - at_us, 0)
-        return max(int(wait + self.level_us[row] * self.noise[copy % COPIES][request]), 1)
+        level = self.level_us[row]
+        if not self.generated and row + 1 < len(self.level_us):
+            level += (self.level_us[row + 1] - level) * (at_us / self.step_us - row)
+        return max(int(wait + level * self.noise[copy % COPIES][request]), 1)
 
 
 Table = np.ndarray
@@ -169,9 +172,9 @@ MADE = (
 def recorded(folder: Path, requests: int) -> list[Trace]:
     """Return a trace of `requests` requests for each file `folder`/*.csv with the columns t_s and rtt_ms. The
     latencies follow the recorded RTTs, with gaps between them shortened to 2 s. Between two recorded requests
-    the latency is interpolated, so that during a pause all transmissions are answered when it ends. If a file
-    has enough of them, the requests are sent at its times; otherwise at random times, over RTTs that are
-    repeated as often as needed."""
+    the latency is interpolated, so that during a pause all transmissions are answered at its end, to within
+    the recorded jitter. If a file has enough of them, the requests are sent at its times; otherwise at random
+    times, over RTTs that are repeated as often as needed."""
     out = []
     for n, path in enumerate(sorted(folder.glob("*.csv"))):
         with path.open() as f:
@@ -193,7 +196,7 @@ def recorded(folder: Path, requests: int) -> list[Trace]:
                 (1000 * level).tolist(),
                 [0.0] * steps,
                 [0.01] * steps,
-                np.exp(0.001 * dice.standard_normal(shape)).tolist(),
+                np.ones(shape).tolist(),
                 dice.random(shape).tolist(),
                 generated=False,
             )

@@ -29,7 +29,7 @@ struct modelled {
 		uint32_t resends;
 	} out[TL_RETRY_OUT];
 	unsigned count;
-	int64_t now_us, heard_us, hold_us, interval_us;
+	int64_t now_us, heard_us, hold_us, interval_us, resent_us;
 	unsigned silent;
 	struct tl_retry_counts counts;
 };
@@ -38,7 +38,7 @@ static inline int modelled_begin(struct modelled *m, const struct tl_retry_setti
 {
 	memset(m, 0, sizeof(*m));
 	m->how = *how;
-	m->now_us = m->heard_us = m->hold_us = -((int64_t)1 << 62);
+	m->now_us = m->heard_us = m->hold_us = m->resent_us = -((int64_t)1 << 62);
 	return tl_retry_init(&m->timer, how);
 }
 
@@ -84,6 +84,33 @@ static inline int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+static inline int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t modelled_bound(const struct modelled *m, int64_t us)
+{
+	return later(sooner(us, m->how.max_wait_us), m->how.min_wait_us);
+}
+
+/* The longest time for which a request is held. */
+static inline int64_t modelled_longest(const struct modelled *m)
+{
+	return modelled_bound(m, m->how.first_wait_us);
+}
+
+static inline int64_t modelled_again(const struct modelled *m, unsigned k)
+{
+	return later(m->out[k].due_us, sooner(m->hold_us, m->out[k].due_us + modelled_longest(m)));
+}
+
+static inline void modelled_quiet(struct modelled *m)
+{
+	m->interval_us = m->silent = 0;
+	m->hold_us = -((int64_t)1 << 62);
+}
+
 /* Checks the wait that has just begun, and when each request is sent again. */
 static inline void modelled_check(struct modelled *m, unsigned armed, int64_t now_us)
 {
@@ -100,7 +127,7 @@ static inline void modelled_check(struct modelled *m, unsigned armed, int64_t no
 		m->out[armed].due_us = now_us + wait_us;
 	}
 	for (k = 0; k < m->count; k++) {
-		const int64_t due_us = later(m->out[k].due_us, m->hold_us);
+		const int64_t due_us = modelled_again(m, k);
 
 		if (due_us < first_us)
 			first_us = due_us;
@@ -152,22 +179,21 @@ static inline void modelled_fired(struct modelled *m, int64_t now_us)
 	if (expected == TL_RETRY_OK)
 		return;
 	k = modelled_place(m, again.id);
-	CHECK(k < m->count && later(m->out[k].due_us, m->hold_us) == first_us &&
-		      again.copy == ++m->out[k].resends,
+	CHECK(k < m->count && modelled_again(m, k) == first_us && again.copy == ++m->out[k].resends,
 	      "the wrong request");
 	m->counts.resends++;
 	if (!modelled_passed(m, k)) {
-		int64_t most_us = m->how.first_wait_us;
-
-		if (most_us > m->how.max_wait_us)
-			most_us = m->how.max_wait_us;
-		most_us = later(most_us, m->how.min_wait_us);
-		m->interval_us = later(modelled_wait(m, k), 2 * m->interval_us);
-		if (m->interval_us > most_us)
-			m->interval_us = most_us;
+		if (now_us > m->resent_us + modelled_longest(m))
+			modelled_quiet(m);
+		m->resent_us = now_us;
 		m->silent += m->out[k].resends == 1;
-		if (m->silent >= 3 && m->before.silence.paused_q16 > 32768)
-			m->hold_us = now_us + m->interval_us;
+		if (m->silent >= 3) {
+			m->interval_us = m->interval_us > 0 ? 2 * m->interval_us : modelled_wait(m, k);
+			if (m->interval_us > modelled_longest(m))
+				m->interval_us = modelled_longest(m);
+			if (m->timer.silence.paused_q16 > 32768)
+				m->hold_us = now_us + m->interval_us;
+		}
 	}
 	modelled_check(m, k, now_us);
 }
@@ -181,23 +207,15 @@ static inline void modelled_remove(struct modelled *m, unsigned k)
 /* A transmission at `sent_us` is answered: what was held waits for another half of SRTT. */
 static inline void modelled_heard(struct modelled *m, int64_t sent_us)
 {
-	int64_t half_us = later((m->timer.policy.rtt.srtt + 128) / 256 / 2, m->how.min_wait_us);
+	const int64_t half_us = (m->before.policy.rtt.srtt + 128) / 256 / 2;
+	const int held = m->hold_us != -((int64_t)1 << 62);
 	unsigned k;
 
-	if (half_us > m->how.max_wait_us)
-		half_us = m->how.max_wait_us;
-	if (sent_us >= m->now_us)
-		sent_us = m->now_us - 1;
-	if (sent_us < m->now_us - TL_RTT_MAX_US && sent_us > -((int64_t)1 << 62))
-		sent_us = m->now_us - TL_RTT_MAX_US;
 	m->heard_us = later(m->heard_us, sent_us);
-	m->interval_us = m->silent = 0;
-	if (m->hold_us == -((int64_t)1 << 62))
-		return;
-	m->hold_us = -((int64_t)1 << 62);
-	for (k = 0; k < m->count; k++)
+	modelled_quiet(m);
+	for (k = 0; held && k < m->count; k++)
 		if (m->out[k].due_us <= m->now_us)
-			m->out[k].due_us = m->now_us + half_us;
+			m->out[k].due_us = m->now_us + modelled_bound(m, half_us);
 }
 
 static inline void modelled_answered(struct modelled *m, uint64_t id, uint32_t copy, int64_t now_us)
@@ -207,15 +225,19 @@ static inline void modelled_answered(struct modelled *m, uint64_t id, uint32_t c
 			     : k == m->count                                    ? TL_RETRY_UNKNOWN
 			     : copy != TL_RETRY_ANY && copy > m->out[k].resends ? TL_RETRY_COPY
 										: TL_RETRY_OK;
+	int64_t sent_us;
+	int last, known;
 
 	m->before = m->timer;
 	if (!modelled_code(m, tl_retry_answered(&m->timer, id, copy, now_us), expected))
 		return;
 	m->now_us = now_us;
 	m->counts.answers++;
-	modelled_heard(m, m->out[k].resends == 0 || copy == 0 ? m->out[k].first_us
-			  : copy == m->out[k].resends         ? m->out[k].last_us
-							      : -((int64_t)1 << 62));
+	last = copy != 0 && copy == m->out[k].resends;
+	known = last || copy == 0 || m->out[k].resends == 0;
+	sent_us = last ? m->out[k].last_us : m->out[k].first_us;
+	/* an RTT is 1 us to TL_RTT_MAX_US */
+	modelled_heard(m, known ? later(sooner(sent_us, now_us - 1), now_us - TL_RTT_MAX_US) : sent_us);
 	modelled_remove(m, k);
 }
 
@@ -225,8 +247,11 @@ static inline void modelled_cancelled(struct modelled *m, uint64_t id)
 
 	m->before = m->timer;
 	if (modelled_code(m, tl_retry_cancelled(&m->timer, id),
-			  k < m->count ? TL_RETRY_OK : TL_RETRY_UNKNOWN))
+			  k < m->count ? TL_RETRY_OK : TL_RETRY_UNKNOWN)) {
+		if (m->count == 1)
+			modelled_quiet(m);
 		modelled_remove(m, k);
+	}
 }
 
 #endif

@@ -44,6 +44,10 @@ static int play(struct tl_retry *timer, const struct tl_retry *earlier, const ch
 		got[1] = deadline(timer);
 		return 0;
 	}
+	if (strcmp(word, "paused") == 0) {
+		got[0] = timer->silence.paused_q16;
+		return 0;
+	}
 	if (strcmp(word, "sums") == 0) {
 		got[0] = (int64_t)timer->counts.requests;
 		got[1] = (int64_t)timer->counts.answers;

@@ -129,7 +129,7 @@ static void capped(void)
 /* A client that sends a request each 10 ms for two minutes, and gets answers after 20 ms, with some noise. Each ten
  * seconds the path is changed for 400 ms: if `loses`, all transmissions then are lost, otherwise their answers come
  * at the end of that time. Returns the most requests that were sent again within one such time. */
-static unsigned with_pauses(struct tl_retry *timer, unsigned loses)
+static unsigned with_pauses(struct tl_retry *timer, unsigned loses, unsigned clear)
 {
 	static struct {
 		int64_t at_us;
@@ -152,7 +152,8 @@ static unsigned with_pauses(struct tl_retry *timer, unsigned loses)
 				k++;
 				continue;
 			}
-			tl_retry_answered(timer, answers[k].id, answers[k].copy, now_us);
+			tl_retry_answered(timer, answers[k].id, clear ? answers[k].copy : TL_RETRY_ANY,
+					  now_us);
 			answers[k] = answers[--count];
 		}
 		if (due) {
@@ -179,6 +180,77 @@ static unsigned with_pauses(struct tl_retry *timer, unsigned loses)
 	return most;
 }
 
+/* Answers `count` requests, sent one after another, after 20 ms each, and returns the time then. */
+static int64_t calm(struct tl_retry *timer, int64_t now_us, unsigned count, uint64_t id)
+{
+	for (; count > 0; count--, now_us += 30 * MS) {
+		CHECK(tl_retry_sent(timer, ++id, now_us) == TL_RETRY_OK, "not sent");
+		CHECK(tl_retry_answered(timer, id, 0, now_us + 20 * MS) == TL_RETRY_OK, "not answered");
+	}
+	return now_us;
+}
+
+/* Fires all that is due until `until_us`. Returns the first time at which `id` is sent again; 0: it is not. */
+static int64_t fires(struct tl_retry *timer, uint64_t id, int64_t until_us)
+{
+	struct tl_retry_again again;
+	int64_t first_us = 0;
+
+	while (tl_retry_deadline(timer) <= until_us) {
+		const int64_t now_us = tl_retry_deadline(timer) > timer->now_us ? tl_retry_deadline(timer)
+										: timer->now_us;
+
+		if (tl_retry_fired(timer, now_us, &again) == TL_RETRY_DUE && again.id == id && first_us == 0)
+			first_us = now_us;
+	}
+	return first_us;
+}
+
+/* A request is held for at most the wait before the first sample, however many others nobody answers; and a silence
+ * ends when no request waits any longer, or nothing has been sent again for so long. */
+static void bounds_of_a_hold(void)
+{
+	uint32_t rate_ppm;
+
+	for (rate_ppm = 0; rate_ppm <= 10000; rate_ppm += 10000) {
+		struct tl_retry_settings how = by_rate(rate_ppm);
+		static struct tl_retry timer;
+		int64_t now_us, us;
+		uint64_t id;
+
+		tl_retry_init(&timer, &how);
+		now_us = calm(&timer, 0, 300, 0);
+		for (id = 1000; id < 1060; id++)
+			tl_retry_sent(&timer, id, now_us);
+		fires(&timer, 0, now_us += 2000 * MS);
+		tl_retry_sent(&timer, 1, now_us);
+		us = fires(&timer, 1, now_us + 5000 * MS) - now_us;
+		CHECK(us > 0 && us < 1300 * MS, "sent again after %lld us", (long long)us);
+
+		tl_retry_init(&timer, &how);
+		now_us = calm(&timer, 0, 300, 0);
+		for (id = 1000; id < 1005; id++) { /* one after another, each given up */
+			tl_retry_sent(&timer, id, now_us);
+			fires(&timer, 0, now_us += 300 * MS);
+			tl_retry_cancelled(&timer, id);
+		}
+		tl_retry_sent(&timer, 1, now_us);
+		us = fires(&timer, 1, now_us + 5000 * MS) - now_us;
+		CHECK(us > 0 && us < 60 * MS, "one at a time: sent again after %lld us", (long long)us);
+
+		how.max_wait_us = 200 * MS;
+		tl_retry_init(&timer, &how);
+		now_us = calm(&timer, 0, 300, 0);
+		for (id = 1; id <= 60; id++)
+			tl_retry_sent(&timer, id, now_us);
+		for (id = 1; id <= 60; id++) {
+			us = fires(&timer, id, now_us + 400 * MS);
+			CHECK(us > 0, "request %u is not sent again within 400 ms", (unsigned)id);
+			now_us = timer.now_us;
+		}
+	}
+}
+
 /* If a server pauses, only some of the requests that wait are sent again, and the chosen rate is kept. If the path
  * loses them instead, the timer learns that it must not hold requests. */
 static void pauses(void)
@@ -187,17 +259,28 @@ static void pauses(void)
 	static struct tl_retry timer;
 	unsigned most;
 	double share;
+	uint64_t id;
 
 	tl_retry_init(&timer, &how);
-	most = with_pauses(&timer, 0);
+	most = with_pauses(&timer, 0, 1);
 	share = (double)timer.counts.needless / (double)timer.counts.requests;
 	CHECK(most >= 3 && most <= 8, "%u of 40 requests are sent again in a pause", most);
 	CHECK(share > 0.008 && share < 0.012, "%.4f needless resends of a request", share);
 	CHECK(timer.silence.paused_q16 > 60000, "%u", timer.silence.paused_q16);
 	tl_retry_init(&timer, &how);
-	most = with_pauses(&timer, 1);
+	most = with_pauses(&timer, 1, 1);
 	CHECK(most > 20, "%u of 40 lost requests are sent again in an outage", most);
 	CHECK(timer.silence.paused_q16 < 10000, "%u", timer.silence.paused_q16);
+	tl_retry_init(&timer, &how);
+	with_pauses(&timer, 1, 0);
+	CHECK(timer.silence.paused_q16 < 10000, "%u if it is not known what is answered",
+	      timer.silence.paused_q16);
+	for (id = 0; id <= 12000; id++)
+		tl_retry_cancelled(&timer, id);
+	timer.now_us = timer.heard_us = timer.silence.last_us = -((int64_t)1
+								  << 61); /* the clock begins again */
+	with_pauses(&timer, 0, 1);
+	CHECK(timer.silence.paused_q16 > 50000, "%u after pauses again", timer.silence.paused_q16);
 }
 
 static void inherits(void)
@@ -234,6 +317,7 @@ int main(void)
 	rates();
 	capped();
 	pauses();
+	bounds_of_a_hold();
 	inherits();
 	return finish();
 }

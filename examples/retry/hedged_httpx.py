@@ -40,7 +40,7 @@ class _Host:
         self.sooner = asyncio.Event()  # set when an answer has moved deadlines to earlier times
 
     def answered(self, id: int, copy: int) -> None:
-        """Note that transmission `copy` of the request `id` is answered."""
+        """Record that transmission `copy` of the request `id` was answered."""
         before = self.timer.deadline_us() or 0
         self.timer.answered(id, now_us(), copy)
         if (self.timer.deadline_us() or before) < before:
@@ -75,7 +75,8 @@ class HedgedTransport(httpx.AsyncBaseTransport):
         self._numbers = itertools.count()
 
     def counts(self) -> dict[str, int]:
-        """Return the counts of the retry timers, such as answers and resends, summed over all hosts."""
+        """Return the numbers of events at the retry timers, such as answers and resends, summed over all
+        hosts."""
         every = [host.timer.counts for host in self._hosts.values()]
         return {name: sum(one[name] for one in every) for name in every[0]} if every else {}
 
@@ -118,8 +119,10 @@ class HedgedTransport(httpx.AsyncBaseTransport):
         left_s = ((host.timer.deadline_us(id) or now_us()) - now_us()) / 1e6
         sooner = asyncio.ensure_future(host.sooner.wait())
         out = [sooner, *(task for task in copies if not task.done())]
-        done, _ = await asyncio.wait(out, timeout=max(left_s, 0), return_when=asyncio.FIRST_COMPLETED)
-        sooner.cancel()
+        try:
+            done, _ = await asyncio.wait(out, timeout=max(left_s, 0), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sooner.cancel()
         if not done and not due.is_set():
             host.look()
         return {task for task in copies if task in done}

@@ -65,6 +65,8 @@ def test_golden_vectors() -> None:
             timer, earlier = tcplearn.RetryTimer(**how), timer
             continue
         assert timer is not None
+        if word == "paused":  # a part of the state that Python does not show; C compares it
+            continue
         if word == "sums":
             assert list(timer.counts.values()) == n, at
             continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """List the test cases of the RTT estimators: each estimator and preset on each series, and variants with
-other parameters. This file has the cases of double_reference.py and fixed_reference.py; each other
+other parameters. This file has the cases of double_reference.py and fixed_reference.py; every other file
 ..._reference.py has its own CASES. Default parameters are those of the papers and RFCs, as listed in
 docs/algorithms."""
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implement the RTT estimators in fixed point with unbounded integers, from docs/algorithms/arithmetic.md.
-Durations are in units of 2^-8 us. Ratios have 30 fractional bits, ticks 20, losses 24 and weights 30."""
+Durations are in units of 2^-8 us. Ratios have 30 fractional bits, ticks 20, experts' losses 24 and weights
+30."""
 
 import decimal
 from fractions import Fraction

@@ -39,15 +39,16 @@ def latency(dice, n):
 
 
 def answered_at(dice, n, now):
-    """Return the time of the answer to a transmission of request number `n` at `now`, after a pause of the
-    server if it falls into one."""
+    """Return the time of the answer to a transmission of request number `n` at `now`. If the answer falls
+    into a pause of the server, it comes after the pause."""
     at = now + latency(dice, n)
     pauses = at % PERIOD_US < PAUSE_US
     return at - at % PERIOD_US + PAUSE_US + dice.randrange(3000) if pauses else at
 
 
 def is_lost(dice, loss, now):
-    """Return whether a transmission at `now` is lost, with the share of losses `loss` of CASES."""
+    """Return whether a transmission at `now` is lost: with probability `loss`, or, if `loss` is OUTAGES,
+    during the server's pauses."""
     return now % PERIOD_US < PAUSE_US if loss == OUTAGES else dice.random() < loss
 
 
@@ -101,6 +102,8 @@ def run(timer, earlier, dice, rate, loss, clear):
                     yield call("cancelled", number)
                 else:
                     yield call("answered", number, copy if clear else ANY, now)
+                    if number % 8 == 0:
+                        yield "paused", timer.paused
             continue
         else:
             now += dice.randrange(3000) if dice.random() < 0.1 else 0

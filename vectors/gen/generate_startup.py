@@ -48,7 +48,7 @@ def place(loss_share, seed):
 
 
 def extremes():
-    """Yield events that no correct caller reports, such as decreasing times and very large counts."""
+    """Yield events that no correct caller reports, such as decreasing times and very many packets."""
     for k in range(60):
         time_us = (0, 10**15, 5, 10**15 + 1, 2 * 10**15)[k % 5]
         yield report(

@@ -73,8 +73,8 @@ def lossy(seed, base_us, packet_us, queue, loss, rounds, keeps=(), timeouts=()):
 
 
 def tiny():
-    """Yield events with RTTs of 1 to 50 us, simultaneous ACKs, no packet in flight, cwnd 0, and huge
-    counts."""
+    """Yield events with RTTs of 1 to 50 us, simultaneous ACKs, no packet in flight, cwnd 0, and huge numbers
+    of packets."""
     r = random.Random(2)
     now = 5
     for k in range(300):
@@ -101,7 +101,8 @@ def large():
 
 
 def early():
-    """Yield decisions before the first ACK, before the first RTT sample, and with RTTs that are all equal."""
+    """Yield decisions about losses before the first ACK, before the first RTT sample, and with RTTs that are
+    all equal."""
     at = Moment(1000, 10, 10, 1 << 31, RANDOM)
     yield from recovery(at)
     yield Ack(2000, 0, 1, 0)

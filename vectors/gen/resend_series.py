@@ -112,7 +112,7 @@ def queue(seed, rtt_us):
 
 
 def extremes(seed, count):
-    """Yield events that no correct caller reports, such as decreasing times and very large counts."""
+    """Yield events that no correct caller reports, such as decreasing times and very many segments."""
     dice = random.Random(seed)
     times = (0, 1, -1, 50_000, 10**15, 10**15 + 1, -(2**62), 2**62, 2**63 - 1, -(2**63), 2**32, 2**32 + 1)
     counts = (0, 1, 2, 1000, 2**31, 2**32 - 1)

@@ -36,9 +36,8 @@ class Retry:
             self.memory *= 2
         self.now, self.begun = -LATEST, False
         self.heard = -LATEST  # the latest time of a transmission that has been answered
-        # Since the last answer: the interval of the resends, and how many requests have been sent again.
-        self.interval = self.silent_requests = 0
-        self.hold = -LATEST  # until then no request is sent again
+        self.resent = -LATEST  # the time of the last resend of a request not taken for lost
+        self.quiet()
         self.paused = 40_000  # share, in 1/65,536, of requests late in a silence that were not lost
         self.out = {}
         self.sums = dict.fromkeys(("requests", "answers", "resends", "needless", "unclear"), 0)
@@ -114,7 +113,21 @@ class Retry:
         return min(self.out.values(), key=lambda r: (r.due, r.place), default=None)
 
     def deadline(self):
-        return max(self.earliest().due, self.hold) if self.out else -1
+        return self.again_at(self.earliest()) if self.out else -1
+
+    def quiet(self):
+        """Forget the resends since the last answer: how many requests were sent again, at which interval, and
+        until when the others are held."""
+        self.interval = self.silent_requests = 0
+        self.hold = -LATEST
+
+    def longest_hold(self):
+        return self.bound(self.how["first_wait_us"])
+
+    def again_at(self, r):
+        """Return when the request `r` is sent again: at the end of its wait or of the hold, but at most the
+        longest hold after its wait."""
+        return max(r.due, min(self.hold, r.due + self.longest_hold()))
 
     def passed(self, r):
         """Return whether something that was sent more than half of SRTT after the last transmission of the
@@ -122,34 +135,41 @@ class Retry:
         return r.last + self.policy.early() < self.heard
 
     def silent(self, r, now, wait):
-        """Note that the request `r` is sent again at `now`, after which it waits for `wait`. From the third
-        such request on, if nothing is answered in between, no request is sent again for an interval that
-        doubles, if such requests were usually not lost."""
-        r.late = r.late or (self.silent_requests >= 3 and not r.resends)
+        """Record that the request `r` is sent again at `now`, after which it waits for `wait`. Once three
+        requests have been sent again since the last answer, each resend stops all resends for an interval
+        that doubles each time. This is left out if, in earlier periods without answers, late requests were
+        usually lost."""
         if self.passed(r):
             return
+        if now - self.resent > self.longest_hold():
+            self.quiet()
+        self.resent = now
+        r.late = r.late or (self.silent_requests >= 3 and not r.resends)
         self.silent_requests += not r.resends
-        self.interval = min(max(wait, 2 * self.interval), self.bound(self.how["first_wait_us"]))
-        if self.silent_requests >= 3 and self.paused > 32_768:
+        if self.silent_requests < 3:
+            return
+        self.interval = min(2 * self.interval or wait, self.longest_hold())
+        if self.paused > 32_768:
             self.hold = now + self.interval
 
-    def hear(self, now, sent):
-        """Note that a transmission at `sent` is answered at `now`. Requests that were held until now wait for
-        another half of SRTT."""
+    def hear(self, now, sent, early):
+        """Record that a transmission at `sent` is answered at `now`. Requests that were due, but were not
+        sent again because all resends had been stopped, wait for `early` more (half of SRTT before the
+        answer)."""
         self.heard = max(self.heard, sent)
-        self.interval = self.silent_requests = 0
-        if self.hold == -LATEST:
+        held = self.hold != -LATEST
+        self.quiet()
+        if not held:
             return
-        self.hold = -LATEST
         for r in self.out.values():
             if r.due <= now:
                 r.late = r.late or not r.resends
-                r.due = now + self.bound(self.policy.early())
+                r.due = now + self.bound(early)
 
     def fired(self, now):
         """Return the result code, the identifier of the request that is due to be sent again, and how often
         it has then been sent again (1: the first resend). The code is DUE if a request is due, and OK if none
-        is. It is TIME if `now` is before an earlier time. Without DUE, both numbers are 0."""
+        is. It is TIME if `now` is before an earlier call. Without DUE, the other two values are 0."""
         if self.late(now):
             return TIME, 0, 0
         self.now = now
@@ -193,12 +213,14 @@ class Retry:
         elif copy == r.resends:
             rtt = max(since(r.last, now), 1)
         needless = r.resends - copy if clear else int(early)
+        lost = r.resends > 0 and copy != 0 and not early
+        half = p.early()  # of SRTT before this answer
         self.sums["answers"] += 1
         self.sums["needless"] += needless
         self.sums["unclear"] += not clear
         if held or (r.late and needless):
             self.paused += (65_536 - self.paused) // 8
-        elif r.late and clear:
+        elif r.late and (clear or lost):
             self.paused -= self.paused // 8
         if self.rate:
             self.learn(r.basis, whole if early else rtt, needless, held)
@@ -206,17 +228,17 @@ class Retry:
             p.frozen = r.basis.frozen
         if rtt:
             p.sample(now, rtt)
-        lost = r.resends > 0 and copy != 0 and not early
         episode = since(r.first, now - rtt if rtt else r.last)
         p.end(SimpleNamespace(rtt=0 if self.rate or held else rtt), clear, lost, episode, whole)
         if self.rate and self.tail.count:
             self.raw = self.tail.raw(self.tail.place)
-        self.hear(now, now - rtt if rtt else -LATEST)
+        self.hear(now, now - rtt if rtt else r.first, half)
         return OK
 
     def learn(self, basis, latency, needless, held):
-        """Learn for the wait by rate from an answer after `latency` (us), with `needless` resends. If `held`,
-        the request was not sent again at the end of its first wait."""
+        """Adapt the first wait, which is to keep the chosen rate of needless resends, to an answer after
+        `latency` (us) and `needless` resends. If `held`, the request was not sent again at the end of its
+        first wait."""
         if not latency:
             return
         t, y = self.tail, 256 * latency
@@ -236,4 +258,9 @@ class Retry:
             t.learn(y, t.place, abs(y - t.place), needless > 0)
 
     def cancelled(self, id):
-        return OK if self.out.pop(id, None) else UNKNOWN
+        if id not in self.out:
+            return UNKNOWN
+        del self.out[id]
+        if not self.out:
+            self.quiet()
+        return OK

@@ -76,8 +76,9 @@ class Feedback(Policy):
         self.counts = dict.fromkeys(self.NAMES, 0)  # with 8 fractional bits
 
     def forgotten(self, now):
-        """Return the time of the latest decay not after `now`, and the counts decayed until that time. Decays
-        are an eighth of the half-life apart, counted from the last decay that was applied."""
+        """Return the time of the latest decay not after `now`, and the sums (of packets, RTTs, handshakes)
+        decayed until that time. Decays are an eighth of the half-life apart, counted from the last decay that
+        was applied."""
         step = max(self.p["half_life_us"] // 8, 1)
         steps = max(now - self.at, 0) // step
         if steps == 0:

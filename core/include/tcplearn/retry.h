@@ -41,7 +41,8 @@ struct tl_retry_settings {
 	 * least those of an unmodified Linux; 0 to 100,000. Each request adds a fifth of a resend, and each
 	 * needed resend is given back. */
 	uint32_t budget;
-	/* The first wait before anything is known of the place: 1 s (RFC 8961, section 4, requirement 1). */
+	/* The first wait before anything is known of the place: 1 s (RFC 8961, section 4, requirement 1). It is also
+	 * the longest time for which a request is held while nothing is answered. */
 	int64_t first_wait_us;
 	/* Bounds of every wait, 1 to 2^32. With a price, the least is also SRTT plus 1 ms. */
 	int64_t min_wait_us, max_wait_us;
@@ -79,7 +80,8 @@ struct tl_retry_counts {
 
 /* A silence begins with a resend and ends with the next answer to any request. */
 struct tl_retry_silence {
-	int64_t wait_us;     /* interval of resends, which doubles; 0: there is no silence */
+	int64_t last_us;     /* time of the last resend */
+	int64_t wait_us;     /* interval of resends, which doubles; 0: none yet */
 	int64_t until_us;    /* no request is sent again before this time */
 	uint32_t requests;   /* requests sent again for the first time in this silence */
 	uint32_t paused_q16; /* share of the requests late in a silence that were not lost, lately */
@@ -117,8 +119,8 @@ int tl_retry_inherit(struct tl_retry *timer, const struct tl_retry *earlier);
 /* The request `id` is sent for the first time. */
 int tl_retry_sent(struct tl_retry *timer, uint64_t id, int64_t now_us);
 
-/* Returns the time at which the next wait ends, of any request; TL_RETRY_NEVER if none waits. An answer may change
- * it, also to an earlier time. */
+/* Returns the time at which the next request is sent again; TL_RETRY_NEVER if none waits. An answer may make it
+ * earlier, and a resend later. */
 int64_t tl_retry_deadline(const struct tl_retry *timer);
 
 /* Returns the same for one request; TL_RETRY_NEVER if it does not wait. */

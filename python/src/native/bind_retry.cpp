@@ -218,7 +218,8 @@ void bind_retry(nb::module_& m) {
            "Raises ValueError if it waits already, if `most_out` requests wait, or if the time goes back.")
       .def("deadline_us", &RetryTimer::deadline_us, "id"_a = nb::none(),
            nb::sig("def deadline_us(self, id: int | None = None) -> int | None"),
-           "Return when the first wait ends, or that of one request, in us; None if there is none.")
+           "Return when the next request is sent again, or the request `id`, in us; None if none waits.\n"
+           "An answer may make the time earlier, and a resend of another request later.")
       .def("fired", &RetryTimer::fired, "now_us"_a.none(),
            nb::sig("def fired(self, now_us: int) -> list[tuple[int, int]]"),
            "Return the requests whose waits have ended, as a list of (id, copy): the caller sends each again "

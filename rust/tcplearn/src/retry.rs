@@ -187,7 +187,8 @@ impl RetryTimer {
         checked(unsafe { sys::tl_retry_sent(&mut self.timer, id, now_us) }).map(drop)
     }
 
-    /// Returns when the next wait ends, of any request; `None` if no request waits.
+    /// Returns when the next request is sent again; `None` if no request waits. An answer may make the time earlier, and
+    /// a resend later.
     #[must_use]
     pub fn deadline(&self) -> Option<i64> {
         some(unsafe { sys::tl_retry_deadline(&self.timer) })

@@ -7,9 +7,9 @@
 #include "../retry.h"
 
 #define TL_RETRY_TIME_MAX ((int64_t)1 << 62)
-/* Requests that are sent again in a silence at the end of their waits; the others are held. */
+/* So many requests are sent again in a silence at the end of their waits; the others are held. */
 #define TL_RETRY_FREE 3
-/* paused_q16 of a new timer: after two lost requests more than other ones, none is held. */
+/* paused_q16 of a new timer: above one half, so that requests are held, but not after two lost ones. */
 #define TL_RETRY_PAUSED 40000
 
 TL_FN int64_t tl_retry_bound(const struct tl_retry *t, int64_t us)
@@ -17,18 +17,36 @@ TL_FN int64_t tl_retry_bound(const struct tl_retry *t, int64_t us)
 	return tl_clamp_us(us, t->min_wait_us, t->max_wait_us);
 }
 
+/* Ends a silence: something is answered, or no request waits any longer. */
+TL_FN void tl_retry_silence_end(struct tl_retry_silence *s)
+{
+	s->wait_us = 0;
+	s->requests = 0;
+	s->until_us = -TL_RETRY_TIME_MAX;
+}
+
 TL_FN void tl_retry_silence_init(struct tl_retry *t)
 {
-	t->heard_us = t->silence.until_us = -TL_RETRY_TIME_MAX;
-	t->silence.wait_us = 0;
-	t->silence.requests = 0;
+	tl_retry_silence_end(&t->silence);
+	t->heard_us = t->silence.last_us = -TL_RETRY_TIME_MAX;
 	t->silence.paused_q16 = TL_RETRY_PAUSED;
 }
 
-/* Returns when the request `q` is sent again. */
+/* Returns the longest interval of resends in a silence, and the longest time for which a request is held after the
+ * end of its wait: the wait before the first sample. */
+TL_FN int64_t tl_retry_longest_hold(const struct tl_retry *t)
+{
+	return tl_retry_bound(t, t->policy.rtt.params.rto_initial_us);
+}
+
+/* Returns when the request `q` is sent again: at the end of its wait or, if it is held, later. A request whose wait
+ * ends sooner is never sent again later than another one. */
 TL_FN int64_t tl_retry_due(const struct tl_retry *t, const struct tl_retry_request *q)
 {
-	return q->due_us > t->silence.until_us ? q->due_us : t->silence.until_us;
+	const int64_t held_us = q->due_us + tl_retry_longest_hold(t);
+	const int64_t until_us = t->silence.until_us < held_us ? t->silence.until_us : held_us;
+
+	return q->due_us > until_us ? q->due_us : until_us;
 }
 
 /* Returns whether something has been answered that was sent more than half of SRTT after the last transmission of
@@ -40,40 +58,43 @@ TL_FN uint32_t tl_retry_passed(const struct tl_retry *t, const struct tl_retry_r
 
 /* Called when the request `q` is sent again at `now_us`, before its next wait of `wait_us` begins. If nothing that
  * was sent after it has been answered, the server may pause or the path may be down, so that all requests are late
- * for one reason. After TL_RETRY_FREE such requests, if they have usually not been lost lately, requests are held:
- * all together are sent again at doubling intervals, as one would be. An interval is at most the wait before the
- * first sample. */
+ * for one reason. From the third such request on, if late requests have usually not been lost lately, the others are
+ * held: one of them is sent again at the end of each interval. The first interval is `wait_us`, and each later one
+ * twice the one before. A silence without a resend for the longest interval has ended. */
 TL_FN void tl_retry_silent(struct tl_retry *t, struct tl_retry_request *q, int64_t now_us, int64_t wait_us)
 {
-	const int64_t most_us = tl_retry_bound(t, t->policy.rtt.params.rto_initial_us);
+	const int64_t most_us = tl_retry_longest_hold(t);
 	struct tl_retry_silence *s = &t->silence;
 
-	q->late |= s->requests >= TL_RETRY_FREE && q->resends == 0;
 	if (tl_retry_passed(t, q))
 		return;
+	if (now_us > s->last_us + most_us)
+		tl_retry_silence_end(s);
+	s->last_us = now_us;
+	q->late |= s->requests >= TL_RETRY_FREE && q->resends == 0;
 	s->requests += q->resends == 0;
-	s->wait_us = wait_us > 2 * s->wait_us ? wait_us : 2 * s->wait_us;
+	if (s->requests < TL_RETRY_FREE)
+		return;
+	s->wait_us = s->wait_us == 0 ? wait_us : 2 * s->wait_us;
 	if (s->wait_us > most_us)
 		s->wait_us = most_us;
-	if (s->requests >= TL_RETRY_FREE && s->paused_q16 > 32768)
+	if (s->paused_q16 > 32768)
 		s->until_us = now_us + s->wait_us;
 }
 
-/* A transmission at `sent_us` is answered, which ends a silence. Requests that were held wait for another half of
- * SRTT: if the server had paused, their answers follow. */
-TL_FN void tl_retry_heard(struct tl_retry *t, int64_t now_us, int64_t sent_us)
+/* A transmission at `sent_us` or later is answered, which ends a silence. Requests that were held wait for another
+ * `early_us`, half of SRTT: if the server had paused, their answers follow. */
+TL_FN void tl_retry_heard(struct tl_retry *t, int64_t now_us, int64_t sent_us, int64_t early_us)
 {
-	const int64_t due_us = now_us + tl_retry_bound(t, tl_resend_priced_early_us_fix(&t->policy));
-	struct tl_retry_silence *s = &t->silence;
+	const int64_t due_us = now_us + tl_retry_bound(t, early_us);
+	const int64_t until_us = t->silence.until_us;
 	uint32_t i;
 
 	if (sent_us > t->heard_us)
 		t->heard_us = sent_us;
-	s->wait_us = 0;
-	s->requests = 0;
-	if (s->until_us == -TL_RETRY_TIME_MAX)
+	tl_retry_silence_end(&t->silence);
+	if (until_us == -TL_RETRY_TIME_MAX)
 		return;
-	s->until_us = -TL_RETRY_TIME_MAX;
 	for (i = 0; i < TL_RETRY_OUT; i++) {
 		struct tl_retry_request *q = &t->out.at[i];
 

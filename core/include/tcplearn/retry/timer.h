@@ -274,7 +274,7 @@ TL_FN void tl_retry_learn_pauses(struct tl_retry_silence *s, const struct tl_ret
 {
 	if (o->held || (q->late && o->needless > 0))
 		s->paused_q16 += (65536 - s->paused_q16) / 8;
-	else if (q->late && o->of.clear)
+	else if (q->late && (o->of.clear || o->of.lost))
 		s->paused_q16 -= s->paused_q16 / 8;
 }
 
@@ -324,8 +324,11 @@ TL_FN void tl_retry_judge_price(struct tl_retry *t, const struct tl_retry_reques
 TL_FN int tl_retry_answered_fix(struct tl_retry *t, uint64_t id, uint32_t copy, int64_t now_us)
 {
 	const uint32_t entry = tl_retry_entry(&t->out, id), place = t->out.index[entry];
+	const int64_t early_us =
+		tl_resend_priced_early_us_fix(&t->policy); /* before this answer changes it */
 	struct tl_retry_outcome o;
 	const struct tl_retry_request *q;
+	int64_t sent_us;
 
 	if (tl_retry_time(t, now_us) != TL_RETRY_OK)
 		return TL_RETRY_TIME;
@@ -351,8 +354,9 @@ TL_FN int tl_retry_answered_fix(struct tl_retry *t, uint64_t id, uint32_t copy, 
 	tl_resend_priced_end_fix(&t->policy, &o.of);
 	if (t->rate_ppm != 0 && t->width.samples > 0)
 		t->raw = tl_tail_raw_fix(&t->width, t->width.level);
+	sent_us = o.of.rtt_us > 0 ? now_us - o.of.rtt_us : q->first_us;
 	tl_retry_remove(&t->out, entry);
-	tl_retry_heard(t, now_us, o.of.rtt_us > 0 ? now_us - o.of.rtt_us : -TL_RETRY_TIME_MAX);
+	tl_retry_heard(t, now_us, sent_us, early_us);
 	return TL_RETRY_OK;
 }
 
@@ -363,6 +367,8 @@ TL_FN int tl_retry_cancelled_fix(struct tl_retry *t, uint64_t id)
 	if (t->out.index[entry] == TL_RETRY_NO_PLACE)
 		return TL_RETRY_UNKNOWN;
 	tl_retry_remove(&t->out, entry);
+	if (t->out.count == 0)
+		tl_retry_silence_end(&t->silence);
 	return TL_RETRY_OK;
 }
 

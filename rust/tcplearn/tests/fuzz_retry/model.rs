@@ -131,23 +131,19 @@ impl Modelled {
         Ok(got.ok())
     }
 
-    /// Takes over where waits end after a call that may move them: a resend holds other requests until one common time,
-    /// and an answer lets requests that were held be sent again within half a round trip, but not before now.
+    /// Takes over where waits end after a call that may move them: a resend may hold other requests for longer, and an
+    /// answer lets those that were held be sent again at the end of their own waits or shortly, but not before now.
     fn moved_waits(&mut self, armed: Option<usize>, by_answer: bool) -> Same {
-        let mut held_until = None;
         for (k, q) in self.out.iter_mut().enumerate() {
             let due_us = self.of.timer.deadline_of(q.id).ok_or_else(|| format!("request {} has no wait", q.id))?;
             if Some(k) == armed || due_us == q.due_us {
                 continue;
             }
-            if by_answer {
-                let wait_us = due_us.saturating_sub(self.now_us);
-                let own = due_us < q.due_us; // the end of its own wait, which was later than the hold
-                if !own && !(0..=self.how.max_wait_us).contains(&wait_us) {
-                    return Err(format!("an answer moved the wait of {} by {wait_us} us", q.id));
-                }
-            } else if due_us < q.due_us || *held_until.get_or_insert(due_us) != due_us {
-                return Err(format!("a resend moved the wait of {} from {} to {due_us}", q.id, q.due_us));
+            let later = due_us > q.due_us;
+            let within = (0..=self.how.max_wait_us).contains(&due_us.saturating_sub(self.now_us));
+            let overdue = due_us <= self.now_us && q.due_us <= self.now_us; // before and after the call
+            if !overdue && (due_us < self.now_us || (later && !within) || (!later && !by_answer)) {
+                return Err(format!("the wait of {} moved from {} to {due_us} at {}", q.id, q.due_us, self.now_us));
             }
             q.due_us = due_us;
         }

@@ -39,6 +39,9 @@ fn retry_timer() {
     let mut lines = 0;
     for line in text.lines() {
         let (word, rest) = line.split_once(',').unwrap();
+        if word == "paused" {
+            continue; // a part of the state that Rust does not show; C compares it
+        }
         let v = numbers(rest);
         if word == "settings" {
             earlier = timer;
