@@ -80,7 +80,7 @@ def network(*, small: bool = False) -> Network:
 
 @dataclass(frozen=True)
 class Trials:
-    """A batch with one run for each trial of a first RTO (a constant, or predicted by a model)."""
+    """A batch of runs, one for each trial of a first RTO (a constant, or predicted by a model)."""
 
     profile: str
 

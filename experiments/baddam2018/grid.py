@@ -43,8 +43,8 @@ CHARTS = (
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns those of a run's numbers `measured` that are stored: those of its download, with 0 for a
-    missing number, and those of its pings."""
+    """Returns those of a run's metrics `measured` that are stored: those of its download, with 0 for a
+    missing metric, and those of its pings."""
     pings = {name: value for name, value in measured.items() if name.rpartition(":")[2] in PINGS}
     return {name: measured.get(name) or 0.0 for name in METRICS} | pings, {}
 
@@ -75,7 +75,8 @@ class Cell:
         return np.array([run.metrics[metric] for run in self.runs])
 
     def shown(self, metric: str, digits: int) -> str:
-        """Returns mean ± standard deviation of `metric` as text, with `digits` decimals."""
+        """Returns the mean ± standard deviation of `metric` over the downloads as text, with `digits`
+        decimals."""
         values = self.of(metric)
         spread = values.std(ddof=1) if len(values) > 1 else 0.0
         return f"{values.mean():.{digits}f} ± {spread:.{digits}f}"

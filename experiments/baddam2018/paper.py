@@ -116,9 +116,9 @@ def verdict(paper: Estimate, ours: Estimate) -> str:
 
 
 def claimed(ours: Estimate, side: int) -> str:
-    """Returns "reproduced" if the interval of our ratio is on the side of 1 that the paper claims (above 1 if
-    `side` is 1, below 1 if it is -1), "not reproduced" if it is on the other side, and "cannot be told" if it
-    contains 1."""
+    """Returns "reproduced" if the interval of our ratio is on the side of 1 that baddam2018 claims (above 1
+    if `side` is 1, below 1 if it is -1), "not reproduced" if it is on the other side, and "cannot be told" if
+    it contains 1."""
     found = _side(ours)
     return "reproduced" if found == side else "not reproduced" if found == -side else "cannot be told"
 

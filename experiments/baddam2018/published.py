@@ -13,7 +13,8 @@ ORIGINAL, CHANGED = "original", "changed"
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """The smallest, mean and largest RTT of a burst of pings to one site in the sanity check, in ms."""
+    """The smallest, mean and largest RTT of a burst of pings to one site in baddam2018's sanity check, in
+    ms."""
 
     kernel: str
     version: str
@@ -39,7 +40,8 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def charts(folder: Path) -> list[Chart]:
-    """Returns the charts in `folder`/published-charts.csv, in the order of the file, which is the paper's."""
+    """Returns the charts in `folder`/published-charts.csv, in the order of the file, which is that of
+    baddam2018."""
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for row in _rows(folder / "published-charts.csv"):
         of = found.setdefault((row["kernel"], row["traffic"], row["quantity"]), {})
@@ -48,8 +50,8 @@ def charts(folder: Path) -> list[Chart]:
 
 
 def fits(folder: Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Returns the numbers of the paper's regressions in `folder`/published.csv as text, by source, kernel and
-    quantity. The source is "Solution" (the paper's section that prints them) or "Logs" (the logs of its
+    """Returns the numbers of baddam2018's regressions in `folder`/published.csv as text, by source, kernel
+    and quantity. The source is "Solution" (the paper's section that prints them) or "Logs" (the logs of its
     authors give them)."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for row in _rows(folder / "published.csv"):

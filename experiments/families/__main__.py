@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws the network paths of this experiment again, and writes their scenario files."""
+"""Writes the scenario files of the network paths, drawn again from the same seeds."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Draws, for each family of paths and each timer, the mean of the slowest 2 % of the response times relative
-to that under stock Linux's timer."""
+"""Makes a chart of the mean of the slowest 2 % of the response times relative to that under stock Linux's
+timer, for each family of paths and each timer."""
 
 from __future__ import annotations
 

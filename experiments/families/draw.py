@@ -34,8 +34,8 @@ class Draw(random.Random):
 
 
 def _common(draw: Draw) -> tuple[Json, Json]:
-    """Returns drawn values that every path has: a hop without losses, as a table, and values for keys of the
-    scenario file."""
+    """Returns what is drawn for a path of every family: the TOML table of a hop without losses, and values
+    for other keys of the scenario file."""
     rtt_ms = draw.between(4, 250)
     forward = draw.some(0.3, 0.7)
     hop: Json = {

@@ -45,8 +45,9 @@ def rows(simulated: Paths, measured: Paths, timers: Sequence[str]) -> Iterator[l
 
 
 def agreement(simulated: Paths, measured: Paths, timers: Sequence[str]) -> tuple[str, list[str]]:
-    """Returns, as text, in how many of the comparisons (of a path, a timer and a figure) the intervals of
-    ns-3 and of the lab overlap, and the names of the paths on which some do not."""
+    """Returns, as text, in how many of the comparisons (of a path, a timer, and p99 or the mean of the
+    slowest 2 %) the intervals of ns-3 and of the lab overlap, and the names of the paths on which some do
+    not."""
     found = {
         (path, timer, figure): overlap(
             simulated.bounds(path, timer, figure), measured.bounds(path, timer, figure)

@@ -85,7 +85,7 @@ class OnPath:
                 yield Compared(setting, figure, value, low, high, measured, second, judged)
 
     def spurious(self) -> Iterator[tuple[str, float, float]]:
-        """Yields, for each judged timer setting, its name and its spurious retransmissions per 1,000
+        """Yields, for each timer setting in `JUDGED`, its name and its spurious retransmissions per 1,000
         segments, as forecast and as measured."""
         for setting in JUDGED:
             measured = self.cell.timers[setting].spurious_permille
@@ -104,8 +104,8 @@ class OnPath:
         return min(able, key=lambda one: timers[one].of(SLOW))
 
     def over_best(self) -> Drawn:
-        """Returns a ratio with bootstrap samples: the measured mean of the slowest 2 % of response times
-        with the advised timer setting, divided by that with the best setting."""
+        """Returns a ratio with bootstrap samples: the measured mean of the slowest 2 % of response times with
+        the timer setting that `tcplearn explain` advises, divided by that with `best()`."""
         names = (_measured(self.advised), self.best())
         (value, drawn), (least, drawn_too) = (self.cell.ratio(name, SLOW) for name in names)
         return value / least, drawn / drawn_too

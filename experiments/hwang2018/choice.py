@@ -42,9 +42,9 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns the results of the senders whose names begin with `prefix`, which use variants of the loss
-    classifier `history`. Returns [] if NewReno or the oracle has no runs, or if the senders do not all have
-    the same number of runs."""
+    """Returns a `Candidate` for each sender whose name begins with `prefix`; these senders use variants of
+    the loss classifier `history`. Returns [] if NewReno or the oracle has no runs, or if the senders do not
+    all have the same number of runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []

@@ -62,8 +62,8 @@ def judged(
 
 def main_result(found: Sample) -> dict[str, Estimate]:
     """Returns the ratios of the goodput with the loss classifier `history` to the goodputs of NewReno, of
-    Veno and of the oracle (which knows each loss's cause), at a random loss rate of 0.01 on the path of the
-    paper's figure 5."""
+    Veno and of the oracle (which knows each loss's cause), at a random loss rate of 0.01 on the path of
+    hwang2018's figure 5."""
     at = found.at(scenario="5", loss_rate=1e-2)
     others = {"newreno": "newreno", "veno": "veno-5", "oracle": "oracle"}
     return {name: at.at("ml-history").over(at.at(base), "goodput_mbps") for name, base in others.items()}

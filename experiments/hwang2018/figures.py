@@ -88,7 +88,7 @@ def _lines(
 ) -> Iterator[Figure]:  # fmt: skip
     """Yields a chart of the senders' goodput against the label `key` of the runs, such as `loss_rate`. If
     `over` is given, each goodput is divided by the same sender's goodput where the label has the value
-    `over`. `printed` has the paper's points."""
+    `over`. `printed` has the points that hwang2018 prints."""
     import altair as alt
 
     rows: list[Json] = []

@@ -26,7 +26,7 @@ DROPS, DROPS_ADDED = criteria.DROPS, criteria.DROPS_ADDED
 
 
 def keep(_run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns those numbers of a run's `result` that are stored, by name."""
+    """Returns those metrics of a run's `result` that are stored, by name."""
     measured = result["run"]["metrics"]
     return {name: measured[name] for name in METRICS if name in measured}, {}
 

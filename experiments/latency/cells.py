@@ -17,6 +17,8 @@ from experiments.lib.statistics import Drawn, geometric_drawn
 from tcplearn.lab.requests import SLOWEST
 
 STOCK, OURS = "stock", ("priced", "priced/spaced")
+#: The policies that ran under further workloads: bulk, fades, overload, beside another sender.
+LOADED = (*OURS, "priced/backoff-1.5")
 #: Timers with a fixed rto_min (Linux's own timer, `stock`, has 200 ms).
 STATIC = (*(f"rto_min {ms} ms" for ms in (1, 5, 20, 50, 100)), STOCK)
 #: The bootstrap draws blocks of `BLOCK` successive requests, because one outage can delay several of them.
@@ -34,8 +36,8 @@ class Sample:
     """Response times in groups (blocks of requests, or runs); the bootstrap draws whole groups."""
 
     def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
-        """Takes the slowest response times of each group, in ms (`times_ms`), and the number of all response
-        times of each group (`sizes`)."""
+        """Takes the slowest response times of each group (block of requests, or run), in ms (`times_ms`), and
+        the number of all response times of each group (`sizes`)."""
         every = np.concatenate(times_ms)
         slowest = np.argsort(-every, kind="stable")[: int(np.ceil(sum(sizes) * KEPT)) + 1]
         self._values = every[slowest]

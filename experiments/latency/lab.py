@@ -14,6 +14,7 @@ from experiments.latency.cells import (
     DRAWS,
     DSACK,
     FIGURES,
+    LOADED,
     OURS,
     P99,
     P999,
@@ -53,8 +54,8 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     """Returns what is stored of one timer's part of a run: numbers (such as kernel counters) and series by
-    name. The series are response times or, at an overloaded queue, times of blocks of responses, and data on
-    drawn outages of the path."""
+    name. The series are response times or, at an overloaded queue, durations of blocks of responses and, if
+    the path has outages drawn at random, their lengths and overruns."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
@@ -143,11 +144,10 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     others = {what: _cells(thin(profile)) for profile, what in WORKLOADS.items()}
     rows = [*tables.against_stock(cells, TAIL, ELSEWHERE), _spurious_criterion(cells)]
     rows += tables.against_floor(cells, lambda timer, figure: _of_other_paths(cells, timer, figure))
-    if bulk:
-        rows += loads.bulk_criteria(bulk)
+    loaded = [*loads.bulk_criteria(bulk)] if bulk else []
     if fades.timers:
-        rows.append(fades.criterion())
-    rows += [*overload.criteria(), *loads.beside_criteria(beside)]
+        loaded.append(fades.criterion())
+    loaded += [*overload.criteria(), *loads.beside_criteria(beside)]
     figures = [Figure("images/latency.svg", "", tables.chart(cells, with_intervals=True))]
     if fades.timers:
         figures.append(Figure("images/latency-fades.svg", "", fades.chart()))
@@ -155,6 +155,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "paths": len(cells),
         "criteria": tables.criteria(rows),
+        "load_criteria": tables.criteria(loaded, LOADED),
         "by_timer": tables.by_timer(cells, PEERS),
         "by_path": _table_by_path(cells),
         "against_floor": _against_floor(cells),

@@ -55,7 +55,7 @@ def guard_batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def keep_requests(run: Any, result: Mapping[str, Any]) -> Figures:
-    """Returns counts of a run, and its slowest response times in us: those of all requests, and those of the
+    """Returns metrics of a run, and its slowest response times in us: those of all requests, and those of the
     requests after the first `LEARNED`."""
     metrics = {name: m for name in METRICS if (m := result["run"]["metrics"].get(name)) is not None}
     series = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the tables and criteria that the pages of the lab and of ns-3 have in common."""
+"""Makes tables and criteria of both docs/latency.md (lab) and docs/latency-simulated.md (ns-3)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ FLOOR = "the best fixed `rto_min` in hindsight"
 Row = list[str]
 
 
-def criteria(rows: Sequence[Row]) -> str:
-    return table_of(["figure", "criterion", *(f"`{timer}`" for timer in OURS)], rows)
+def criteria(rows: Sequence[Row], timers: Sequence[str] = OURS) -> str:
+    return table_of(["figure", "criterion", *(f"`{timer}`" for timer in timers)], rows)
 
 
 def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[Row]:
@@ -61,8 +61,8 @@ def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[
 def against_floor(
     cells: Sequence[Cell], more: Callable[[str, str], str] = lambda timer, figure: ""
 ) -> Iterator[Row]:
-    """Yields table rows of criteria relative to the fixed rto_min that is best in hindsight. `more`
-    returns a text for a timer and a figure, which is appended to the verdict over several paths."""
+    """Yields table rows of criteria relative to the fixed rto_min that is best in hindsight. `more` returns a
+    text for a timer and a figure (p99, ...), which is appended to the verdict over several paths."""
     first = [c for c in cells if c.path == "wired"]
     for what, of, figure, limit in (
         ("p99, all paths", cells, P99, 1.00),
@@ -95,7 +95,7 @@ def by_timer(cells: Sequence[Cell], peers: Sequence[str]) -> str:
 
 
 def by_workload(found: Mapping[str, Sequence[Cell]], peers: Sequence[str]) -> str:
-    """Returns a table with the rows of `by_timer` for each workload."""
+    """Returns a table with the rows of `by_timer` (response times relative to stock's) for each workload."""
     head = ["workload", "paths", "requests a path", "timer", *(f"{name}, × stock" for name in FIGURES)]
     head += ["worst path's p99", "spurious in 1,000"]
     rows = []

@@ -39,12 +39,12 @@ class Batch(Protocol):
         """Returns the batch's name on the command line: the scenario file's name, "/", and the profile."""
 
     def planned(self) -> list[Identity]:
-        """Returns what identifies each run of the batch, in the order in which the runs are executed: host,
-        scenario, profile, algorithm, labels, and number or seed."""
+        """Returns what identifies each run of the batch, in the order in which the runs are executed: host
+        ("lab" or "ns3"), scenario, profile, algorithm, labels, and number or seed."""
 
     def has(self, run: Run) -> bool:
-        """Returns whether the stored `run` has the host, scenario and profile of the batch. The scenario
-        file may have changed since, so that it no longer lists this run."""
+        """Returns whether the stored `run` has the host ("lab" or "ns3"), scenario and profile of the batch.
+        The scenario file may have changed since, so that it no longer lists this run."""
 
     def done(self, wanted: Sequence[Identity], work: Work, failures: list[str]) -> Iterator[Run]:
         """Executes those of the `wanted` runs that are not in the cache. Yields all wanted runs that have

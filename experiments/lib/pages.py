@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def scenarios(folder: Path, *place: str) -> Path:
-    """Returns the folder with the scenario files. If `folder` is an experiment's own folder, that is the
-    folder of the checkout with the path `place`; otherwise it is `folder`, which the user chose."""
+    """Returns the folder with the scenario files: if `folder` is an experiment's own folder, the folder of
+    the checkout with the path `place`, and otherwise `folder` itself, which the user chose."""
     return ROOT.joinpath(*place) if folder.parent == ROOT / "experiments" else folder
 
 

@@ -77,8 +77,8 @@ def select(runs: Iterable[Run], **columns: Any) -> list[Run]:
 
 
 def latest(runs: Iterable[Run]) -> list[Run]:
-    """Returns the last run with each identity (host, scenario, profile, algorithm, labels, number), in the
-    order in which the identities first appear."""
+    """Returns the last run with each identity: host ("lab" or "ns3"), scenario, profile, algorithm, labels
+    and number. The order is that in which the identities first appear."""
     out: dict[Identity, Run] = {}
     for run in runs:
         out[run.identity] = run

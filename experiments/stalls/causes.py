@@ -66,7 +66,8 @@ _COLUMNS = ("true", "said", "true_ms", "said_ms", "counts")
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of the stalls of some runs, as `tcplearn explain` sees them from one capture point."""
+    """Counts of the stalls of some runs, by true cause and by the cause that `tcplearn explain` names from
+    the captures at one point."""
 
     pairs: Counter[tuple[str, str]]  # by true cause and named cause
     close: int  # stalls with the correct cause and a duration within `CLOSE_MS`

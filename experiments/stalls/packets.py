@@ -107,7 +107,8 @@ class Stream:
 
     @cached_property
     def _acks(self) -> tuple[list[int], list[int], list[Packet]]:
-        """Returns the ACKs that advanced the acknowledgment number: arrival times, numbers, and packets."""
+        """Returns the ACKs that advanced the acknowledgment number: their arrival times in us, their ACK
+        numbers, and the packets."""
         acks: list[Packet] = []
         for p in self.back.arrivals:
             if p.flags & ACK and not p.flags & SYN and (not acks or p.ack > acks[-1].ack):

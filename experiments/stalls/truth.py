@@ -246,8 +246,8 @@ def _servers(one: Connection, request: int, answer: int) -> Iterator[Stall]:
 
 
 def _in_order(stream: Stream) -> Iterator[tuple[int, Packet]]:
-    """Yields, each time a packet of `stream` filled the received data further without a gap: the number of
-    bytes that had arrived without a gap, and this packet."""
+    """Yields, for each packet of `stream` whose arrival lengthened the received data before the first gap:
+    the number of bytes before that gap, and this packet."""
     early: dict[int, int] = {}
     reached = 0
     for p in stream.arrivals:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares the startup policy `tsl-feedback` (IW and ssthresh after a lost SYN-ACK depend on the link's loss
 share) with the standard policy (IW 1, ssthresh 2) and with TSL 3,16 (IW 3, ssthresh 16), in runs with the
-same seed. Says whether `tsl-feedback` meets its criteria. At the highest load, the reported change is the
+same seed. Says whether `tsl-feedback` meets its criteria. At the highest load, the change on the page is the
 geometric mean, over seeds, of the result with `tsl-feedback` divided by that with the other policy. An
 arithmetic mean of such ratios would be above 1 even if the policies did not differ."""
 

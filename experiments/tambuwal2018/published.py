@@ -31,7 +31,7 @@ DIGITS = {"share": 3, "ms": 0}
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of published.csv. `low` and `high` are the ends of the range that the paper prints (nan: no
+    """A row of published.csv. `low` and `high` are the ends of the range that tambuwal2018 prints (nan: no
     end)."""
 
     where: str
@@ -51,7 +51,7 @@ class Printed:
 
     @property
     def band(self) -> tuple[float, float]:
-        """Returns the lowest and the highest value that agree with the paper."""
+        """Returns the lowest and the highest value of ours that agree with the number in tambuwal2018."""
         low = -math.inf if math.isnan(self.low) else self.low
         high = math.inf if math.isnan(self.high) else self.high
         if low != high:
@@ -61,7 +61,7 @@ class Printed:
 
     def verdict(self, ours: Estimate) -> str:
         """Returns the verdict on our value `ours`: whether its interval lies wholly, not at all or partly in
-        the range of values that agree with the paper (`band`)."""
+        the range of values that agree with tambuwal2018 (`band`)."""
         low, high = self.band
         if not ours:
             return LACKING
@@ -195,8 +195,8 @@ class Comparison:
 
     @property
     def counts(self) -> Counter[str]:
-        """Returns the number of results with each verdict. Settings, and figures for which the paper has no
-        number, do not count."""
+        """Returns how many of tambuwal2018's results have each verdict. Settings of its simulation, and its
+        figures without a number in the text, do not count."""
         results = (one for one in self.rows if one.row.measure and not one.row.is_setting)
         return Counter(one.verdict for one in results)
 
@@ -206,7 +206,8 @@ class Comparison:
 
     @property
     def headline(self) -> Compared:
-        """Returns the comparison of our gain with the gain at up to 90 % load in tambuwal2018's abstract."""
+        """Returns the comparison of our gain in response time with that at up to 90 % load in tambuwal2018's
+        abstract."""
         return next(one for one in self.rows if one.row.where == "Abstract")
 
     def table(self) -> str:
