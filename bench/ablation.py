@@ -40,7 +40,7 @@ def mean(values: Iterable[float]) -> float:
 
 class Predicted:
     """Computes the ratio of an estimator's prediction error to the smaller of the errors of `jacobson` (RFC
-    6298) and `last` (the last RTT). The ratio is for whole series, or for a new start every 50 or 100
+    6298) and `last` (the last RTT). Estimators run over whole series, or start anew every 50 or 100
     samples."""
 
     def __init__(self, series: Series) -> None:
@@ -105,8 +105,9 @@ def stepped_series(factor: float) -> list[Rtts]:
 
 
 def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
-    """Return two means over samples 51 to 150 after a step of the RTT by `factor`: the share of RTTs above
-    the RTO, divided by the chosen 1 %, and the excess wait in us (RTO minus RTT where positive)."""
+    """Return two means over series, for the timer `name` in samples 51 to 150 after a step of the RTT by
+    `factor`: the share of RTTs above the RTO, divided by the chosen 1 %, and the excess wait in us (RTO minus
+    RTT where positive)."""
     out = np.zeros(2)
     for y in stepped_series(factor):
         rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
@@ -129,7 +130,9 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
     """Yield table cells: RTTs above the RTO and spurious timeouts of `conformal`, `conformal/at-send` and
-    `jacobson`, in % of samples, for flows of `window` packets per round trip and the miss rate `miss`."""
+    `jacobson`, in % of samples, for flows of `window` packets per round trip. `miss` is the share of RTTs
+    that are to be above the RTO of `conformal`. One cell says in how many flows `conformal/at-send` has 0.7
+    to 1.3 times this share."""
     names = ("conformal", "conformal/at-send", "jacobson")
     out, kept = [], []
     for family_name, seed in itertools.product(FAMILIES, range(3)):
@@ -212,8 +215,8 @@ def tables(series: Series, steps: bool) -> str:
 
     what = (
         f"\n- The last four columns are for samples 51 to 150 after the RTT became ten times or a tenth as "
-        f"long, with {2 * STEPS}\n  steps in each direction and a chosen miss rate of 1 %: the miss rate "
-        f"divided by 1 %, and the excess wait\n  divided by that of `{FIRST}`, the first released form."
+        f"long, with {2 * STEPS}\n  such changes in each direction and a chosen miss rate of 1 %: the miss "
+        f"rate divided by 1 %, and the excess wait\n  divided by that of `{FIRST}`, the first released form."
         if steps
         else ""
     )
@@ -294,9 +297,9 @@ def generated() -> str:
 
 This page is written by `python bench/ablation.py`. It shows what each part of the estimators `tracking`
 (predicts the RTT) and `conformal` (sets an RTO with a chosen rate of misses; a miss is an RTT above the
-RTO) contributes. The data are {len(FAMILIES)} generated families of RTT series
+RTO) contributes to accuracy. The data are {len(FAMILIES)} generated families of RTT series
 (`python/tests/families.py`), with seeds {SEEDS[0]} to {SEEDS[-1]} and {ROWS} samples each. They were built
-to be hard, and the mixture is our choice: compare rows with each other, not with other results. `python
+to be hard, and the choice of families is ours: compare rows with each other, not with other results. `python
 bench/ablation.py FOLDER` prints the same tables for any folder of traces.
 
 {tables(series, steps=True)}
@@ -313,10 +316,11 @@ samples or more count for the wait, so some cells are empty.
 
 ## Prediction at the time of sending
 
-The table has the error of the prediction in force when the packet was sent, divided by that of the better
-of `jacobson` (RFC 6298) and `last` (the last RTT), in flows with the given number of packets per round trip.
-The RTTs of the flows are the generated series with seeds 0 to 2. With ten packets per round trip the noise
-of these series cannot be predicted, and an average is the best prediction.
+The table has the prediction errors of `tracking` and `tracking/first`, divided by those of the better of
+`jacobson` (RFC 6298) and `last` (the last RTT), in flows with the given number of packets per round trip.
+Each RTT is compared with the prediction at the time when its packet was sent. The flows have the RTTs of
+generated series with seeds 0 to 2 (`python/tests/families.py`). With ten packets per round trip the noise of
+these series cannot be predicted, and an average is the best prediction.
 
 {sends}
 
@@ -333,7 +337,8 @@ after a step down. "Wait" is the mean of RTO − RTT, with 0 for an RTT above th
 ## Misses and timeouts
 
 The table is for flows that always have data to send, with the given number of packets per round trip. Their
-RTTs are the generated series with seeds 0 to 2, of {FLIGHT_ROWS:,} packets each; the path keeps the order.
+RTTs are generated series (`python/tests/families.py`) with seeds 0 to 2, of {FLIGHT_ROWS:,} packets each. The
+path does not reorder packets.
 - *Chosen*: the chosen miss rate of `conformal` and `conformal/at-send`.
 - *Before*: the share of samples above the RTO in force just before the sample, in %. `conformal` keeps this
   share at the chosen rate.

@@ -3,7 +3,8 @@
 random sample of them.
   python bench/profile_time.py experiments/nunes2014/scenario-*.toml --profile quick --runs 24
 A simulation is drawn with a probability proportional to its planned CPU seconds. The estimate is the planned
-total times the mean ratio of measured to planned seconds, with a 90 % interval. --out DIR stores results."""
+total times the mean ratio of measured to planned seconds, with a 90 % interval. --out DIR stores the
+simulations' results."""
 
 import argparse
 import math

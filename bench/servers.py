@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Prepares real servers for a measurement, for bench/retry_record.py and
 python/tests/live/applications_trial.py. It needs root, and Debian's nginx-light, redis-server and
-postgresql. Each function returns the command that serves, and keeps the server's files in `folder`."""
+postgresql. Each function returns the command that starts a server, and keeps the server's files in
+`folder`."""
 
 from __future__ import annotations
 

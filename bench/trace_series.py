@@ -19,8 +19,8 @@ def files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read(paths: Iterable[Path], least: int = 250) -> Series:
-    """Return a dict with the RTTs in us of each flow that has `least` samples or more. Its keys are
-    "file:flow", with the file's path and the flow's number."""
+    """Return a dict with the RTTs in us of each flow in the traces `paths` that has `least` RTTs or more. Its
+    keys are "file:flow", with the file's path and the flow's number."""
     out: dict[str, NDArray[np.int64]] = {}
     for path in files(paths):
         flows: dict[int, list[np.ndarray]] = {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Checks which variants (tl-...) of the kernel's congestion controls tcplearn's kernel module registers, and
-that setting one of their names loads the module."""
+that the kernel loads the module if a program selects a variant."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Provides code that the checks in the virtual machine of `tcplearn lab` share: settings, namespaces,
-processes, results."""
+"""Provides functions that the checks in the virtual machine of `tcplearn lab` share: they set sysctls, enter
+network namespaces, start processes and write each check's result."""
 
 import ctypes
 import json

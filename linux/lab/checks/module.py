@@ -63,7 +63,8 @@ def _least_rto_us(estimator, **options):
 
 
 def check_rto_min_and_max_of_sysctl_and_socket():
-    """Check tcp_rto_min_us (Linux 6.11), tcp_rto_max_ms and TCP_RTO_MIN_US (6.15), where they exist."""
+    """Check that RTOs respect tcp_rto_min_us (Linux 6.11), tcp_rto_max_ms and TCP_RTO_MIN_US (6.15), where
+    these exist."""
     load()
     enter("c0")
     serve(5110)

@@ -15,8 +15,8 @@ HOST_UNREACHABLE = 1
 
 
 def _requests(c, count, seq=1, rtt_ms=RTT_MS):
-    """Answer `count` requests of one segment, as the peer of connection `c`. Return the next sequence
-    number."""
+    """Acknowledge `count` requests of one segment, as the peer of connection `c`. Return the kernel's next
+    sequence number."""
     for _ in range(count):
         c.write(SIZE)
         c.expect(ACK, seq=seq, size=SIZE)
@@ -28,8 +28,8 @@ def _requests(c, count, seq=1, rtt_ms=RTT_MS):
 
 
 def _learned(h, fades=0):
-    """Return a connection and its next sequence number, after requests and `fades` fades (periods of 1.2 s
-    without an ACK)."""
+    """Return a connection and the kernel's next sequence number, after acknowledged requests and `fades`
+    fades (periods of 1.2 s without an ACK)."""
     c = h.client(rtt_ms=RTT_MS, timestamps=True)
     seq = _requests(c, 40)
     for _ in range(fades):

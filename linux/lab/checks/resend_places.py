@@ -34,8 +34,9 @@ def _until_resend_ms(port):
 
 
 def _learn(port):
-    """Send requests to `port` without losing any, so that a resend policy learns the RTT. After many losses
-    the policy would start the next connection with the kernel's own wait."""
+    """Send requests to `port` without losing any, so that the rule for when TCP retransmits (resend policy)
+    learns the RTT. After many losses it would start the next connection with the kernel's own wait before a
+    retransmission."""
     s = connect(port)
     for _ in range(100):
         s.sendall(b"x" * 500)

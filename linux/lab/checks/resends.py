@@ -44,9 +44,9 @@ def requests(port, count, size=500):
 
 
 def _waits(data):
-    """Yield (event, wait in us, time in ms) for each record of a resend policy in the log `data`. After a
-    retransmission the wait is the RTO that the module set; otherwise it is the wait that the policy
-    returned."""
+    """Yield (event, wait in us, time in ms) for each record of a resend policy (rule for when TCP
+    retransmits) in the log `data`. The wait is the time until the timer fires: after a retransmission the RTO
+    that the module set, otherwise the time that the policy returned."""
     for r in records(data, RESEND):
         wait_us, event, rto_us = struct.unpack_from("<q8xB3xI", r, 24)
         yield event, rto_us or wait_us, struct.unpack_from("<Q", r, 8)[0] / 1000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints "taken", or the reason that the kernel logs, for each input line "KIND<tab>SPEC", where SPEC is an
-algorithm with its parameters."""
+"""Prints, for each input line "KIND<tab>SPEC" (SPEC: an algorithm with its parameters), "taken" if the kernel
+module accepts SPEC, or else the reason that the kernel logs."""
 
 import errno
 import os
@@ -31,8 +31,8 @@ def unread(log: int) -> Iterator[str]:
 
 
 def refused(kind: str, spec: bytes) -> int:
-    """Write `spec`, an algorithm with its parameters, to the setting of `kind` by one system call; return
-    its errno, or 0. (A Python file object would repeat a write that fails.)"""
+    """Write `spec`, an algorithm with its parameters, to the module's file for algorithms of the kind `kind`
+    by one system call; return its errno, or 0. (A Python file object would repeat a write that fails.)"""
     setting = SETTINGS / kind
     place = os.open(setting if setting.exists() else WITHOUT_SETTING, os.O_WRONLY)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measures initial windows after lost SYNs or SYN-ACKs under each startup policy, and writes JSON."""
+"""Measures the initial windows that each startup policy sets after lost SYNs or SYN-ACKs, and writes JSON."""
 
 import json
 import os
@@ -132,9 +132,9 @@ def log_of(namespace):
 
 
 def connection(policy, side, lost="", count=1, timestamps=True, fresh=True):
-    """Return the measurements of a connection on which `side` ("active" or "passive") sends. The router drops
-    `count` packets of the kind `lost` ("syn" or "syn-ack"). With `fresh`, the kernel knows nothing of the
-    destination."""
+    """Return the size of the first flight, the log record, TCP_INFO and more of a connection on which `side`
+    ("active" or "passive") sends. The router drops `count` packets of the kind `lost` ("syn" or "syn-ack").
+    With `fresh`, the kernel knows nothing of the destination."""
     sender = "c0" if side == "active" else "c2"
     if fresh:
         in_namespace(sender, lambda: settings(policy, timestamps))()

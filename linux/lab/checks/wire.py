@@ -138,8 +138,9 @@ class Connection:
         self.wire.put(head + options + data, self.six)
 
     def expect(self, flags=None, seq=None, ack=None, size=None, after_ms=None, within_s=10.0):
-        """Return the kernel's next segment. Raise Unexpected if none comes within `within_s` seconds, if it
-        differs from an argument, or if it does not come about `after_ms` ms after the previous segment."""
+        """Return the kernel's next segment. Raise Unexpected if none comes within `within_s` seconds, if its
+        flags, numbers or size are not those given, or if it does not come about `after_ms` ms after the
+        previous segment."""
         while True:
             segment = self.wire.packet(within_s)
             if segment is None:

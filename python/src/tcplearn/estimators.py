@@ -5,7 +5,7 @@ point group ``tcplearn.estimators`` with these methods::
     def learn_one(self, x: Mapping[str, int], y: float) -> None   # x: the sample, y: its RTT in us
     def predict_one(self, x: Mapping[str, int]) -> float          # the next RTT in us
     def rto_one(self, x: Mapping[str, int]) -> float              # optional: the RTO in us
-    learned = False                                               # optional: it is a formula
+    learned = False                                               # optional: for a fixed formula
 
 The constructor takes the estimator's parameters as keywords. Without ``rto_one``, the RTO is the prediction
 plus the variance term of RFC 6298, computed from the estimator's own errors.

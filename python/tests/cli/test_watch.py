@@ -341,7 +341,7 @@ def test_interfaces_that_cannot_be_read(alone: list[str]) -> None:
     root = "capturing needs root or CAP_NET_RAW; run it with sudo, or send `sudo tcpdump -U -w - -i"
     for beginning, interface, problem in (
         ([], "none0", "none0: no such interface; `ip link` lists them, `any` is all of them"),
-        (bare, "lo", f"lo: {root} lo` into `tcplearn replay -`"),
+        (bare, "lo", f"lo: {root} lo` into the same command with - in place of -i"),
     ):
         command = [*alone, *beginning, *WATCH, interface, "--for", "1s"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=60)

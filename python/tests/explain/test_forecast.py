@@ -224,7 +224,7 @@ def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
     if shorter:
         text = " ".join(said.sentences)
         assert f"ms on average, now {milliseconds(slowest(times))}." in text
-        assert f"now {milliseconds(float(np.quantile(times, 0.99)))}," in text
+        assert f"now {milliseconds(float(np.quantile(times, 0.99)))} (" in text
     else:
         assert said.why.startswith("the sender already waits as with rto_min 5 ms; ")
         assert said.why.endswith("; what would help is fewer losses")

@@ -27,7 +27,7 @@ void Interface::require(int status) const {
     throw TraceError(name_ +
                      ": capturing needs root or CAP_NET_RAW; run it with sudo, or send "
                      "`sudo tcpdump -U -w - -i " +
-                     name_ + "` into `tcplearn replay -`");
+                     name_ + "` into the same command with - in place of -i");
   if (status == PCAP_ERROR_NO_SUCH_DEVICE)
     throw TraceError(name_ + ": no such interface; `ip link` lists them, `any` is all of them");
   if (status == PCAP_ERROR_IFACE_NOT_UP) throw TraceError(name_ + ": the interface is down");

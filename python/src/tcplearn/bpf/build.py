@@ -45,8 +45,9 @@ def compiled(source: Path, out: Path) -> Path:
 
 
 def preprocessed(source: Path) -> str:
-    """Return the BPF program `source` after preprocessing, without comments and paths. A stored run is used
-    again only if its program has the same text. Raise UserError or FailedError."""
+    """Return the BPF program `source` after preprocessing, without comments and paths. `tcplearn lab` uses a
+    stored result again only if it was made by a program with the same text. Raise UserError or
+    FailedError."""
     return _clang(source, "-E", "-P")
 
 

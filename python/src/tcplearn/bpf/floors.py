@@ -20,7 +20,7 @@ def settings(
 ) -> bytes:
     """Return the bytes of `struct live_settings`. `ticks_per_second` is CONFIG_HZ of the kernel that runs the
     program. With `observe` the program sets no floors (lower limits) of the RTO. `bounds_backoff` says
-    whether it bounds the RTO's exponential backoff (linux/bpf/live_backoff.h). Of the connections that begin
-    from now on, the share `share` / WHOLE gets floors. All of them are counted under the number `epoch`,
-    which changes with `share`."""
+    whether it bounds the RTO's exponential backoff (linux/bpf/live_backoff.h). The share `share` / WHOLE of
+    the connections that begin from now on gets floors. Connections with and without floors are counted under
+    the number `epoch`, which changes with `share`."""
     return struct.pack("=6I", ticks_per_second, observe, bounds_backoff, 0, share, epoch)

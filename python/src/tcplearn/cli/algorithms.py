@@ -44,8 +44,8 @@ def algorithms_command(
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
-    """Return the kinds of algorithm, such as "estimator", that the command's arguments `words` select, and
-    the name of an algorithm ('' if they contain none). Raise UserError."""
+    """Return what the command's arguments `words` select: the kinds of algorithm, such as "estimator", and
+    the name of one algorithm ('' if `words` has none). Raise UserError."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())

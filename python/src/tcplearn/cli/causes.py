@@ -39,7 +39,7 @@ def causes(
     output: o.Output = None,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Name the cause of each fast retransmit of captures, congestion or random, according to each loss
+    """Name the cause (congestion or random loss) of each fast retransmit in captures, according to each loss
     classifier."""
     out = Outputs(format, output, quiet=quiet)
 

@@ -74,8 +74,8 @@ def collect(
     fresh: o.Fresh = False,
     quiet: o.Quiet = False,
 ) -> Work:
-    """Measure each host with TCP SYN pings and a TCP traceroute, and write one row for each host. After an
-    interruption the same command continues."""
+    """Measure each host with TCP SYN pings and a TCP traceroute, and write one table row for each host. After
+    an interruption the same command continues."""
 
     def work(_command: str) -> None:
         from tcplearn.collect import rows, run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Answers the shells' completion scripts, which are in packaging/completions."""
+"""Gives completions to the shells' completion scripts, which are in packaging/completions."""
 
 import os
 from typing import Any
@@ -13,7 +13,7 @@ def asked() -> bool:
 
 
 def estimators() -> list[tuple[str, str]]:
-    """Return the names of the core's estimators, each with its summary."""
+    """Return the names of the C core's estimators, each with its summary."""
     from tcplearn import algorithms
 
     return [(info.name, info.summary) for info in algorithms.by_name(algorithms.ESTIMATOR).values()]

@@ -64,8 +64,8 @@ def emulate(
 ) -> Work:
     """Run a command at one end of an emulated link, between two network namespaces of this kernel. Both ends'
     addresses are in the environment: TCPLEARN_CLIENT, TCPLEARN_SERVER, and with IPv6 TCPLEARN_CLIENT6,
-    TCPLEARN_SERVER6. The exit code is the command's, or 1 if the run is unusable, for example because a
-    packet was late."""
+    TCPLEARN_SERVER6. The exit code is the command's, or 1 if the run is unusable, for example because the
+    emulator sent a packet late."""
 
     def work(_: str) -> int:
         from tcplearn import provenance

@@ -80,7 +80,7 @@ class Compared:
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
     """Return the names of the estimators to compare. If `everything`, they are all estimators, the user's own
     installed ones and those in `named`. Otherwise they are those in `named`. If `named` is empty, they are
-    the default estimators and the user's own; () stands for the default estimators alone."""
+    the default estimators and the user's own, or () (only the default ones) if the user has none."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

@@ -49,7 +49,7 @@ def _run(
     output: options.Output = None,
     quiet: options.Quiet = False,
 ) -> Work:
-    """Run a scenario: each run starts a fresh virtual machine and runs every algorithm in turn."""
+    """Run a scenario: each run starts a fresh virtual machine and runs the scenario's algorithms in turn."""
 
     def work(_: str) -> None:
         from tcplearn import provenance
@@ -123,8 +123,8 @@ def _check(
         int, typer.Option(metavar="N", min=10, max=86_400, help="Duration of the check smp in s.")
     ] = 40,
 ) -> Work:
-    """Check the kernel module: run test vectors in the kernel, open many connections at once, or test its
-    guarantees."""
+    """Check the kernel module: run test vectors in the kernel, open many connections at once, or test
+    privileges, memory, failures, single packets or initial windows."""
     if what not in ("vectors", "stress", "smp", "module", "packets", "startup", "kernels"):
         raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets, startup or kernels")
 

@@ -170,7 +170,7 @@ def _run(
             command, settings_of(observe, backoff == "bounded", control_percent, _first_rto(first_rto))
         )
         if not quiet:
-            say(commands.summary(counts))
+            say(commands.summary(counts, observe))
         return code
 
     return work
@@ -278,8 +278,8 @@ def _status(
     as_json: AsJson = False,
     prometheus: Annotated[bool, typer.Option("--prometheus", help="Write metrics for Prometheus.")] = False,
 ) -> Work:
-    """Show for which cgroups learned floors of the retransmission timer are set, what the guard decided, and
-    what was counted."""
+    """Show for which cgroups learned floors of the retransmission timer are set, what the guard (which stops
+    floors that do harm) decided, and the counts of connections, round trips and retransmissions."""
 
     def work(_: str) -> None:
         from tcplearn.live import prometheus as metrics
@@ -344,8 +344,8 @@ def _report(
     report: o.Report = None,
 ) -> Work:
     """Show what learned floors of the retransmission timer have saved in comparison with the control group,
-    how many retransmissions were spurious, and what the guard did. The numbers are those in FILE, or else
-    those of this machine."""
+    how many retransmissions were spurious, and what the guard (which stops floors that do harm) did. The
+    numbers are those in FILE, or else those of this machine."""
 
     def work(_: str) -> None:
         from tcplearn.live import report as reports
@@ -365,9 +365,9 @@ def _report(
 def _effects(
     runs: Annotated[int, typer.Option(metavar="N", min=10, help="Simulated runs of each case.")] = 100,
 ) -> Work:
-    """Show how large an effect of learned floors must be to be seen with a given number of connections, and
-    after how many rounds (a request and its answer) the guard stops harm. These are two tables in Markdown,
-    by formula and by simulation. Nothing on the machine changes."""
+    """Show how large an effect of learned floors of the retransmission timer must be to be seen with a given
+    number of connections, and after how many rounds (a request and its answer) the guard stops floors that do
+    harm. These are two tables in Markdown, by formula and by simulation. Nothing on the machine changes."""
 
     def work(_: str) -> None:
         from tcplearn.live import power

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Show the table of a live capture on the terminal and refresh it, until Ctrl-C or for a given time."""
+"""Show the table of a live capture's results on the terminal and refresh it, until Ctrl-C or for a given
+time."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def on_terminal(outputs: Outputs) -> bool:
 
 
 class Refresh:
-    """A callback of a capture's reader: it refreshes the table, and stops the capture after a given time."""
+    """A callback of a capture's reader: it refreshes the table of results, and stops the capture after a
+    given time."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
         """Prepare to show the table that `render` returns or, if `render` is None, to report the elapsed time

@@ -47,7 +47,8 @@ def simulate(
     ] = None,
     quiet: options.Quiet = False,
 ) -> Work:
-    """Simulate whole networks in ns-3 under each estimator, over a grid of loads, variants and seeds."""
+    """Simulate whole networks in ns-3 under each estimator, over a grid of loads, variants of the scenario
+    and seeds."""
 
     def work(_: str) -> None:
         from tcplearn import provenance

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Parse the output of hping3 into the results of its runs. hping3 writes statistics to standard error without
 buffering, so they may be anywhere in a file, even inside a line about an answer. Therefore an answer is
-assigned to the run with its address, and statistics to the run with their host; the two must agree."""
+assigned to the run with its address, and statistics to the run with their host. A run's answers and
+statistics must agree."""
 
 import re
 from collections import defaultdict
@@ -167,7 +168,8 @@ class _Ping:
         run.sent = total.sent - len(self.hops) if total and counted and self.first == len(self.hops) else None
 
     def _summed_up(self, run: Run, total: Statistics) -> None:
-        """Set the state and RTTs of `run` from its statistics `total` alone, as for `hping3 -q` or UDP."""
+        """Set the state (such as "unreachable") and RTTs of `run` from its statistics `total` alone, as for
+        `hping3 -q` or UDP."""
         if total.received > total.sent:
             self.refuse("more answers than requests: its RTTs include duplicates; run hping3 without -q")
         if not total.most_us:  # ICMP errors have no RTT

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make rows of `tcplearn collect` from the output of hping3, traceroute and tcptraceroute."""
+"""Make rows of results, as `tcplearn collect` does, from the output of hping3, traceroute and
+tcptraceroute."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

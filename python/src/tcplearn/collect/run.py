@@ -135,7 +135,8 @@ class _Journal:
             self._write(self._head)
 
     def _read(self) -> int:
-        """Read the rows and return the number of bytes in complete lines. The last line may be incomplete."""
+        """Read the rows of finished hosts from OUTPUT.part, and return the number of bytes in its complete
+        lines. The last line may be incomplete."""
         with mending(self.path):
             content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1

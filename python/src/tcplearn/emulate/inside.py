@@ -55,7 +55,8 @@ class _Link:
             self._found = error
 
     def end(self) -> dict[str, Any]:
-        """Stop the emulated path; return its counts. Raise FailedError."""
+        """Stop the emulated path; return the numbers of packets that it forwarded and dropped, and the
+        packets' lateness. Raise FailedError."""
         os.eventfd_write(self._stop, 1)
         self._thread.join()
         if not isinstance(self._found, dict):
@@ -65,7 +66,8 @@ class _Link:
 
 def _emulate(order: Order) -> dict[str, Any]:
     """Run the client's command, and the server's if there is one, over the emulated link; return the exit
-    codes and the counts of the link. Raise UserError or OSError."""
+    codes, the numbers of forwarded and dropped packets, and the packets' lateness. Raise UserError or
+    OSError."""
     server = ends.make("SERVER", "CLIENT")
     client = ends.make("CLIENT", "SERVER")
     commands = Commands({**order.environment, **ends.variables()})

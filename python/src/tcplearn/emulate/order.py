@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define the order that the emulating process receives (native/emulate/link.h)."""
+"""Define what the emulating process is told: commands, network path, packets to drop
+(native/emulate/link.h)."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Describe the result of a run over an emulated link: counts, lateness of packets, and whether it can be
+"""Describe the result of a run over an emulated link: numbers and lateness of packets, and whether it can be
 used."""
 
 from collections.abc import Iterator, Mapping
@@ -18,9 +18,9 @@ _SIDES = {"forward": "to the server", "reverse": "to the client"}
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a run. `found` has the counts of the emulating process, with the keys that
-    docs/emulate.md describes. `late_limit_us` is the lateness of a packet above which the run cannot be
-    used."""
+    """The result of a run. `found` has what the emulating process returned (exit codes, numbers of packets,
+    lateness), with the keys that docs/emulate.md describes. `late_limit_us` is the lateness of a packet above
+    which the run cannot be used."""
 
     found: Mapping[str, Any]
     late_limit_us: int
@@ -48,8 +48,8 @@ class Result:
             yield f"the server ended with code {self.found['server_exit_code']} before the command"
 
     def record(self) -> dict[str, Any]:
-        """Return, for JSON, the emulating process's counts, the lateness of a packet above which the run
-        cannot be used, and the reasons why this run cannot be used."""
+        """Return, for JSON, the entries of `found`, the lateness of a packet above which the run cannot be
+        used, and the reasons why this run cannot be used."""
         return {**self.found, "late_limit_us": self.late_limit_us, "unusable": self.unusable}
 
     def lines(self) -> Iterator[str]:

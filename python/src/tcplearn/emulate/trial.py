@@ -30,8 +30,8 @@ def need() -> None:
 
 
 def run(order: Order) -> dict[str, Any]:
-    """Run the command of `order` over an emulated link; return the counts of the emulating process and the
-    command's exit code. Raise UserError or FailedError."""
+    """Run the command of `order` over an emulated link; return the emulator's counts of forwarded and
+    dropped packets, and the command's exit code. Raise UserError or FailedError."""
     words_out, words_in = os.pipe()
     result_out, result_in = os.pipe()
     handles = (str(words_out), str(result_in))

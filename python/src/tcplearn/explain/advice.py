@@ -141,8 +141,8 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 def _score(one: Outlook, now: Outlook) -> float:
     """Return the score of the forecast `one` for a setting, which is smaller for a larger gain. The score is
-    the average of two ratios of forecast times to the measured times `now`, each at most 1: one for the mean
-    of the slowest 2 %, one for the 99th percentile."""
+    the average of two ratios of response times, forecast to measured (`now`), each at most 1: one for the
+    mean of the slowest 2 %, one for the 99th percentile."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 
@@ -156,12 +156,19 @@ def _is_gain(one: Outlook, now: Outlook, least: float) -> bool:
 def _shorter(one: Outlook, now: Outlook) -> str:
     things = {"response": "requests", "handshake": "handshakes"}[one.what]
     p99, its = one.figure("p99"), now.figure("p99")
-    interval = f"95 % interval: {milliseconds(p99.low)} to {milliseconds(p99.high)}"
     slow, slow_now = milliseconds(one.slowest_ms), milliseconds(now.slowest_ms)
-    return (
-        f"99 of 100 {things} should take at most {milliseconds(p99.value)} ms ({interval}), now "
-        f"{milliseconds(its.value)}, and the slowest 2 % {slow} ms on average, now {slow_now}"
+    told = (
+        f"99 of 100 {things} should take at most {milliseconds(p99.value)} ms (95 % interval: "
+        f"{milliseconds(p99.low)} to {milliseconds(p99.high)}), now {milliseconds(its.value)} "
+        f"({milliseconds(its.low)} to {milliseconds(its.high)}), and the slowest 2 % {slow} ms on average, "
+        f"now {slow_now}"
     )
+    if p99.high >= its.low:
+        told += ". The intervals overlap, so the setting is advised for the slowest 2 %"
+    longer, before = one.figure("p999").value, now.figure("p999").value
+    if longer > before * (1 + ALIKE):
+        told += f". The 99.9th percentile could grow from {milliseconds(before)} to {milliseconds(longer)} ms"
+    return told
 
 
 def _cost(more: float, forecast: Forecast) -> str:
@@ -172,7 +179,8 @@ def _cost(more: float, forecast: Forecast) -> str:
     if more <= 0:
         return f"It costs no spurious {thing}."
     than = "" if thing == "SYN" else f" than {forecast.in_force}"
-    return f"It costs {permille(more)} more spurious {thing}s in 1,000 {of}{than}."
+    near = f"; more than {MOST_SPURIOUS:.0f} are not advised" if more > 0.8 * MOST_SPURIOUS else ""
+    return f"It costs {permille(more)} more spurious {thing}s in 1,000 {of}{than}{near}."
 
 
 def most_of_all(total: Summary) -> Part | None:

@@ -30,8 +30,8 @@ def _route(ms: int) -> Candidate:
         f"stock:rto_min_us={ms * 1000}",
         "sudo ip route {set}",
         "sudo ip route {undo}",
-        also="This shortens the waits of the timer and of probes on that route, until a reboot. The command "
-        "to undo restores an earlier rto_min only if the capture shows it.",
+        also="It holds for all connections on that route, until a reboot. An rto_min that the route already "
+        "has is in the output of `ip route show`; note it, because the command to undo may remove it.",
         rto_min_ms=ms,
     )
 
@@ -63,6 +63,7 @@ ALL = (
         "linear",
         "sudo sysctl net.ipv4.tcp_thin_linear_timeouts=1",
         "sudo sysctl net.ipv4.tcp_thin_linear_timeouts=0",
+        also="It holds for all connections with fewer than four segments in flight, until a reboot.",
     ),
     _live("priced"),
     _by_module("priced/spaced"),
@@ -104,4 +105,5 @@ def _default_with(rto_min: str) -> str:
     comes first, because ip takes no metric after the next hops of a multipath route. The backslashes that ip
     prints before these hops are removed."""
     at = f"; s/^default/& {rto_min}/" if rto_min else ""
-    return f"change $(ip -o route show default | head -1 | tr -d '\\\\' | sed 's/ rto_min .*ms//{at}')"
+    found = f"ip -o route show default | head -1 | tr -d '\\\\' | sed 's/ rto_min .*ms//{at}'"
+    return f"change $({found} | grep . || echo default)"  # without a default route, ip's error is one line

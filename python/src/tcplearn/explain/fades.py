@@ -84,8 +84,8 @@ def _near(at_s: Times, others_s: Times) -> np.ndarray[tuple[int], np.dtype[np.bo
 
 
 def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
-    """Yield the start, in s, of each hour with enough losses to search for fades, and what was sent in the
-    hour."""
+    """Yield the start, in s, of each hour with enough losses to search for fades (outages), and the hour's
+    part of `of`."""
     hours, counts = np.unique(np.floor(of.lost_s / SEARCHED_S), return_counts=True)
     for from_s in (hours[counts >= FEWEST] * SEARCHED_S).tolist():
         lost, sent, arrived = (
@@ -99,9 +99,9 @@ def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
 
 
 def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
-    """Return how much of a recurring fade was left when the segment of each stall (a wait in which no data
-    moved) was lost, in ms; 0 if the segment was not lost in a fade. A fade counts only until the
-    retransmission that arrived was sent."""
+    """Return how much of a recurring fade (outage) was left when the segment of each stall (a wait in which
+    no data moved) was lost, in ms; 0 if the segment was not lost in a fade. The result is at most the time
+    until the retransmission that arrived was sent."""
     out = np.zeros(stalls.height)
     named = _hosts(stalls) if fades else stalls
     at_s = stalls["start_s"].to_numpy()
@@ -113,6 +113,7 @@ def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
 
 
 def _hosts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return `rows` with text for their client's and (as `host`) their server's address, and for `by`."""
+    """Return `rows` with the addresses of client and (as `host`) server as text, and, if the column is there,
+    `by` (the end whose data was lost) as text."""
     by = [pl.col("by").cast(pl.String)] if "by" in rows.columns else []
     return rows.with_columns(address("client"), address("server").alias("host"), *by)

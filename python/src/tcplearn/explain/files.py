@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Explain several captures: each file is a job of its own, and the resulting tables are stored as Parquet."""
+"""Explain from several captures why requests were slow: each file is a job of its own, and the tables that it
+gives are stored as Parquet."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from tcplearn.output.numbers import counted
 from tcplearn.replay import trace_jobs
 from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import Interface, TraceError
+from tcplearn.traces.base import NOT_A_CAPTURE
 
 
 def several(
@@ -28,9 +30,10 @@ def several(
     watch: Watch | None,
     where: Where | None,
 ) -> dict[Path | Interface, Capture]:
-    """Return the tables of each source in `named`. Files that cannot be read and copies of other files are
-    left out, with a line in `problems` for each. Files that are not captures are left out too; those in
-    `below` (found in folders) are only counted. Raise UserError if no capture can be read."""
+    """Return the tables of requests, connections and stalls (waits in which no data moved) of each source in
+    `named`. Files that cannot be read and copies of other files are left out, with a line in `problems` for
+    each. Files that are not captures are left out too; those in `below` (found in folders) are only counted.
+    Raise UserError if no capture can be read."""
     found: dict[Path | Interface, Job | Capture] = {}
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
@@ -52,7 +55,7 @@ def several(
         elif source in below:
             others += 1
         else:
-            left_out.append(f"{printable(source)}: {read.NOT_A_CAPTURE}")
+            left_out.append(f"{printable(source)}: {NOT_A_CAPTURE}")
     work = sorted((one for one in found.values() if isinstance(one, Job)), key=lambda job: -job.cost)
     done = trace_jobs.run(work, "explain", where or Where(), progress, "files", in_processes=True)
     out: dict[Path | Interface, Capture] = {}

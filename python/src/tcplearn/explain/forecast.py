@@ -36,9 +36,9 @@ _TIMED = (*RESENT, "lost_fast")
 
 
 def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
-    """Yield a forecast for settings of the timer at the end (client or server) whose stalls cost requests the
-    most time, then one for the other end, then one for both ends. Yield nothing if no timer held a request
-    up. `seed` is that of all random draws."""
+    """Yield a forecast for settings of the timer at the end (client or server) whose stalls (waits in which
+    no data moved) cost requests the most time, then one for the other end, then one for both ends. Yield
+    nothing if no timer held a request up. `seed` is that of all random draws."""
     if not found.requests.height:
         return
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
@@ -90,8 +90,8 @@ def _forecast(
 
 
 def _needless(side: str) -> pl.Expr:
-    """Return an expression for the number of spurious retransmissions that the end `side` of a connection has
-    sent."""
+    """Return a Polars expression for the number of spurious retransmissions that the end `side` of a
+    connection has sent."""
     of_client = pl.col("client_needless_segments").cast(pl.Int64)
     return of_client if side == "client" else pl.col("needless_segments").cast(pl.Int64) - of_client
 
@@ -150,9 +150,10 @@ def _saved(
 def _after(
     fade_ms: npt.NDArray[np.float64], wait_ms: npt.NDArray[np.float64], *, linear: bool
 ) -> npt.NDArray[np.float64]:
-    """Return the waits until the first retransmission at least `fade_ms` after the loss, when a recurring
-    fade ends. The first retransmission is sent after `wait_ms`. Most candidates wait as long again after it,
-    because it is a probe, and then twice as long each time. With `linear` all waits are equal."""
+    """Return, for each loss, the wait in ms until the first retransmission after a recurring fade (outage),
+    which ends `fade_ms` after the loss. The timer first expires after `wait_ms`. Under most settings the
+    second wait is as long, because the first retransmission is a probe, and each later wait twice as long as
+    the one before. With `linear` all waits are equal."""
     times = np.maximum(fade_ms / np.maximum(wait_ms, 1e-3), 1.0)
     return np.asarray(wait_ms * (np.ceil(times) if linear else 2.0 ** np.ceil(np.log2(times))))
 
@@ -210,7 +211,8 @@ def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.floa
 
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
-    """Return the mean of the slowest 2 % of times, with its 95 % interval by a Poisson bootstrap."""
+    """Return the mean of the slowest 2 % of response (or handshake) times, with its 95 % interval by a
+    Poisson bootstrap."""
     tail = max(1, math.ceil(ordered.shape[1] * SLOWEST))
     means = []
     for times in ordered:

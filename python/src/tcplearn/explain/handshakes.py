@@ -138,7 +138,7 @@ def _learned_us(
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return a row of handshake times for each draw in `less`. A row is `times_ms` with the values at the
+    """Return a row of durations of handshakes for each draw in `less`: `times_ms`, with the values at the
     indices `rows` reduced by the values of the draw."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):

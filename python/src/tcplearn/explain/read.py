@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read a capture into tables of requests, stalls and connections."""
+"""Read a capture into tables of requests, stalls (waits in which no data moved) and connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from tcplearn.errors import printable
 from tcplearn.explain.candidates import SPECS
 from tcplearn.explain.causes import CAUSES, ENDS
 from tcplearn.traces import PCAP_MAGIC, CaptureTrace, Interface, TraceError, TraceOptions, open_trace
@@ -24,15 +23,14 @@ Watch = Callable[[CaptureTrace], None]
 #: Columns of the native code whose numbers stand for words, and the names of such columns here.
 _WORDS = {"cause": CAUSES, "ended_by": ENDS, "by_server": ("client", "server")}
 _NAMES = {"by_server": "by"}
-NOT_A_CAPTURE = "not a capture (pcap, pcapng); explain needs the packets themselves"
 #: The tables that the native code returns.
 TABLES = ("requests", "stalls", "connections")
 
 
 @dataclass(slots=True)
 class Capture:
-    """The tables (requests, stalls, connections) of one capture by name, its number of packets, and
-    warnings."""
+    """The tables (requests, connections and stalls, which are waits in which no data moved) of one capture by
+    name, its number of packets, and warnings."""
 
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     packets: int = 0
@@ -50,9 +48,7 @@ def capture(
     resend `policies` (rules for when TCP retransmits). `watch` is called while `source` is read. Raise
     TraceError or OSError."""
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
-    if not isinstance(trace, CaptureTrace):
-        name = name or printable(source)
-        raise TraceError(f"{name}: a {trace.kind}; only a capture has the packets that explain needs")
+    assert isinstance(trace, CaptureTrace)  # open_trace() refuses anything else here
     parts: dict[str, list[pl.DataFrame]] = {table: [] for table in TABLES}
     for batch in trace.batches():
         rows = cast("dict[str, dict[str, Any]]", batch.get("explained", {}))

@@ -54,8 +54,8 @@ class Sendings:
 
 
 def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
-    """Yield the period, start and length in s, and the number of losses, of each recurring fade of a path.
-    The fade that chance is least likely to explain comes first."""
+    """Yield the period, start and length in s, and the number of losses, of each recurring fade (outage) of a
+    path. The fade that chance is least likely to explain comes first."""
     left = np.ones(len(of.lost_s), dtype=bool)
     for _ in range(FADES):
         best = _surest(of.lost_s[left], of.all_s) if left.sum() >= FEWEST else None
@@ -71,10 +71,10 @@ def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
 
 
 def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, float, float]:
-    """Return the period, start and length, in s, of `fade` from its first loss to its end, with all periods
-    laid over each other. Losses before and after the found fade are added, up to the next transmission that
-    arrived. The end is in the middle between the last loss, which may be that of a retransmission, and this
-    arrival, but at most `MOST_ADDED_S` after the loss."""
+    """Return the period, start and length, in s, of `fade`, a recurring outage, from its first loss to its
+    end, with all times taken modulo the period. Losses before and after the found fade are added, up to the
+    next transmission that arrived. The end is in the middle between the last loss, which may be that of a
+    retransmission, and this arrival, but at most `MOST_ADDED_S` after the loss."""
     every_s, begins_s, lasts_s = fade
     middle_s = begins_s + lasts_s / 2
     # times relative to the middle of the fade
@@ -93,8 +93,8 @@ def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, flo
 
 
 def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, float]:
-    """Return the period and the start, in s, of fades with the losses `lost_s`: a multiple of the period
-    `every_s` if nearly all losses are in every second, third or fifth fade."""
+    """Return the period and the start, in s, of fades (outages) with the losses `lost_s`: a multiple of the
+    period `every_s` if nearly all losses are in every second, third or fifth fade."""
     periods = np.floor((lost_s - begins_s) / every_s).astype(np.int64)
     for times in (2, 3, 5):
         counts = np.bincount(periods % times, minlength=times)
@@ -104,9 +104,9 @@ def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, fl
 
 
 def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
-    """Return the period, start and length, in s, of the recurring fade in which chance is least likely to
-    give as many losses, or None if chance may explain every one. In this comparison, losses less than a
-    second after one that counted are left out, because a single outage may lose several segments."""
+    """Return the period, start and length, in s, of the recurring fade (outage) in which chance is least
+    likely to give as many losses, or None if chance may explain every one. In this comparison, losses less
+    than a second after one that counted are left out, because a single outage may lose several segments."""
     apart_s = _thinned(lost_s)
     if len(apart_s) < FEWEST:
         return None
@@ -130,11 +130,11 @@ def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
 def _surest_of(
     every_s: float, apart_s: Times, lost_s: Times, busy_s: Times, by_chance: float
 ) -> tuple[float, tuple[float, float, float] | None]:
-    """Return a score, and the period (`every_s`), start and length, in s, of the recurring fade with the
-    highest score, or None. The score is minus the logarithm of an upper bound of the probability that chance
-    gives as many losses. `apart_s` are the times of losses that are at least a second apart, `lost_s` those
-    of all losses, `busy_s` those at which something was sent. `by_chance` is the share of busy time slots
-    that have a loss."""
+    """Return a score, and the period (`every_s`), start and length, in s, of the recurring fade (outage) with
+    the highest score, or None. The score is minus the logarithm of an upper bound of the probability that
+    chance gives as many losses. `apart_s` are the times of losses that are at least a second apart, `lost_s`
+    those of all losses, `busy_s` those at which something was sent. `by_chance` is the share of busy time
+    slots that have a loss."""
     best, found = 0.0, None
     span_s = float(busy_s.max() - busy_s.min())
     counts = _folded(apart_s, every_s)

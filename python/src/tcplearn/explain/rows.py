@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Return explained captures as rows: summaries by destination, requests, stalls and connections."""
+"""Return what was found in captures as rows of output: summaries by destination, requests,
+connections and stalls (waits in which no data moved)."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from tcplearn.output.rows import TOTAL, Record, head_of, tidy
 
 
 def summaries(found: Explained) -> list[Record]:
-    """Return a row for all requests, one for each destination, one for each capture if there are several, and
-    one for each forecast setting of the timer."""
+    """Return rows of output with response times: one for all requests, one for each destination, one for each
+    capture if there are several, and one for each forecast setting of the timer."""
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Explain captures: read each file, as a job of its own if there are several, and combine the results."""
+"""Explain from captures why requests were slow: read each file, as a job of its own if there are several, and
+combine the results."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.explain import advice, fades, forecast, handshakes, read, silence
 from tcplearn.explain.answers import SIDES
 from tcplearn.explain.model import Explained
+from tcplearn.traces.base import NOT_A_CAPTURE
 
 if TYPE_CHECKING:
     from tcplearn.explain.read import Capture, Watch
@@ -33,10 +35,10 @@ def run(
     watch: Watch | None = None,
     where: Where | None = None,
 ) -> Explained:
-    """Explain captures, and folders of captures, together. Only connections with the text `host` in an
-    address or port are kept; `seed` is that of the forecasts' random draws; `anonymize` replaces addresses
-    and file names; `watch` is called while a single source, or one that is not a file, is read; `where` says
-    where jobs run. Raise UserError, or TraceError for a source that cannot be read."""
+    """Explain from captures, and folders of captures, why requests were slow. Only connections with the text
+    `host` in an address or port are kept; `seed` is that of the forecasts' random draws; `anonymize` replaces
+    addresses and file names; `watch` is called while a single source, or one that is not a file, is read;
+    `where` says where jobs run. Raise UserError, or TraceError for a source that cannot be read."""
     named, below, problems = _files(sources)
     if len(named) == 1 and not below:
         captures = {named[0]: _alone(named[0], progress, watch)}
@@ -87,7 +89,7 @@ def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface],
 def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | None) -> Capture:
     name = printable(source)
     if not read.may_be_capture(source):
-        raise UserError(f"{name}: {read.NOT_A_CAPTURE}")
+        raise UserError(f"{name}: {NOT_A_CAPTURE}")
 
     def seen(trace: CaptureTrace) -> None:
         if progress:

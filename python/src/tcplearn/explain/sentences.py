@@ -78,7 +78,8 @@ def _slowest(total: Summary) -> str:
 
 
 def _moved(found: Explained) -> str:
-    """Return a sentence with the median bytes, rate and shortest round trip of the slowest requests."""
+    """Return a sentence with medians over the slowest requests: of the bytes of request and answer, of their
+    rate, and of the connection's shortest round trip."""
     slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
     legs = pl.col("to_client_ms") + pl.col("to_server_ms")
     slow = slow.join(found.connections.select(*KEY, rtt_ms=legs), on=KEY, how="left")
@@ -119,8 +120,8 @@ def _losses(found: Explained) -> Iterator[str]:
 
 
 def _fades(found: Explained) -> Iterator[str]:
-    """Yield a sentence for each of the recurring fades with the most losses. Fades of a path with the same
-    period in several captures, or in several hours of one, share a sentence."""
+    """Yield a sentence for each of the recurring fades (outages) with the most losses. Fades of a path with
+    the same period in several captures, or in several hours of one, share a sentence."""
     alike: dict[tuple[str, str, str, int], list[Fade]] = {}
     seen: Counter[tuple[str, str, str, int, float]] = Counter()
     for fade in found.fades:

@@ -46,7 +46,8 @@ def _overlapping(silent: pl.DataFrame) -> list[int]:
 def _meets(
     start_s: npt.NDArray[np.float64], end_s: npt.NDArray[np.float64], connection: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.bool_]:
-    """Return whether each stall, in order of `start_s`, overlaps with another connection's stall."""
+    """Return whether each stall (a wait in which no data moved), in order of `start_s`, overlaps with another
+    connection's stall."""
     count = len(start_s)
     # stalls that begin later: the next stall of another connection is the first to begin
     changes = np.flatnonzero(np.diff(connection)) + 1
@@ -69,7 +70,8 @@ def _meets(
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
     """Return `requests`, whose columns say how long each cause held up a request, with the time of the stalls
-    `moved` taken from their earlier causes and added to the cause `path_silent`."""
+    (waits in which no data moved) `moved` taken from their earlier causes and added to the cause
+    `path_silent`."""
     spent = held_up(requests, moved)
     columns = {name: requests[name].to_numpy().copy() for name in requests.columns if name.endswith("_ms")}
     for row, cause, ms in spent.select("request", pl.col("cause").cast(pl.String), "overlap_ms").iter_rows():

@@ -60,7 +60,8 @@ watching: ContextVar[Callable[[float], None] | None] = ContextVar("watching", de
 
 
 def advance(share: float) -> None:
-    """Report the share (0 to 1) of the job that is done. This has an effect only in the runner's thread."""
+    """Report the share (0 to 1) of the job that is done. This has an effect only if the job runs in the
+    thread that started the jobs."""
     if watch := watching.get():
         watch(share)
 

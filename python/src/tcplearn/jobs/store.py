@@ -101,8 +101,8 @@ class Store(Kept):
         return None
 
     def finder(self) -> Callable[[Job], Json | None]:
-        """Return a function that does what `get` does, but lists each folder of stored results only once.
-        Trying to open thousands of missing files would take a minute."""
+        """Return a function that returns a job's stored result like `get`, but lists each folder of stored
+        results only once. Trying to open thousands of missing files would take a minute."""
         files = cache(lambda folder: _names(self.folder / "runs" / folder))
         return lambda job: self.get(job) if f"{job.key}.json" in files(job.key[:2]) else None
 

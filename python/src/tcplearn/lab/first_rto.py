@@ -59,9 +59,9 @@ def run(
     progress: jobs.Progress | None = None,
     say: Callable[[str], None] = print,
 ) -> dict[str, list[handshake_waits.Connection]]:
-    """Run each trial in its own virtual machine, on the computers that `where` names; return the measured
-    connections, by the trial's name. Finished runs are stored in `out` (None: the cache). Raise UserError or
-    FailedError."""
+    """Run each trial (connections with the same BPF settings) in its own virtual machine, on the computers
+    that `where` names; return the measured connections, by the trial's name. Finished runs are stored in
+    `out` (None: the cache). Raise UserError or FailedError."""
     kept = Folders(out or machine.cache_folder() / "runs")
     if progress:
         progress(0.0, "guest and program")

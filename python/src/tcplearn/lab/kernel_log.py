@@ -139,8 +139,8 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Return the number of ACKs after which the estimator in the kernel has a different RTT or RTO than the
-    same estimator in user space."""
+    """Return how many ACKs leave the estimator in the kernel with a different RTT or RTO than the same
+    estimator in user space."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

@@ -12,8 +12,8 @@ TICKS_PER_SECOND = 250  # CONFIG_HZ of Debian's kernels
 
 
 def identity() -> str:
-    """Return the preprocessed source of the BPF program. It is part of the key of a stored run. Raise
-    UserError or FailedError."""
+    """Return the preprocessed source of the BPF program, which is part of the key under which a run's result
+    is stored. Raise UserError or FailedError."""
     return build.preprocessed(floors.SOURCE)
 
 

@@ -50,8 +50,8 @@ def compiled(folder: Path) -> Path:
 
 
 def source() -> str:
-    """Return the preprocessed source of the BPF program. It is part of the key of a stored run. Raise
-    UserError or FailedError."""
+    """Return the preprocessed source of the BPF program, which is part of the key under which a run's result
+    is stored. Raise UserError or FailedError."""
     return build.preprocessed(SOURCE)
 
 

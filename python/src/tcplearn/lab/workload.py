@@ -56,7 +56,8 @@ class Left:
 
     @property
     def data_segments(self) -> float:
-        """Return the number of data segments sent, from the program or else the namespace's TCP counters."""
+        """Return the number of data segments sent, as the program that made the transfer printed it, or else
+        from the namespace's TCP counters."""
         if "data_segs_out" in self.info:
             return self.info["data_segs_out"]
         return self.nstat[SENT] + self.nstat["TcpRetransSegs"]

@@ -24,9 +24,9 @@ RESAMPLES = 200
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The fitted weights of the loss classifier `history` (in the order of `WEIGHTS`) and its outcomes on
-    held-out scenarios. `shipped` are the C core's default weights. `intervals` are from a bootstrap over
-    scenarios."""
+    """The fitted weights of the loss classifier `history` (in the order of `WEIGHTS`), and its scores and
+    decisions on held-out scenarios. `shipped` are the C core's default weights. `intervals`, those of the
+    fitted weights, are from a bootstrap over scenarios."""
 
     weights: Floats
     intervals: list[tuple[float, float]]
@@ -90,7 +90,7 @@ def fit(columns: Floats, congested: Ints, times: Ints | None = None) -> Floats:
 
 
 def fitted(data: Dataset, folds: Sequence[Ints], columns: Floats, connections: int) -> Fitted:
-    """Return the weights fitted to `data`, the outcomes with them, and the outcomes with the C core's
+    """Return the weights fitted to `data`, and the scores and decisions with them and with the C core's
     weights. `columns` and `connections` are the result of held_out_odds()."""
     core = defaults()
     shipped = np.array([core[name] for name in WEIGHTS])

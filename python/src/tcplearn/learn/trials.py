@@ -58,12 +58,12 @@ class Outcome:
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def limited(self, threshold: float, name: str) -> Outcome:
-        """Return this outcome under the name `name`, with losses called congestion if their score is at least
+        """Return these scores under the name `name`, with losses called congestion if their score is at least
         `threshold`."""
         return replace(self, name=name, called=(self.score >= threshold).astype(np.int64))
 
     def of_both_causes(self) -> Outcome:
-        """Return the outcome on the scenarios that have both congestion and random losses."""
+        """Return the scores and decisions in the scenarios that have both congestion and random losses."""
         return self.of(np.isin(self.data.group, self.data.both_causes().group))
 
     def of(self, keep: NDArray[np.bool_]) -> Outcome:
@@ -129,8 +129,8 @@ def try_ours(
     name: str, choices: Choices, data: Dataset, folds: Sequence[Ints], models: Sequence[Model]
 ) -> tuple[Outcome, dict[str, float]]:
     """Test each perceptron of `models`, the result of models_of(), on the fold that was left out of its
-    training. Return the outcome, and for each feature the decrease in balanced accuracy when the feature is
-    shuffled within a fold."""
+    training. Return the scores and decisions, and for each feature the decrease in balanced accuracy when the
+    feature is shuffled within a fold."""
     draw = np.random.default_rng(choices.seed)
     score = np.zeros(len(data))
     shuffled = {feature: np.zeros(len(data)) for feature in choices.inputs}

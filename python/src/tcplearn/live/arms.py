@@ -95,7 +95,8 @@ def element(counted: Map, epoch: int) -> list[Counts]:
 
 @dataclass(frozen=True)
 class Place:
-    """The counts of the connections to a destination prefix (/24 or /48) since the BPF program was loaded."""
+    """What was counted on connections to a destination prefix (/24 or /48) since the BPF program was
+    loaded."""
 
     stock: Counts
     ours: Counts
@@ -110,8 +111,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Seen:
-    """The input of the guard: all counts since the BPF program was loaded. `arms` has them by epoch and arm
-    (group of connections), `places` by destination prefix."""
+    """The input of the guard, which limits harm: all that the BPF program has counted since it was loaded.
+    `arms` has the counts by epoch and arm (group of connections), `places` by destination prefix."""
 
     arms: list[list[Counts]]
     places: Mapping[bytes, Place] = field(default_factory=dict)
@@ -145,8 +146,8 @@ def name_of(key: bytes) -> str:
 
 def pooled(elements: Iterable[tuple[int, list[Counts]]]) -> Iterator[dict[str, object]]:
     """Yield a dict for each share of new connections with learned minimum RTOs: "share", from 0 to 1, and the
-    counts of each arm (group of connections), summed over the epochs with this share. `elements` has for each
-    epoch its share, in units of 1 / WHOLE, and its counts."""
+    counts of each arm (group of connections), summed over the epochs (times) with this share. `elements` has
+    for each epoch its share, in units of 1 / WHOLE, and its counts."""
     by_share: dict[int, list[list[Counts]]] = {}
     for share, element_of in elements:
         by_share.setdefault(share, []).append(element_of)

@@ -14,7 +14,8 @@ from .program import Program, Settings
 
 
 def needed_count() -> int:
-    """Return how many of the first results of lines() are about conditions that must be met."""
+    """Return how many results of lines(), the first ones, are about conditions without which `tcplearn live`
+    does not run."""
     return 1 + len(NEEDED) + 1
 
 

@@ -126,12 +126,14 @@ class _NotRun(UserError):
         self.exit_code = code
 
 
-def summary(counts: dict[str, int]) -> str:
-    """Return the BPF program's `counts` in one line of text."""
+def summary(counts: dict[str, int], observed: bool = False) -> str:
+    """Return the BPF program's `counts` in one line of text. If it only `observed`, the line says what
+    learned minimum RTOs would have done."""
     resent = counts["probes"] + counts["timeouts"]
+    lowered, saved = counts["rounds_lowered"], f"about {counts['saved_us'] / 1e6:.2f} s of waiting"
     return (
-        f"live: {counts['connections']} connections, {counts['rounds']} rounds, "
-        f"{counts['rounds_lowered']} with a learned floor; {resent} retransmissions by timer, "
-        f"spurious in {counts['resent_spurious']} rounds; "
-        f"about {counts['saved_us'] / 1e6:.2f} s of waiting saved"
+        f"live{' (observing)' if observed else ''}: {counts['connections']} connections, {counts['rounds']} "
+        f"rounds, {lowered} {'that would have had' if observed else 'with'} a learned floor; {resent} "
+        f"retransmissions by timer, spurious in {counts['resent_spurious']} rounds; "
+        f"{saved} {'would have been saved' if observed else 'saved'}"
     )

@@ -120,7 +120,8 @@ NEEDED: tuple[tuple[str, Callable[[], str]], ...] = (
 
 
 def needed() -> Iterator[Line]:
-    """Yield a line with the kernel's version and one for each condition that must be met."""
+    """Yield a line with the kernel's version and one for each condition without which `tcplearn live` does
+    not run."""
     yield Line("kernel", "note", f"Linux {platform.release()}")
     for name, ask in NEEDED:
         try:

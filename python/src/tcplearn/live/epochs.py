@@ -39,13 +39,14 @@ class Epochs:
         self._older[share] = together(self._older[share], had) if share in self._older else had
 
     def now(self, arms: list[Element]) -> Element:
-        """Return the counts, by arm (group), of the connections that began in the current epoch. `arms` has
-        the BPF program's counts."""
+        """Return the counts, by arm (group), of the connections that began in the current epoch, the time
+        with the present share. `arms` has the BPF program's counts."""
         return self._had(self.number % EPOCHS, arms)
 
     def by_share(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
-        """Yield, for each epoch, the share of new connections with learned minimum RTOs and the counts by arm
-        (group). Epochs whose counts the BPF program (`arms`) no longer has are added up by share."""
+        """Yield, for each epoch (time with one share), the share of new connections with learned minimum RTOs
+        and the counts by arm (group). Epochs whose counts the BPF program (`arms`) no longer has are added up
+        by share."""
         yield from self.earlier(arms)
         yield self.share, self.now(arms)
 

@@ -275,7 +275,7 @@ class Guard:
             self._enter(now_s, seen, step + 1, why, is_forward=True)
 
     def _with_floors(self, seen: Seen) -> Counts:
-        """Return the counts of all connections with learned minimum RTOs since the guard began."""
+        """Return what was counted on all connections with learned minimum RTOs since the guard began."""
         return added([element[OURS] for _, element in self.epochs.by_share(seen.arms)])
 
     def _without_stopped(
@@ -309,8 +309,8 @@ class Guard:
     ) -> None:
         """Begin an epoch, a time in which the share of new connections with learned minimum RTOs is that of
         the step number `step` (None: 0). With `had`, the counts of an epoch from before a restart, continue
-        that epoch. `why` is the reason for the journal. `is_forward` says that the step follows the one
-        before because harm was excluded."""
+        that epoch. `why` is the reason that the journal gives. `is_forward` says that the step follows the
+        one before because harm was excluded."""
         share = self._share_at(step)
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}

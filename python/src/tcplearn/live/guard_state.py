@@ -49,7 +49,8 @@ class _Part(BaseModel):
 
 
 class KeptPlace(_Part):
-    """The stored counts of a destination prefix with connections that had learned minimum RTOs."""
+    """A destination prefix with connections that had learned minimum RTOs, and what was counted on its
+    connections, as stored."""
 
     key: Key
     stock: SideCounts
@@ -76,7 +77,7 @@ class KeptEntry(_Part):
 
 
 class ShareCounts(_Part):
-    """The counts, by arm (group), of the connections that began while the share `share` / WHOLE of new
+    """What was counted, by arm (group), on the connections that began while the share `share` / WHOLE of new
     connections got learned minimum RTOs."""
 
     share: Share

@@ -30,7 +30,8 @@ READY = "ready"
 
 @dataclass(frozen=True)
 class Order:
-    """The arguments of `tcplearn live start`: the cgroup, the BPF program's settings, the guard's plan."""
+    """The arguments of `tcplearn live start`: the cgroup, the BPF program's settings, and the guard's plan,
+    which has the steps of the share of new connections with learned minimum RTOs."""
 
     cgroup: str
     settings: Settings

@@ -46,7 +46,8 @@ class Note:
 
     @property
     def guarded(self) -> Path:
-        """Return the path of the file that the guard writes, if there is a guard."""
+        """Return the path of the file to which the guard, if there is one, writes its state for other
+        processes."""
         return NOTES / f"{self.pid}.guard"
 
     def forget(self) -> None:

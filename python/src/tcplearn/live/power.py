@@ -84,10 +84,10 @@ def effects(runs: int) -> Iterator[list[str]]:
 
 def rounds_to_stop(harm: float, length: float, at_once: int, seed: int) -> tuple[int, int] | None:
     """Return two numbers: of rounds (round trips) with learned minimum RTOs (floors), and of all rounds,
-    until the guard stops giving floors. Return None if it has not stopped after `_MOST_ROUNDS`. `harm` is the
-    probability of a spurious retransmission in a round with a learned floor; `length` is the mean number of
-    rounds of a connection, and `at_once` the number of connections that are open at any time. Half of the
-    connections get floors."""
+    until the guard finds that floors do harm and stops them. Return None if it has not stopped them after
+    `_MOST_ROUNDS`. `harm` is the probability of a spurious retransmission in a round with a learned floor;
+    `length` is the mean number of rounds of a connection, and `at_once` the number of connections that are
+    open at any time. Half of the connections get floors."""
     plan = Plan(steps=(0.5,))
     fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed, at_once=at_once)
     guard = guarded(fleet, plan)

@@ -146,6 +146,11 @@ def counted(counts: dict[str, int]) -> Iterator[str]:
 def would(counts: dict[str, int]) -> str:
     """Return a sentence on how much waiting learned minimum RTOs would have saved. `counts` are those of a
     BPF program that only observed connections."""
+    if not counts["connections"]:
+        return (
+            "no connection was opened in this time, so nothing can be said; those that were open before are "
+            "not observed"
+        )
     resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
     if not resent:
         return "no packet was retransmitted by a timer: learned floors would have gained nothing"

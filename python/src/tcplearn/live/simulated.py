@@ -155,8 +155,8 @@ def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_l
 
 
 def _counted(rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> Counts:
-    """Return the counts of a connection with `rounds` round trips so far, a part of the counts of its
-    group."""
+    """Return, by name, what a connection with `rounds` round trips so far adds to the counts of its group.
+    The arguments are those of count()."""
     needed, wait = len(wait_ms), round(_UNITS_PER_MS * sum(wait_ms))
     resent = needed + spurious
     return {

@@ -25,7 +25,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class RefusedError(Exception):
-    """The state file cannot be used; the message gives the reason in one line."""
+    """The file with the guard's state cannot be used; the message gives the reason in one line."""
 
 
 class StateFile:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of flows: times of bursts, timeouts, queue lengths, and how many flows finished or gave up."""
+"""Metrics of flows: how long bursts took, timeouts, queue lengths, and how many flows finished or gave up."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

@@ -32,8 +32,9 @@ class Seen:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """Record under `key` the series `name` of file number `file`. Return the file number and the name of
-        the first series with this key if that series is in another file, otherwise None."""
+        """Record under `key` the series `name` (RTT samples of one flow) of file number `file`. Return the
+        file number and the name of the first series with this key if that series is in another file,
+        otherwise None."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 
@@ -53,9 +54,9 @@ class Copied:
 def of_file(
     title: str, names: Sequence[str], firsts: Sequence[tuple[int, str] | None], titles: Sequence[str]
 ) -> list[Copied]:
-    """Return the copies among the series `names` of the file `title`, or one entry for the whole file if
-    another file has all of them. `firsts` has, for each series, the file number and name of its original, or
-    None. `titles` has the files' names by number."""
+    """Return the copies among the series (each the RTT samples of one flow) `names` of the file `title`, or
+    one entry for the whole file if another file has all of them. `firsts` has, for each series, the file
+    number and name of its original, or None. `titles` has the files' names by number."""
     files = {first[0] if first else None for first in firsts}
     if len(files) == 1 and (file := files.pop()) is not None:
         return [Copied(title, titles[file], len(firsts))]

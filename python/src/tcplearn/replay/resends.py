@@ -214,7 +214,7 @@ def mean(values: Sequence[float]) -> float:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A resend policy's means over all paths and loss processes: arithmetic for spurious retransmissions,
-    geometric for other figures."""
+    geometric for response times and their ratios."""
 
     policy: str
     figures: Mapping[str, float]

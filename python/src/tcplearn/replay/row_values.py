@@ -34,7 +34,7 @@ _RATIOS = tuple((m.key, m.ratio_key) for m in metrics.with_ratio())
 
 
 def values_of(measured: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the engine's values `measured` by metric. Microseconds become milliseconds."""
+    """Return the values `measured` by the native code, by metric. Microseconds become milliseconds."""
     out: dict[str, float | None] = {}
     for key, counters, us in _SOURCES:
         if counters:
@@ -50,8 +50,8 @@ Bounds = tuple[Floats, Floats]
 
 
 def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
-    """Return `rows` with the ends of the 95 % interval of each ratio to `jacobson`, from `bounds`. Ends that
-    are not finite become None."""
+    """Return `rows` with the ends of the 95 % interval of each ratio to the estimator `jacobson` (RFC 6298),
+    from `bounds`. Ends that are not finite become None."""
     if bounds is None:
         return rows
     out = []

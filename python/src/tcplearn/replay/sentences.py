@@ -76,7 +76,8 @@ def _unknown(verdict: Verdict) -> str:
 
 
 def _best(verdict: Verdict, lead: Row) -> str:
-    """Return the sentence that names the best timers in order of mean RTO. `lead` is reported as the best."""
+    """Return the sentence that names the best timers in order of mean RTO. `lead` is the first choice among
+    them, as Verdict.lead() gives it."""
     best, others = ([_named(r) for r in verdict.equal if r is not skip] for skip in (None, lead))
     if len(verdict.rows) == 1:
         return f"Only one estimator was compared: {_named(lead)}."

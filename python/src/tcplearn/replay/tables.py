@@ -271,7 +271,8 @@ def document(
     """Return what `tcplearn replay` prints: sentences on which estimators suit the traffic best, tables, and
     the command to run next. With `quiet`, return only tables; with `total`, add a table over all flows; with
     `everything`, show all columns and a table for each flow. Rows are in the order `rank`, a key of `RANKS`
-    or "timer". `reported` says that a report is written too."""
+    or "timer". If `reported`, the command has also written a report, so the text names no command that would
+    write one."""
     by_flow = list(flows(replay.rows).values())
     judged = [rows for rows in by_flow if any(r.judged for r in rows)]
     short = [rows for rows in by_flow if not any(r.judged for r in rows)]

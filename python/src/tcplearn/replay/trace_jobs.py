@@ -47,7 +47,8 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Return hashes of the code of the user's own estimators among `texts`; None if one cannot be read."""
+    """Return hashes of the code of the user's own estimators among the specs `texts`; None if one cannot be
+    read."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
@@ -64,7 +65,8 @@ class Seen:
 
     @staticmethod
     def of(path: Path, shown: str = "") -> Seen:
-        """Return the file's digest, size and time; messages call it `shown`. Raise TraceError or OSError."""
+        """Return the file's digest, size and modification time; messages call it `shown`. Raise TraceError or
+        OSError."""
         shown = shown or str(path)
         if not path.is_file():
             raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")

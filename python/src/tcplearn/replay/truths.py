@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read the true causes of a capture's losses from a table, and compare decisions with them."""
+"""Read the true causes of a capture's losses from a table, and compare loss classifiers' decisions with
+them."""
 
 from __future__ import annotations
 

@@ -88,8 +88,9 @@ class Verdict:
 
     @property
     def lead(self) -> Row | None:
-        """Return the timer that is reported as best: Linux's timer if it is among the best ones, otherwise
-        the one of them with the fewest spurious timeouts. Return None if no timer is good enough."""
+        """Return the timer to be named as the best: Linux's timer if it is among the best ones, otherwise the
+        one of them with the fewest spurious timeouts. Return None if all have too many of these or of
+        spurious probes."""
         linux = next((r for r in self.equal if r.estimator == LINUX), None)
         return linux or min(self.equal, key=lambda r: (spurious(r), r["mean_rto_ms"]), default=None)
 
@@ -170,8 +171,9 @@ def of(rows: Sequence[Row], flows: int, waits: Waits) -> Verdict | None:
 
 
 def alone(rows: Sequence[Row], flow: str, waits: Callable[[str], Mapping[str, Interval]]) -> Alone | None:
-    """Return the verdict on which timer suits one flow best; None with too few samples or without a good
-    timer. `waits(a)` returns, by timer, the interval of its mean RTO divided by that of timer `a`."""
+    """Return the verdict on which timer suits one flow best; None with too few samples, or if every timer has
+    too many spurious timeouts or probes. `waits(a)` returns, by timer, the interval of its mean RTO divided
+    by that of timer `a`."""
     order = [row for row in ranked(rows) if row["mean_rto_ms"]]
     if not order or order[0].samples < FEW:
         return None

@@ -65,8 +65,8 @@ def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: P
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series (flows) are shown: the learned one with the smallest error
-    ratio or, if none learns, the one with the smallest among all."""
+    """Return the estimator whose worst series (flows) are shown: the learned one with the smallest ratio of
+    its error to that of a simple estimator or, if none learns, the one with the smallest among all."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -184,9 +184,9 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
     """Return the points of the timers' curves of miss rate (share of samples above the RTO) against excess
-    wait. A curve has a point for each value of the timer's parameter. `when` says with which RTO a sample is
-    compared: "before", just before the sample, or "send", when its segment was sent. A miss rate of 0 is
-    drawn at `floor`."""
+    wait (RTO - sample, at least 0). A curve has a point for each value of the timer's parameter. `when` says
+    with which RTO a sample is compared: "before", just before the sample, or "send", when its segment was
+    sent. A miss rate of 0 is drawn at `floor`."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):

@@ -37,7 +37,8 @@ def _within(value: float) -> float:
 
 def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[float]) -> Rows:
     """Return the marks of the chart's row `label`, one for each series (flow). `names` has the names of the
-    series, and `values` their ratios. The marks have the colour of the estimator `look`."""
+    series, and `values` the ratios to draw, such as of the achieved to the requested miss rate. The marks
+    have the colour of the estimator `look`."""
     return [
         {"row": label, "e": look, "s": printable(name), "v": data.rounded(v), "x": _within(v)}
         for name, v in zip(names, values, strict=True)
@@ -65,9 +66,9 @@ def strips(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> Spec:
-    """Return a chart with a panel for each (name, marks, means) in `panels`. In each row, a series (flow) has
-    a tick at its ratio, and the mean with its interval is below the ticks. `order` lists the rows. `band` is
-    a range of ratios that is shaded."""
+    """Return a chart with a panel for each (name, marks, means) in `panels`. In each row, a tick shows the
+    ratio of each series (flow), such as of two errors, and the mean with its interval is below the ticks.
+    `order` lists the rows. `band` is a range of ratios that is shaded."""
     every = [row for _, marks, means in panels for row in (*marks, *means)]
     seen = [row[key] for row in every for key in ("x", "a", "b") if key in row]
     low = max(RATIO_LOW, min([*seen, band[0] if band else 0.9]) / 1.06)

@@ -92,8 +92,8 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 
 
 def document(sweep: Sweep, console: Console) -> RenderableType:
-    """Return a table for each scenario, variant and timing. It has a row for each algorithm, with means over
-    the seeds ± half the width of the confidence interval."""
+    """Return a table for each scenario, variant and timing (which ACKs give RTT samples, on which clock). It
+    has a row for each algorithm, with means over the seeds ± half the width of the confidence interval."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 

@@ -73,7 +73,8 @@ class Score:
         return self.error_us / max(1, self.scored)
 
     def half(self, which: int) -> float:
-        """Return the mean error in us over the first (`which` = 0) or the second (1) halves of the flows."""
+        """Return the mean prediction error in us over the first (`which` = 0) or the second (1) halves of the
+        flows."""
         if which == 0:
             return self.first_error_us / max(1, self.first_scored)
         return (self.error_us - self.first_error_us) / max(1, self.scored - self.first_scored)
@@ -122,12 +123,14 @@ class Study:
 
     @property
     def best(self) -> int:
-        """Return the index of the triple (N, eta, alpha) with the least error over all flows."""
+        """Return the index of the parameters (N, eta, alpha) of `experts` with the least error over all
+        flows."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
 
     @property
     def best_of_first_half(self) -> int:
-        """Return the index of the triple (N, eta, alpha) with the least error on the flows' first halves."""
+        """Return the index of the parameters (N, eta, alpha) of `experts` with the least error on the flows'
+        first halves."""
         return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
 
     @property
@@ -136,16 +139,17 @@ class Study:
 
     @property
     def at_edge(self) -> list[str]:
-        """Return those of "N", "η" and "α" whose best value is the largest or the smallest value that was
-        tried. A best value of 0 does not count, because smaller values do not exist."""
+        """Return those parameters of `experts` ("N", "η", "α") whose best value is the largest or the
+        smallest value that was tried. A best value of 0 does not count, because smaller values do not
+        exist."""
         best, options = self.cells[self.best], self.options
         grids = (("N", best.n, options.n), ("η", best.eta, options.eta), ("α", best.alpha, options.alpha))
         return [k for k, v, grid in grids if len(grid) > 1 and (v == max(grid) or (v == min(grid) and v > 0))]
 
     @property
     def paper(self) -> int | None:
-        """Return the index of the triple (N, eta, alpha) that the paper nunes2014 chose, or None if it was
-        not tried."""
+        """Return the index of the parameters (N, eta, alpha) of `experts` that the paper nunes2014 chose, or
+        None if they were not tried."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -153,7 +157,8 @@ class Study:
 
 
 def cells_of(options: Options) -> list[Cell]:
-    """Return a Cell for each combination of N, eta and alpha in `options`. Raise UserError."""
+    """Return a Cell for each combination of the parameters N, eta and alpha of `experts` in `options`. Raise
+    UserError."""
     base = estimators.parse(options.preset)
     for key in ("n", "eta", "alpha"):
         if not estimators.parameter(base, key):
@@ -243,8 +248,8 @@ def _check(out: Study) -> None:
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return remarks on triples (N, eta, alpha), such as "best in hindsight". They are keyed by the index of
-    the triple in `study.cells`."""
+    """Return remarks on parameters (N, eta, alpha) of `experts`, such as "best in hindsight". They are keyed
+    by the parameters' index in `study.cells`."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:
@@ -269,8 +274,8 @@ def _measured(study: Study, score: Score) -> Record:
 
 
 def rows(study: Study) -> list[Record]:
-    """Return a result row for each triple (N, eta, alpha), then one for each reference estimator, where N,
-    eta and alpha are None."""
+    """Return a result row for each triple of parameters (N, eta, alpha) of `experts`, then one for each
+    reference estimator, where N, eta and alpha are None."""
     said = marks(study)
     out: list[Record] = []
     for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):
@@ -283,7 +288,8 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each result row of `wide`, with N, eta and alpha as `parameters`."""
+    """Yield a row for each metric of each result row of `wide`, with N, eta and alpha of `experts` as
+    `parameters`."""
     source = ", ".join(study.files)
     made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # leave out the whole grid
     for row in wide:

@@ -158,8 +158,8 @@ class Worker:
         return out
 
     def _match(self, out: Measured, flow: Flow) -> None:
-        """Measure each timer again, set to the miss rate that each reference timer had on `flow`. Add the
-        results to `out.matched`."""
+        """Set each timer to the share of RTTs above the RTO that each reference timer had on `flow`, and
+        measure it again. Add the results to `out.matched`."""
         wanted: dict[tuple[str, str, str], estimators.Spec] = {}
         for spec, reference, when in itertools.product(self.timers, REFERENCES, WHEN):
             allowed = estimators.parameter(spec, "miss")

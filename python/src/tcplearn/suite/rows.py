@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the result rows of a suite of traces: each estimator's ratios to baselines over all flows, with
-intervals."""
+"""Makes the result rows of a suite of traces: each estimator's errors, waits and misses divided by those of
+baselines, over all flows, with intervals."""
 
 import itertools
 import statistics
@@ -117,17 +117,18 @@ def wait_ratios(series: Sequence[Measured], label: str, figure: str = "excess", 
 def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
-    """Return, for each series (flow), how the timer `label`, set to the miss rate of the timer `reference`,
-    compares with `reference`: the ratio of their mean excess waits (`figure` "excess") or of their mean RTOs
-    ("rto"). `when` selects the RTO with which a sample is compared (see WHEN)."""
+    """Return, for each series (flow), how the timer `label`, set to the share of RTTs above the RTO that the
+    timer `reference` has, compares with `reference`: the ratio of their mean excess waits (`figure` "excess")
+    or of their mean RTOs ("rto"). `when` selects the RTO with which a sample is compared (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
 
 
 def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str = "send") -> Ratios:
-    """Return, for each series (flow), the achieved miss rate of the timer `label` divided by the requested
-    rate `target`. Series on which fewer than MISSES_LEAST misses were expected are left out."""
+    """Return, for each series (flow), the share of RTTs above the RTO (misses) of the timer `label` divided
+    by the requested share `target`. Series on which fewer than MISSES_LEAST misses were expected are left
+    out."""
     known = [(s.name, s.figures[label].timer(when)) for s in series]
     known = [(name, t) for name, t in known if t.timed * target >= MISSES_LEAST]
     names = tuple(name for name, _ in known)
@@ -219,8 +220,8 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
     """Return a ratio of numbers of misses (RTTs above the RTO) over all series: those of the timer `label`,
-    set to the miss rate of the timer `reference`, divided by those of `reference`. Return None without such
-    series."""
+    set to the miss rate of the timer `reference`, divided by those of `reference`. Return None if `label` was
+    measured so on no series."""
     key = label, reference, when
     both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None

@@ -298,8 +298,9 @@ def document(
     everything: bool = False,
     reported: bool = False,
 ) -> RenderableType:
-    """Return the verdict (which timer suits the traces best) and its table, for printing. `everything`
-    adds all other tables, `quiet` leaves out all text, `reported` says that a report is written too."""
+    """Return the verdict (which timer suits the traces best) and its table, for printing. `everything` adds
+    all other tables of the suite, `quiet` leaves out all text. If `reported`, the user has asked for a report
+    file, and the last line does not suggest it."""
     parts: list[RenderableType] = []
     answer = suite_timers.of(suite)
     if not quiet:

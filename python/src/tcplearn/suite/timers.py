@@ -26,8 +26,8 @@ def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
 
 
 def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
-    """Return the numbers of spurious timeouts and of spurious probes of the estimator `label` over all
-    `series`."""
+    """Return the numbers of spurious timeouts and of spurious tail loss probes of the estimator `label` over
+    all `series`."""
     return {key: sum(s.fired[label][key] for s in series) for key in FIRED}
 
 
@@ -57,8 +57,9 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return the verdict on which timer suits the suite's series (flows) best, or None without series. A
-    single series has no bootstrap interval, so only the spurious timeouts and probes decide."""
+    """Return the verdict on which timer suits the suite's series (flows) best, or None without series. In a
+    single series, which has no bootstrap interval, timers count as equal if their mean RTOs differ by less
+    than 5 %."""
     series = suite.series
     if not series:
         return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .base import (
     NO_TRACE,
+    NOT_A_CAPTURE,
     ByteStream,
     FlowInfo,
     Interface,
@@ -114,4 +115,6 @@ def _open(file: TraceFile, options: TraceOptions) -> Trace:
 
     if any(magic.startswith(head) for magic in PCAP_MAGIC):
         raise TraceError(f"{file}: {NO_TRACE}")
+    if options.explain:
+        raise TraceError(f"{file}: {NOT_A_CAPTURE}")
     return formats.open_other(file, head[:_HEAD_BYTES], options)

@@ -35,6 +35,8 @@ __all__ = [
     "shown",
 ]
 
+#: What is said of other files to programs that need the packets themselves (`TraceOptions.explain`).
+NOT_A_CAPTURE = "not a capture (pcap, pcapng); explain needs the packets themselves"
 NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
 #: Beginnings of warnings that say where reading ended. Those of captures come from reader.cpp.
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")

@@ -35,7 +35,7 @@ def bursts_table(result: Result) -> Table:
 
 
 def _errors(out: Table, guesses: Sequence[Guess]) -> Table:
-    """Add a row with the prediction errors of each of `guesses` to `out`, and return `out`."""
+    """Add a row with the prediction errors of each predictor in `guesses` to `out`, and return `out`."""
     for guess in guesses:
         low, high = guess.interval(trials.percentage_errors)
         interval = text(f"{low:.2f} to {high:.2f}")
@@ -68,8 +68,9 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables with the predictions of RTTs and of first RTOs for new connections. Destinations without
-    an earlier measured RTT have tables of their own, and so have destinations with one, if there are any."""
+    """Return tables of the errors of predicted RTTs for new connections, and of the means of their first RTOs
+    and the shares of RTTs above these. Destinations without an earlier measured RTT have tables of their own,
+    and so have destinations with one, if there are any."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"
