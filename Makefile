@@ -35,7 +35,8 @@ demo: $(BIN)/tcplearn
 	@mkdir -p out
 	$(BIN)/tcplearn explain examples/captures/requests.pcap.gz --report out/demo.html
 	@echo
-	@echo "Second: which estimator predicts best, on a capture with a bulk transfer in it"
+	@echo "Second, for those who study timers: which estimator would have predicted RTT and RTO best, on another capture."
+	@echo "It does not say what to set; that is what explain is for."
 	$(BIN)/tcplearn replay examples/captures/access-link.pcap.gz --report out/demo-replay.html
 
 install: $(BIN)/tcplearn ns3 $(VENV)/.lab man
@@ -364,7 +365,7 @@ fmt: dev
 	$(BIN)/ruff format .
 	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format -i
 
-docs/images/answer.svg: install # README's picture
+docs/images/answer.svg: $(BIN)/tcplearn # README's picture
 	$(BIN)/tcplearn explain examples/captures/requests.pcap.gz -q --pictures out/pictures >/dev/null
 	cp out/pictures/answer.svg $@
 

@@ -220,6 +220,14 @@ BUILDS = (
 
 OTHERS = (
     Form(
+        r"tcpdump -i eth0 -s 128 -w \S+ tcp port 443",
+        "the loopback interface of a namespace, for a second",
+        (
+            "unshare -n sh -c 'ip link set lo up; timeout 1 tcpdump -i lo -s 128 -w TMP/own.pcap tcp port "
+            "443; test $? -eq 124'",
+        ),
+    ),
+    Form(
         r"record/describe\.sh (\S+)",
         "in the page's folder",
         (r"cd examples/captures && record/describe.sh \1",),

@@ -286,3 +286,19 @@ def test_bad_usage(
     assert main(["explain", *more]) == 2
     out, error = capsys.readouterr()
     assert message in error and (out, error.count("\n")) == ("", 1)
+
+
+def test_the_readme_shows_the_setting_that_is_advised_today(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(EXAMPLES / "requests.pcap.gz"), "-q", "--format", "json"]) == 0
+    (advised,) = (row["setting"] for row in json.loads(capsys.readouterr().out) if row.get("advised"))
+    picture = (ROOT / "docs" / "images" / "answer.svg").read_text()
+    assert set(re.findall(r"forecast: ([^<&\";]*)", picture)) == {advised}, "make docs/images/answer.svg"
+
+
+def test_the_page_has_each_cause_as_it_is_printed() -> None:
+    page = (ROOT / "docs" / "explain.md").read_text()
+    table = page.split("| cause | printed as |")[1].split("\n\n")[0]
+    printed: dict[str, str] = {}
+    for keys, labels in re.findall(r"^\| ([a-z_`, ]+) \| ([^|]+) \|", table, re.M):
+        printed |= dict(zip(re.findall(r"`(\w+)`", keys), labels.split("; "), strict=True))
+    assert printed == {key: words.label for key, words in WORDS.items()}

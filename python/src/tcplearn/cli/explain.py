@@ -54,7 +54,9 @@ def explain(
     host: Annotated[
         str,
         typer.Option(
-            metavar="TEXT", help="Only connections with TEXT in an address or port.", show_default=False
+            metavar="TEXT",
+            help="Only connections with this address, or with TEXT in an address or port.",
+            show_default=False,
         ),
     ] = "",
     rows: Annotated[

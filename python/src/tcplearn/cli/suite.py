@@ -74,7 +74,7 @@ def suite(
 
                 progress and progress(1.0, "drawing")
                 reports.write(result, rows, out.report, out.pictures)
-        lines = shortened([*result.problems, *result.warnings], "--report lists them")
+        lines = shortened([*_together(result.problems), *result.warnings], "--report lists them")
         in_table = out.format is o.FormatName.table and not out.quiet
         warn([*lines, *([] if in_table else copies.sentence(result.copies))])
         out.write(
@@ -87,6 +87,19 @@ def suite(
         )
 
     return work
+
+
+def _together(problems: list[str]) -> list[str]:
+    """Return `problems` with one line for all files that are texts of another kind than traces."""
+    from tcplearn.output.numbers import counted
+    from tcplearn.traces.csv_header import NOT_RTTS
+
+    texts = [line for line in problems if NOT_RTTS in line]
+    if len(texts) < 2:
+        return problems
+    others = [line for line in problems if NOT_RTTS not in line]
+    first = texts[0].split(": ")[0]
+    return [*others, f"{first} and {counted(len(texts) - 1, 'more file')}: no traces, left out"]
 
 
 def shortened(lines: list[str], otherwise: str) -> list[str]:

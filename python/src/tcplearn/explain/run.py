@@ -123,7 +123,11 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
 
 def _choose(found: Explained, host: str) -> None:
-    ends = (pl.col(end).cast(pl.String).str.contains(host, literal=True) for end in SIDES)
+    # a whole address, which is followed by a port, before one that only contains the text
+    for text in (rf"^\[?{re.escape(host)}\]?(:\d+)?$", re.escape(host)):
+        ends = [pl.col(end).cast(pl.String).str.contains(text) for end in SIDES]
+        if not found.connections.filter(pl.any_horizontal(ends)).is_empty():
+            break
     mine = pl.any_horizontal(*ends)
     found.requests = found.requests.filter(mine)
     found.stalls = found.stalls.filter(mine)

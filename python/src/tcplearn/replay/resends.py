@@ -236,7 +236,8 @@ def table(result: Resends) -> Table:
     heads += ["× stock\np99", "\np99.9", "\nslowest", "× floor\np99", "\np99.9", "\nslowest"]
     out = Table(
         headed(*heads),
-        title=f"Thin requests: {counted(result.paths, 'path')}, {cells} of {result.requests:,} requests",
+        title=f"Thin requests with simulated losses: {counted(result.paths, 'path')}, {cells} of "
+        f"{result.requests:,} requests",
         legend="Geometric means over cells (a path with a loss process); of spurious retransmissions, the "
         "mean. × stock, × floor: divided by the times of stock Linux, and of the best rto_min in hindsight, "
         "chosen on another seed among settings with no more spurious retransmissions. The last three know "

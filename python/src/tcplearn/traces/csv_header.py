@@ -34,6 +34,8 @@ _PLAIN = {
 }
 _NAMED = 10  # unused columns that a warning names
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
+#: What is said of a text in which nothing looks like a column of a series.
+NOT_RTTS = "not a series of RTTs"
 _ALLOWED = {
     "rtt": "rtt_s, rtt_ms, rtt_us or rtt_ns",
     "time": "t_s, t_ms, t_us or t_ns (also time_..., timestamp_...)",
@@ -132,7 +134,7 @@ def parse_header(where: str, line: str, unit: str = "") -> Header:
                 f'{where}: column "{shown(title)}" has no known unit; allowed are {_ALLOWED[role]}{otherwise}'
             )
     if "rtt" not in found and not {"time", "sent"} <= found.keys():
-        what = "" if found else "not a series of RTTs: "
+        what = "" if found else f"{NOT_RTTS}: "
         raise TraceError(f"{where}: {what}no column holds the round-trip time; allowed are {_ALLOWED['rtt']}")
     if "time" not in found and "sent" not in found:
         header.warnings.append("there is no column with times: they are made from the sum of the round trips")
