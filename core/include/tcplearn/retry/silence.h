@@ -43,10 +43,13 @@ TL_FN int64_t tl_retry_longest_hold(const struct tl_retry *t)
  * ends sooner is never sent again later than another one. */
 TL_FN int64_t tl_retry_due(const struct tl_retry *t, const struct tl_retry_request *q)
 {
-	const int64_t held_us = q->due_us + tl_retry_longest_hold(t);
-	const int64_t until_us = t->silence.until_us < held_us ? t->silence.until_us : held_us;
+	const int64_t until_us = t->silence.until_us;
+	int64_t most_us;
 
-	return q->due_us > until_us ? q->due_us : until_us;
+	if (until_us <= q->due_us)
+		return q->due_us;
+	most_us = q->due_us + tl_retry_longest_hold(t);
+	return until_us < most_us ? until_us : most_us;
 }
 
 /* Returns whether something has been answered that was sent more than half of SRTT after the last transmission of
@@ -86,8 +89,8 @@ TL_FN void tl_retry_silent(struct tl_retry *t, struct tl_retry_request *q, int64
  * `early_us`, half of SRTT: if the server had paused, their answers follow. */
 TL_FN void tl_retry_heard(struct tl_retry *t, int64_t now_us, int64_t sent_us, int64_t early_us)
 {
-	const int64_t due_us = now_us + tl_retry_bound(t, early_us);
 	const int64_t until_us = t->silence.until_us;
+	int64_t due_us;
 	uint32_t i;
 
 	if (sent_us > t->heard_us)
@@ -95,6 +98,7 @@ TL_FN void tl_retry_heard(struct tl_retry *t, int64_t now_us, int64_t sent_us, i
 	tl_retry_silence_end(&t->silence);
 	if (until_us == -TL_RETRY_TIME_MAX)
 		return;
+	due_us = now_us + tl_retry_bound(t, early_us);
 	for (i = 0; i < TL_RETRY_OUT; i++) {
 		struct tl_retry_request *q = &t->out.at[i];
 
