@@ -104,7 +104,7 @@ def test_profiles_of_every_path_of_thin_flows() -> None:
             chosen = scenario.load(path, profile)
             arms = [arm.name for arm in guest.arms(chosen, 0)]
             assert arms[0] == "cubic+stock" and {"cubic+priced", "cubic+priced/spaced"} < set(arms)
-            assert len(arms) == (3 if profile == "bulk" else 5)
+            assert len(arms) == (4 if profile == "bulk" else 5)
             assert chosen.transfer.requests and chosen.transfer.requests.timestamps != ("no-t" in path.stem)
     page = guest.script(scenario.load(SCENARIOS / "thin-wifi.toml", "page"), 0)
     assert "75 1000 1 page:30'" in page and "transfer answer 5002 10000 0 &" in page
