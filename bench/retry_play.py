@@ -46,12 +46,14 @@ def play(trace: Trace, policy: Policy) -> Played:
         if latency := trace.latency_us(request, copy, now):
             heapq.heappush(answers, (now + latency, request, copy, latency))
 
-    while k < n or answers or policy.deadline_us() is not None:
+    while True:
         start_us = trace.start_us[k] if k < n else NEVER_US
         answer_us = answers[0][0] if answers else NEVER_US
-        found = policy.deadline_us()
-        due_us = NEVER_US if found is None else max(found, now)
+        due_us = policy.deadline_us()
+        due_us = NEVER_US if due_us is None else max(due_us, now)
         now = min(start_us, answer_us, due_us)
+        if now == NEVER_US:
+            break
         if start_us == now:
             policy.sent(k, now)
             transmit(k, 0)

@@ -232,7 +232,6 @@ class HedgePython(Doubling):
         self.starts: dict[int, int] = {}
 
     def first_us(self, request: int, now_us: int) -> float:
-        self.starts[request] = now_us
         self.requests += 1
         while now_us - self.turned_us >= 1e6 * self.how.window_duration:
             self.turned_us += int(1e6 * self.how.window_duration)
@@ -252,6 +251,10 @@ class HedgePython(Doubling):
         self.since_us = now_us - self.starts.pop(request)  # it takes the time since the first transmission
         super().answered(request, now_us, copy, latency_us)
 
+    def sent(self, request: int, now_us: int) -> None:
+        self.starts[request] = now_us
+        super().sent(request, now_us)
+
 
 class HttpxHedged(HedgePython):
     """Uses the quantile sketch, the token bucket and the estimator of the request rate of the package
@@ -270,10 +273,9 @@ class HttpxHedged(HedgePython):
         self.bucket = bucket.TokenBucket(self.how.budget_percent, 1.0)
         self.rate = rates.RollingRateCounter(self.how.rps_window_duration)
         self.requests = 0
-        self.starts: dict[int, int] = {}
+        self.starts = {}
 
     def first_us(self, request: int, now_us: int) -> float:
-        self.starts[request] = now_us
         self.clock.now_s = now_us / 1e6
         self.requests += 1
         self.rate.increment()

@@ -97,3 +97,19 @@ def test_what_changes_something_is_sent_once(example: ModuleType) -> None:
 
     assert asyncio.run(run("POST")) == 1
     assert asyncio.run(run("GET")) == 2
+
+
+def test_cancelled_requests_leave_no_task(example: ModuleType) -> None:
+    async def run() -> None:
+        server, _ = await server_that_forgets()
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with httpx.AsyncClient(transport=example.HedgedTransport(rate=0.05)) as client:
+            for number in range(7, 200, 10):  # the first copy of each is not answered
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(client.get(f"{url}{number}"), 0.02)
+            await asyncio.sleep(0.05)
+            mine = [task for task in asyncio.all_tasks() if "Event.wait" in repr(task)]
+        server.close()
+        assert not mine
+
+    asyncio.run(run())

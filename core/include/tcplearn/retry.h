@@ -80,7 +80,7 @@ struct tl_retry_counts {
 
 /* A silence begins with a resend and ends with the next answer to any request. */
 struct tl_retry_silence {
-	int64_t last_us;     /* time of the last resend */
+	int64_t last_us;     /* time of the last resend of a request that is not taken for lost */
 	int64_t wait_us;     /* interval of resends, which doubles; 0: none yet */
 	int64_t until_us;    /* no request is sent again before this time */
 	uint32_t requests;   /* requests sent again for the first time in this silence */

@@ -253,6 +253,19 @@ def test_one_host_of_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert out.startswith("13 requests in 1 connection") and "server's own time" not in out
 
 
+def test_a_whole_address_comes_before_one_that_begins_with_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    near, far = Talk(port=40_000, server="10.0.2.1"), Talk(port=40_001, server="10.0.2.11")
+    for talk in (near, far):
+        SCENES["slow_server"](talk)
+    path = tmp_path / "a.pcap"
+    path.write_bytes(pcap_of(near, far))
+    for host, connections in (("10.0.2.1", 1), ("10.0.2.1:80", 1), ("10.0.2", 2), (":80", 2)):
+        assert main(["explain", str(path), "-q", "--host", host]) == 0
+        assert f" in {connections} connection" in capsys.readouterr().out.splitlines()[0], host
+
+
 def test_a_capture_packed_with_zstd_is_named_as_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

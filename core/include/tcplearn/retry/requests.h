@@ -24,7 +24,7 @@ struct tl_retry_request {
 	int64_t srtt, mdev4, stock_us;
 	uint32_t resends;
 	uint8_t rank;   /* its position in the heap */
-	uint8_t late;   /* 1: its first wait ended in a silence in which requests may be held, see timer.h */
+	uint8_t late;   /* 1: its first wait ended in a silence that may hold requests, see silence.h */
 	uint8_t raised; /* 1: the first wait was lengthened, so its outcome says nothing about the rate */
 };
 
