@@ -86,6 +86,21 @@ def test_formats_agree(
     assert pl.read_csv(target).height == len(rows)
 
 
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet", "txt"])
+def test_the_name_of_the_file_chooses_the_format(
+    engine: stub.Engine, capture: str, tmp_path: Path, ending: str
+) -> None:
+    target = tmp_path / f"out.{ending}"
+    assert main(["replay", capture, "-q", "-o", str(target)]) == 0
+    kind = "table" if ending == "txt" else ending
+    chosen = tmp_path / "chosen"
+    assert main(["replay", capture, "-q", "--format", kind, "-o", str(chosen)]) == 0
+    if ending == "parquet":
+        assert pl.read_parquet(target)["value"].len() == pl.read_parquet(chosen)["value"].len()
+    else:
+        assert target.read_text() == chosen.read_text()
+
+
 def test_table_is_plain_in_a_pipe(
     engine: stub.Engine, capture: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

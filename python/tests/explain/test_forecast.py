@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from thin import slowest
 
 from tcplearn import resends
 from tcplearn.explain import Explained, advice, candidates, forecast, tables
-from tcplearn.explain.answers import Forecast
+from tcplearn.explain.answers import Figure, Forecast
 from tcplearn.explain.candidates import ALL, STOCK
 from tcplearn.output.numbers import milliseconds
 
@@ -95,6 +96,23 @@ def test_short_connections_are_judged_together(tmp_path: Path) -> None:
         assert told.of(name).slowest_ms == pytest.approx(slowest(times), rel=0.12)
     said = advice.of(found, told)
     assert said.chosen is not None and said.line.startswith("sudo ip route add 10.0.0.2 ")
+
+
+def test_of_equivalent_settings_the_one_with_fewer_spurious_retransmissions_is_advised(
+    tmp_path: Path,
+) -> None:
+    """Test two settings that shorten the slowest requests nearly equally: the shorter timer is advised if its
+    spurious retransmissions are as few, and the longer one if they are fewer."""
+    found, _ = short(tmp_path, 600, 0)
+    told = _first(found)
+    assert told is not None
+    near = replace(told.of("rto_min 20 ms"), figures=told.of("rto_min 5 ms").figures, spurious_permille=0.0)
+    for permille, name in ((0.05, "rto_min 5 ms"), (0.6, "rto_min 20 ms")):
+        slow = {key: Figure(*(1.02 * x for x in astuple(one))) for key, one in near.figures.items()}
+        fast = replace(told.of("rto_min 5 ms"), spurious_permille=permille)
+        told.outlooks = [told.of(STOCK), fast, replace(near, figures=slow)]
+        said = advice.of(found, told).chosen
+        assert said is not None and said.candidate.name == name
 
 
 def _in_turn(

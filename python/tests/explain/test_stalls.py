@@ -311,6 +311,22 @@ def test_a_path_that_is_silent_for_all(tmp_path: Path) -> None:
     assert slow["tail_probe_ms"].to_list() == pytest.approx([0, 0, 0, 242], abs=5)
 
 
+@pytest.mark.parametrize(("after_us", "silent"), [(50_000, True), (150_000, False)])
+def test_a_packet_that_arrives_when_others_are_lost(tmp_path: Path, after_us: int, silent: bool) -> None:
+    """Test two connections that lose packets at the same time, while a third receives a packet. Soon after
+    the loss, the packet may have been held back in a queue, and the path was silent; later, the path was
+    not."""
+    talks = [Talk(port=40_000), Talk(port=40_001)]
+    for talk in talks:
+        SCENES["request_lost"](talk)
+    third = Talk(port=40_002)
+    at = _calm(third)
+    third.answer(at + after_us, 1 + BEFORE, 1, 1 + 200 * BEFORE)
+    found = explained(tmp_path, *talks, third)
+    causes = found.stalls["cause"]
+    assert causes.to_list() == ["path_silent" if silent else "tail_probe"] * 2
+
+
 def test_a_timer_that_backed_off_fires_after_the_silence(tmp_path: Path) -> None:
     """Test a timer that fires late because of backoff. Another connection has its answer by then, but the
     lost packets were lost while the path was silent."""

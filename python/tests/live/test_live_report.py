@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tcplearn.cli import main
 from tcplearn.errors import UserError
-from tcplearn.live import power, report
+from tcplearn.live import power, report, sessions
 from tcplearn.live.arms import Counts, none
 from tcplearn.live.effect import boundary, effect_of, mean_of
 from tcplearn.live.simulated import count
@@ -107,6 +108,15 @@ def test_nothing_can_be_told_yet() -> None:
     (line,) = (text for text in report.lines([_session([[200.0]], [[50.0]])]) if "lossy rounds" in text)
     assert "nothing can be told yet: 1 in the control group, 1 with floors" in line
     assert report.lines([]) == ["live is not started: there is nothing to report"]
+
+
+def test_nothing_is_started(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sessions, "status", lambda: [])
+    assert main(["live", "report"]) == 2
+    shown = capsys.readouterr()
+    assert not shown.out and "live is not started, so there is nothing to report" in shown.err
+    assert main(["live", "status"]) == 0
+    assert capsys.readouterr().out == "live is not started\n"
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:

@@ -88,13 +88,20 @@ def _same(one: Path, other: Path) -> bool:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to which a subcommand of tcplearn writes its results, and the format of the results."""
+    """The files to which a subcommand of tcplearn writes its results, and the format of the results. Without
+    a chosen format, a file whose name ends in .csv, .json or .parquet gets the format of that name."""
 
     format: o.Format = FormatName.table
     output: o.Output = None
     report: o.Report = None
     pictures: o.Pictures = None
     quiet: o.Quiet = False
+
+    def __post_init__(self) -> None:
+        """Take the format from the name of the output file, if none was chosen."""
+        ending = self.output.suffix.lower().removeprefix(".") if self.output else ""
+        if self.format is FormatName.table and ending in set(FormatName) - {FormatName.table}:
+            object.__setattr__(self, "format", FormatName(ending))
 
     def check(self, sources: Sequence[Path] = ()) -> None:
         """Raise UserError or FailedError if an output is one of the inputs `sources` or cannot be written."""

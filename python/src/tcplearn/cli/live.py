@@ -352,6 +352,8 @@ def _report(
         from tcplearn.live import sessions
 
         found = reports.read(files) if files else sessions.status()
+        if not found and not files:
+            raise UserError("live is not started, so there is nothing to report: see `tcplearn live start`")
         print_lines(reports.lines(found))
         if report:
             from tcplearn.report import live as page

@@ -90,7 +90,7 @@ Rank = Annotated[
 ]
 Total = Annotated[bool, typer.Option("--total", help="Add totals over all flows to the results.")]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the bootstrap of the intervals.")]
-FORMAT_HELP = "Format of the results."
+FORMAT_HELP = "Format of the results; with -o FILE.csv, .json or .parquet, that of FILE's name."
 Format = Annotated[FormatName, typer.Option(help=FORMAT_HELP)]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the results to this file.")

@@ -11,6 +11,7 @@ import typer
 
 from tcplearn.cli import common
 from tcplearn.cli import options as o
+from tcplearn.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,6 +59,8 @@ def resend(
     """Compare resend policies, which decide when TCP retransmits, by the response times of one-segment
     requests, sent one at a time over the RTTs of captures."""
     out = common.Outputs(o.FormatName(format.value), output, None, pictures, quiet)
+    if out.format is o.FormatName.parquet:
+        raise UserError("--format parquet: resend writes a table, json or csv; name another FILE after -o")
 
     def work(command: str) -> None:
         common.check_readable(files)

@@ -19,7 +19,7 @@ MOST_SPURIOUS = 10.0
 #: Settings whose scores differ by at most this share count as equal, and the one with fewer spurious
 #: retransmissions is advised. Rates within ALIKE_SPURIOUS in 1,000 segments count as equal too.
 ALIKE = 0.05
-ALIKE_SPURIOUS = 1.0
+ALIKE_SPURIOUS = 0.1
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
 

@@ -21,6 +21,21 @@ from .conditions import need_all, need_bounds, need_free, need_privilege
 from .program import Program, Settings, meanings
 
 _ENDS_WITHIN_S = 5.0
+#: Counts of which others are a part, and these parts, which can overlap each other.
+_PARTS = {
+    "connections": ("inherited", "remembered"),
+    "rounds": (
+        "rounds_lowered",
+        "rounds_careful",
+        "rounds_late",
+        "resent_needed",
+        "resent_spurious",
+        "resent_unclear",
+    ),
+    "rounds_careful": ("rounds_host_careful",),
+    "timeouts": ("timeouts_queued",),
+}
+_OF_THESE = "of these, "
 _ENTRIES_SHOWN = 5
 
 
@@ -138,9 +153,20 @@ def _guarded(guard: dict[str, Any]) -> Iterator[str]:
 
 
 def counted(counts: dict[str, int]) -> Iterator[str]:
-    for name, meaning in meanings().items():
-        if counts[name]:
-            yield f"{counts[name]:12}  {meaning}"
+    """Yield a line for each of the `counts` that is not zero, by name. A count that is part of another count
+    follows it, indented."""
+    parts = {part for parts in _PARTS.values() for part in parts}
+    for name in meanings():
+        if name not in parts:
+            yield from _with_parts(name, counts, "")
+
+
+def _with_parts(name: str, counts: dict[str, int], indent: str) -> Iterator[str]:
+    if counts[name]:
+        meaning = meanings()[name].removeprefix(_OF_THESE)
+        yield f"{counts[name]:12}  {indent}{_OF_THESE if indent else ''}{meaning}"
+    for part in _PARTS.get(name, ()):
+        yield from _with_parts(part, counts, indent + "  ")
 
 
 def would(counts: dict[str, int]) -> str:
