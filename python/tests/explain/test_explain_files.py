@@ -17,6 +17,7 @@ import pytest
 from scenes import SCENES
 from talk import Talk, pcap_of
 from test_explain_cli import capture
+from wire import pcap
 
 import wrong_results
 from tcplearn.cli import main
@@ -45,6 +46,26 @@ def folder(tmp_path: Path) -> Path:
     capture(out / "a.pcap", "answer_lost", "slow_server")
     capture(out / "b.pcap", "delayed_ack")
     return out
+
+
+def test_connections_that_go_on_in_the_next_file(tmp_path: Path) -> None:
+    """Test a capture that was rotated while one of two connections was open."""
+    short, long = Talk(port=40_000), Talk(port=40_001)
+    short.exchanges(short.open(), 3)
+    long.exchanges(long.open(), 20)
+    parts = [tmp_path / "part0.pcap", tmp_path / "part1.pcap"]
+    frames = sorted((frame for talk in (short, long) for frame in talk.frames()), key=lambda frame: frame[0])
+    half = len(frames) // 2  # the short connection has ended by then
+    parts[0].write_bytes(pcap(frames[:half]))
+    parts[1].write_bytes(pcap(frames[half:]))
+
+    def said(*paths: Path) -> list[str]:
+        return [line for line in run(paths).warnings if "from one file to another" in line]
+
+    assert [line.partition(" on")[0] for line in said(*parts)] == ["1 connection goes"]
+    assert said(parts[0]) == said(parts[1]) == []
+    parts[1].write_bytes(pcap(short.frames()))
+    assert said(*parts) == []  # the same ports again, with a handshake: another connection
 
 
 def test_an_interrupted_run_goes_on(

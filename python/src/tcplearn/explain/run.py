@@ -5,7 +5,7 @@ combine the results."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.explain import advice, fades, forecast, handshakes, read, silence
 from tcplearn.explain.answers import SIDES
 from tcplearn.explain.model import Explained
+from tcplearn.output.numbers import counted
 from tcplearn.traces.base import NOT_A_CAPTURE
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from tcplearn.jobs import Progress
     from tcplearn.replay.trace_jobs import Where
     from tcplearn.traces import CaptureTrace, Interface
+
+#: In the column `options` of connections: the first SYN was captured.
+SYN_SEEN = 4
 
 
 def run(
@@ -47,7 +51,7 @@ def run(
 
         captures = files.several(named, below, problems, progress, watch, where)
     found = _together(captures)
-    found.warnings[:0] = problems
+    found.warnings[:0] = [*problems, *_continued(found)]
     if host:
         _choose(found, host)
     found.made_by = provenance.made_by(seed=str(seed), **({"host": host} if host else {}))
@@ -120,6 +124,22 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
     ]
     requests, stalls, connections = map(table, read.TABLES)
     return Explained(requests, stalls, connections, sources, packets=packets, warnings=warnings)
+
+
+def _continued(found: Explained) -> Iterator[str]:
+    """Yield a line if connections of one source go on in another, as in the files of a capture that was
+    rotated: their start was not captured there, and the same ports are in an earlier source."""
+    own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)
+    earlier = own.select("client", "server", pl.col("source").alias("before"))
+    again = own.filter(~pl.col("begun")).join(earlier, on=["client", "server"])
+    again = again.filter(pl.col("before") < pl.col("source")).select("client", "server").unique()
+    if again.height:
+        go = "goes" if again.height == 1 else "go"
+        yield (
+            f"{counted(again.height, 'connection')} {go} on from one file to another, and each file's part "
+            "counts as a connection of its own; if the files are parts of one capture, read them as one: "
+            "mergecap -w - FILE... | tcplearn explain -"
+        )
 
 
 def _choose(found: Explained, host: str) -> None:
