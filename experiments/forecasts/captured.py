@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from experiments.lib.batches import Figures, LabRuns, Work
 from experiments.lib.runs import Identity, Run
@@ -20,7 +21,24 @@ PROFILE = "captured"
 def keep(_chosen: Any, folder: Path, _measured: Mapping[str, float]) -> Figures:
     """Returns what is stored of a captured run: the series of all response times in us that the application
     measured."""
-    return {}, {"response_us": np.loadtxt(folder / "requests", usecols=0, ndmin=1)}
+    return {}, {"response_us": _response_us(folder)}
+
+
+def _response_us(folder: Path) -> Any:
+    return np.loadtxt(folder / "requests", usecols=0, ndmin=1)
+
+
+def _unseen_ms(requests: pl.DataFrame, folders: Sequence[Path]) -> float:
+    """Returns by how much the response times that the application measured are longer than those in the
+    captures: the mean over captures of the median over requests, in ms. The capture's last requests may be
+    missing, because tcpdump is stopped before it has written them."""
+    over_ms = []
+    for number, folder in enumerate(folders):
+        seen_ms = requests.filter(pl.col("source") == number)["response_ms"].to_numpy()
+        (measured,) = folder.glob("*/requests")
+        measured_ms = _response_us(measured.parent) / 1e3
+        over_ms.append(np.median(measured_ms[: len(seen_ms)] - seen_ms))
+    return float(np.mean(over_ms))
 
 
 @dataclass(frozen=True)
@@ -64,8 +82,6 @@ class Forecasts:
             yield from self._forecast(folders, *left[2:])
 
     def _forecast(self, folders: Sequence[Path], chosen: Any, ready: Any) -> Iterator[Run]:
-        import polars as pl
-
         from tcplearn import explain, provenance
         from tcplearn.explain import advice, forecast
         from tcplearn.explain.candidates import ALL, STOCK
@@ -82,9 +98,11 @@ class Forecasts:
         advised = best.candidate.name if best else STOCK
         timed = found.stalls.filter(pl.col("by").is_in(one_end.by) & pl.col("cause").is_in(RESENT))
         share = held_up(found.requests, timed)["request"].n_unique() / found.requests.height
+        unseen_ms = _unseen_ms(found.requests, folders)
         for candidate in ALL:
             metrics = foretold(one_end.of(candidate.name))
             metrics |= {"advised": float(candidate.name == advised), "held_up_share": share}
+            metrics |= {"unseen_ms": unseen_ms}
             yield self._empty(
                 chosen,
                 candidate.name,

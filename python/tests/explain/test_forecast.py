@@ -16,13 +16,13 @@ from scenes import SCENES
 from talk import RTT_US, SERVER, Talk, explained
 from thin import slowest
 
-from tcplearn import resends
 from tcplearn.explain import Explained, advice, candidates, forecast, tables
 from tcplearn.explain.answers import Figure, Forecast
 from tcplearn.explain.candidates import ALL, STOCK
 from tcplearn.output.numbers import milliseconds
 
 REQUESTS, LOSS = 4000, 0.02
+PRICED = thin.spec_of("priced")
 
 
 def _first(found: Explained) -> Forecast | None:
@@ -47,7 +47,7 @@ def test_forecast_against_the_same_path(stock: tuple[Explained, list[float]], na
     found, _ = stock
     told = _first(found)
     assert told is not None and told.by == ("client",)
-    spec = next(one.spec for one in ALL if one.name == name)
+    spec = thin.spec_of(name)
     measured = [thin.traffic(Talk(), seed, REQUESTS, LOSS, spec) for seed in (2, 3)]
     outlook = told.of(name)
     assert outlook.slowest_ms == pytest.approx(np.mean([slowest(times) for times in measured]), rel=0.12)
@@ -65,7 +65,7 @@ def test_a_setting_learns_from_its_own_waits(tmp_path: Path, name: str) -> None:
     thin.traffic(talk, 1, REQUESTS, 0.05, tick_us=4000)
     told = _first(explained(tmp_path, talk))
     assert told is not None
-    spec = next(one.spec for one in ALL if one.name == name)
+    spec = thin.spec_of(name)
     measured = [
         slowest(thin.traffic(Talk(stamped=False), seed, REQUESTS, 0.05, spec, tick_us=4000))
         for seed in (2, 3, 4)
@@ -92,7 +92,7 @@ def test_short_connections_are_judged_together(tmp_path: Path) -> None:
     assert told is not None and told.stalls > 20
     assert told.fit == pytest.approx(1, abs=0.02) and told.fit_error < 0.02
     for name in (STOCK, "rto_min 5 ms"):
-        _, times = short(tmp_path, 600, 10_000, next(one.spec for one in ALL if one.name == name))
+        _, times = short(tmp_path, 600, 10_000, thin.spec_of(name))
         assert told.of(name).slowest_ms == pytest.approx(slowest(times), rel=0.12)
     said = advice.of(found, told)
     assert said.chosen is not None and said.line.startswith("sudo ip route add 10.0.0.2 ")
@@ -121,7 +121,7 @@ def _in_turn(
     """Simulate connections to one server that are used one after another. Return them and all response times.
     If `remembers`, a connection begins with what the timer of the one before has learned."""
     talks, times = [], []
-    timer = resends.policy(spec)
+    timer = thin.Longest(spec)
     # a capture of a connection that is idle for more than five minutes is read as two connections
     for k in range((1350 if opened_at_once else 2400) // of_each):
         talk = Talk(port=10_000 + k, rtt_us=thin.RTT_US)
@@ -153,7 +153,7 @@ def test_a_connection_begins_with_what_was_learned_before_it_began(
     assert told is not None
     kept, forgotten, stock = (
         np.mean([slowest(_in_turn(seed, 15, spec, remembers=remembers)[1]) for seed in (2, 3, 4)])
-        for spec, remembers in (("priced", True), ("priced", False), (STOCK, False))
+        for spec, remembers in ((PRICED, True), (PRICED, False), (STOCK, False))
     )
     assert kept < 0.8 * forgotten
     # relative to the stock setting, because the number of losses differs by chance
@@ -176,7 +176,7 @@ def test_timers_fire_on_ticks_that_the_senders_own_waits_tell(tmp_path: Path, ti
     told = _first(explained(tmp_path, talk))
     assert told is not None
     assert told.fit == pytest.approx(1, abs=0.006)
-    measured = thin.traffic(Talk(), 2, 1000, 0.04, "stock:rto_min_us=5000", tick_us=tick_us)
+    measured = thin.traffic(Talk(), 2, 1000, 0.04, "stock:rto_min_us={5000}", tick_us=tick_us)
     p99 = told.of("rto_min 5 ms").figures["p99_response_ms"].value
     assert p99 == pytest.approx(np.quantile(measured, 0.99), rel=0.03)
 
@@ -187,7 +187,7 @@ def test_what_is_lost_twice_by_chance_is_lost_twice_under_any_timer(tmp_path: Pa
     thin.traffic(talk, 1, 2000, 0.15, tick_us=4000)
     told = _first(explained(tmp_path, talk))
     assert told is not None
-    spec = "stock:rto_min_us=5000"
+    spec = "stock:rto_min_us={5000}"
     measured = [thin.traffic(Talk(), seed, 2000, 0.15, spec, tick_us=4000) for seed in (2, 3)]
     assert told.of("rto_min 5 ms").slowest_ms == pytest.approx(np.mean([*map(slowest, measured)]), rel=0.15)
 
@@ -197,7 +197,7 @@ def test_spurious_resends_are_counted_on_every_flight(tmp_path: Path) -> None:
     timer fires needlessly as often as the forecast says."""
     talk, set_ = Talk(), Talk()
     thin.traffic(talk, 1, 2000, 0.01, jitter=0.35)
-    thin.traffic(set_, 2, 2000, 0.01, "stock:rto_min_us=5000", jitter=0.35)
+    thin.traffic(set_, 2, 2000, 0.01, "stock:rto_min_us={5000}", jitter=0.35)
     (tmp_path / "set").mkdir()
     told = _first(explained(tmp_path, talk))
     found = explained(tmp_path / "set", set_)
@@ -232,7 +232,7 @@ def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
     """Test a capture whose sender already has a shorter timer than stock Linux: the forecast finds this
     setting, expects no gain from it, and lists stock as an alternative."""
     talk = Talk()
-    times = thin.traffic(talk, 1, 1500, 0.03, f"stock:rto_min_us={ms}000", tick_us=4000)
+    times = thin.traffic(talk, 1, 1500, 0.03, f"stock:rto_min_us={{{ms}000}}", tick_us=4000)
     found = explained(tmp_path, talk)
     told, said = found.forecast, found.advice
     assert told is not None and said is not None

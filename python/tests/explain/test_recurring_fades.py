@@ -14,7 +14,7 @@ from talk import CLIENT, SERVER, Talk, explained
 from thin import slowest
 
 from tcplearn.explain import forecast, sentences
-from tcplearn.explain.candidates import ALL, STOCK
+from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.fades import SEARCHED_S
 from tcplearn.explain.forecast import _after
 
@@ -41,7 +41,7 @@ def test_forecast_counts_what_is_sent_in_a_fade_as_lost(tmp_path: Path, loss: fl
     told = next(forecast.of_each(found))
     assert told.of(STOCK).slowest_ms == pytest.approx(slowest(captured), rel=0.05)
     for name in ("rto_min 5 ms", "rto_min 20 ms", "priced"):
-        spec = next(one.spec for one in ALL if one.name == name)
+        spec = thin.spec_of(name)
         runs = [thin.traffic(Talk(), k, REQUESTS, loss, spec, tick_us=4000, fade_us=FADE_US) for k in (3, 4)]
         assert told.of(name).slowest_ms == pytest.approx(np.mean([*map(slowest, runs)]), rel=0.15), name
 

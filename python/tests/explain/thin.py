@@ -4,10 +4,13 @@ core."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from talk import Talk
 
 from tcplearn import resends
+from tcplearn.explain.candidates import ALL
 
 FIRST, LATER, UNCLEAR = 0, 1, 2
 RTT_US = 32_000
@@ -16,6 +19,36 @@ RTT_US = 32_000
 def slowest(times: list[float]) -> float:
     """Return the mean of the slowest 2 % of `times`."""
     return float(np.mean(np.sort(times)[-len(times) // 50 :]))
+
+
+class Longest:
+    """Runs several resend policies, whose longest wait counts, in the notation of `explain`'s candidates:
+    "priced + stock:rto_min_us={2 ticks}". {N} stands for N us rounded up to ticks."""
+
+    def __init__(self, spec: str, tick_us: int = 4000) -> None:
+        def rounded(found: re.Match[str]) -> str:
+            number = int(found[1])
+            return str(tick_us * (number if found[2] else -(-number // tick_us)))
+
+        self._all = [resends.policy(re.sub(r"{(\d+)( ticks)?}", rounded, one)) for one in spec.split(" + ")]
+
+    def send(self, *event: int) -> tuple[int, int]:
+        return max(one.send(*event) for one in self._all)
+
+    def timer(self, *event: int) -> tuple[int, int]:
+        return max(one.timer(*event) for one in self._all)
+
+    def ack(self, *event: int) -> tuple[int, int]:
+        return max(one.ack(*event) for one in self._all)
+
+    def next(self) -> None:
+        for one in self._all:
+            one.next()
+
+
+def spec_of(name: str) -> str:
+    """Return how `explain` models the candidate setting called `name`."""
+    return next(one.in_ticks or one.spec for one in ALL if one.name == name)
 
 
 def traffic(
@@ -31,15 +64,16 @@ def traffic(
     begin_us: int = 0,
     idle_us: int = 0,
     fade_us: tuple[int, int] = (1, 0),
-    earlier: resends.ResendPolicy | None = None,
+    earlier: Longest | None = None,
 ) -> list[float]:
     """Add the packets of the requests to `talk` and return their response times in ms. `tick_us` is the tick
-    of the sender's timers, or 0 for exact timers. The connection begins at `begin_us` and is idle for
-    `idle_us` before its first request. `fade_us` is the period of fades and how long each lasts:
-    everything that is sent in a fade is lost. `earlier` is the timer after an earlier connection to the same
-    host, and used instead of `spec`: the connection begins with what it has learned."""
+    of the sender's timers, or 0 for exact timers, whose settings are in ticks of 4 ms. The connection begins
+    at `begin_us` and is idle for `idle_us` before its first request. `fade_us` is the period of fades and how
+    long each lasts: everything that is sent in a fade is lost. `earlier` is the timer after an earlier
+    connection to the same host, and used instead of `spec`: the connection begins with what it has
+    learned."""
     rng = np.random.default_rng(seed)
-    policy = earlier or resends.policy(spec)
+    policy = earlier or Longest(spec, tick_us or 4000)
     if earlier:
         policy.next()
     now = talk.open(begin_us)

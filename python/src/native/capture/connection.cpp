@@ -13,8 +13,9 @@ namespace {
 // One of two times shows which side is nearer to the capture point only if the other time is more than this
 // factor longer. Otherwise the next kind of evidence decides.
 constexpr std::int64_t kClearly = 2;
-// The largest time between the copies of a packet on two interfaces of a host.
-constexpr std::int64_t kCopyUs = 1000;
+// The largest time between the copies of a packet, in captures of several interfaces or of a mirror port
+// before and behind a router. kUnnumberedUs: without an IP identification.
+constexpr std::int64_t kCopyUs = 100'000, kUnnumberedUs = 1000;
 
 bool initial_ttl(std::uint8_t ttl) { return ttl == 64 || ttl == 128 || ttl == 255; }
 
@@ -103,17 +104,32 @@ bool Connection::answers_our_syn(unsigned side, const Packet& packet) const {
   return packet.has(kSyn) && packet.has(kAck) && other.syn_seen() && packet.ack == other.isn() + 1;
 }
 
-bool Connection::copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const {
-  const std::uint32_t length = packet.seq_length();
-  if (length == 0) return false;
-  const bool copy = packet.ip_id != 0 && packet.ip_id == side.last_ip_id && packet.seq == side.last_seq &&
-                    length == side.last_length && side.last_sent_us >= 0 &&
-                    now_us - side.last_sent_us < kCopyUs;
-  side.last_seq = packet.seq;
-  side.last_length = length;
-  side.last_ip_id = packet.ip_id;
-  side.last_sent_us = now_us;
-  return copy;
+// A host gives each packet an IP identification of its own, also a retransmission. Where it is 0 (RFC 6864),
+// a packet is taken for a copy if all its numbers are those of the packet right before it.
+bool Connection::Seen::is_copy(const Packet& packet, std::int64_t now_us) const {
+  if (us < 0 || packet.ip_id != ip_id || packet.seq != seq || packet.seq_length() != length) return false;
+  if (ip_id != 0) return now_us - us < kCopyUs;
+  return length > 0 && packet.ack == ack && packet.ts_value == ts && packet.window == window &&
+         now_us - us < kUnnumberedUs;
+}
+
+bool Connection::is_copy(unsigned side, const Packet& packet, std::int64_t now_us) {
+  Side& me = sides_[side];
+  const bool follows = side == last_side_;  // nothing came from the other side in between
+  last_side_ = side;
+  bool copy = (packet.ip_id != 0 || follows) && me.last.is_copy(packet, now_us);
+  if (!copy && me.earlier && packet.ip_id != 0)
+    copy = std::any_of(me.earlier->all.begin(), me.earlier->all.end(),
+                       [&](const Seen& one) { return one.is_copy(packet, now_us); });
+  if (copy) {
+    for (Side& one : sides_)
+      if (!one.earlier) one.earlier = std::make_unique<Earlier>();
+    return true;
+  }
+  if (me.earlier) me.earlier->all[me.earlier->next++ % me.earlier->all.size()] = me.last;
+  me.last = {now_us,          packet.seq,   packet.seq_length(), packet.ack,
+             packet.ts_value, packet.ip_id, packet.window};
+  return false;
 }
 
 void Connection::follow_handshake(unsigned side, const Packet& packet, std::int64_t now_us) {
@@ -133,7 +149,7 @@ bool Connection::on_packet(const Packet& packet, std::int64_t now_us, bool every
   const unsigned side = side_of(packet);
   Side& me = sides_[side];
   Side& other = sides_[1 - side];
-  if (copy_of_last(me, packet, now_us)) return false;
+  if (is_copy(side, packet, now_us)) return false;
   // Both endpoints ignore a second SYN-ACK whose number differs from the acknowledged one.
   if (answers_our_syn(side, packet) && me.send.rows > 0 && packet.seq != me.send.isn()) return false;
   if (packet.has(kRst) && !me.send.plausible_reset(packet.seq)) return false;

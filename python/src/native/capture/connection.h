@@ -4,7 +4,9 @@
 #define TCPLEARN_CAPTURE_CONNECTION_H
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "batch.h"
@@ -66,15 +68,25 @@ class Connection {
   Remains remains(const Endpoint& first) const;
 
  private:
+  struct Seen {
+    std::int64_t us = -1;
+    std::uint32_t seq = 0, length = 0, ack = 0, ts = 0;
+    std::uint16_t ip_id = 0, window = 0;
+    bool is_copy(const Packet& packet, std::int64_t now_us) const;
+  };
+  struct Earlier {
+    std::array<Seen, 64> all{};
+    std::size_t next = 0;
+  };
   struct Side {
     Endpoint endpoint;
     SendSide send;
     std::uint8_t first_ttl = 0;
     bool window_closed = false;
-    // The last packet with data, to recognize its copy in a capture on several interfaces.
-    std::uint32_t last_seq = 0, last_length = 0;
-    std::uint16_t last_ip_id = 0;
-    std::int64_t last_sent_us = -1;
+    // The last packet and, once a copy was seen, some packets before it, to recognize their copies in a
+    // capture on several interfaces or at a mirror port.
+    Seen last;
+    std::unique_ptr<Earlier> earlier;
   };
   struct Near {
     unsigned side;
@@ -82,7 +94,7 @@ class Connection {
   };
 
   bool answers_our_syn(unsigned side, const Packet& packet) const;
-  bool copy_of_last(Side& side, const Packet& packet, std::int64_t now_us) const;
+  bool is_copy(unsigned side, const Packet& packet, std::int64_t now_us);
   void follow_handshake(unsigned side, const Packet& packet, std::int64_t now_us);
   Near near() const;
   unsigned client() const;
@@ -90,7 +102,8 @@ class Connection {
   std::array<Side, 2> sides_;
   std::uint32_t index_;
   bool over_ = false;
-  int client_ = -1;  // the side that sent the SYN; -1: not captured
+  unsigned last_side_ = 0;  // the side that sent the last packet
+  int client_ = -1;         // the side that sent the SYN; -1: not captured
   std::int64_t syn_us_ = -1, syn_ack_us_ = -1, third_us_ = -1;
   std::int64_t first_us_, last_us_;
 };

@@ -59,6 +59,16 @@ std::string count_of(std::uint64_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
+// Returns `text` as one word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  static const std::string kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+:@%=,-";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
 }  // namespace
 
 struct CaptureReader::State {
@@ -122,7 +132,7 @@ std::int64_t CaptureReader::State::relative_time(std::int64_t time_us) {
   }
   if (back > Window::kSpanUs) {
     fail("packet " + std::to_string(stats.packets) + ": time goes back by " + std::to_string(back) +
-         " us; sort the capture first: reordercap " + name + " sorted.pcap");
+         " us; sort the capture first: reordercap " + shell_word(name) + " sorted.pcap");
   }
   farthest_back_us = std::max(farthest_back_us, back);
   if (first_back == 0) first_back = stats.packets;
@@ -200,7 +210,8 @@ void CaptureReader::State::hold(const Frame& frame) {
       ++stats.fragments;
       return;
     case Decoded::kShort:
-      ++stats.short_packets;
+      // a frame that the snap length did not cut has no room for a TCP header, so it is another protocol's
+      ++(frame.captured < frame.wire ? stats.short_packets : stats.other_packets);
       return;
     case Decoded::kMalformed:
       ++stats.malformed_packets;
@@ -235,7 +246,12 @@ void CaptureReader::State::finish(Batch& out) {
   });
   for (auto* entry : left) end(*entry, out);
 
-  const std::string& damage = frames->damage();
+  std::string damage = frames->damage();
+  // what libpcap says of pcapng files with several interfaces
+  if (damage.find("snapshot length") != std::string::npos)
+    damage += "; convert it first: editcap -F pcap " + shell_word(name) + " converted.pcap";
+  else if (damage.find("of the first interface") != std::string::npos)
+    damage += "; capture again on one interface";
   if (stats.packets == 0)
     fail(damage.empty() ? "there are no packets in it" : "nothing in it can be read: " + damage);
   const std::string after =

@@ -8,8 +8,11 @@ namespace {
 
 // The shortest delay of a delayed ACK: 20 ms; on Linux at least 40 ms.
 constexpr std::int64_t kLeastDelayUs = 20'000;
-// The longest delay of a delayed ACK on Linux, without data to send; a longer delay is the path's.
-constexpr std::int64_t kHeldUs = 45'000;
+// The longest delay of a delayed ACK without data to send; a longer delay is the path's. Linux delays ACKs
+// for 40 ms, others for up to 200 ms; hosts without timestamps are mostly others.
+constexpr std::int64_t kHeldUs = 45'000, kHeldByOthersUs = 210'000;
+// By so much a shortest round trip may be too long, if few round trips were seen.
+constexpr std::int64_t kClockUs = 1000;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
 constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
@@ -67,6 +70,11 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   }
   if (packet.has(kRst)) return;
   losses_.clear();
+  if (packet.payload_bytes == 1 && me.window_closed_us >= 0 && me.window_opened_us < 0 &&
+      me.data.probes_window(packet)) {
+    give_requests(false, out);
+    return;
+  }
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end), losses_);
   on_acked_again(end);
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
@@ -202,7 +210,9 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
   const bool held =
       me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
-  if (held && acked_us == advance_us && idle_us <= kPromptUs && me.data.leg.min_us >= 0)
+  // in time: the ACK had reached `end` when it sent the new data
+  const bool in_time = idle_us >= -std::max(kClockUs, back_us / 5) && idle_us <= kPromptUs;
+  if (held && acked_us == advance_us && in_time && me.data.leg.min_us >= 0)
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
 }
 
@@ -296,7 +306,8 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
   const Cause cause = waited_for(exchange, excess_us, now_us);
   std::int64_t from_us = due_us;
-  if (cause == Cause::kServer && exchange.acknowledged_us > due_us + kHeldUs) {
+  const std::int64_t held_us = (options_ & 2) != 0 ? kHeldUs : kHeldByOthersUs;
+  if (cause == Cause::kServer && exchange.acknowledged_us > due_us + held_us) {
     from_us = exchange.acknowledged_us;
     wait(kServer, Cause::kSlowPath, End::kAck, due_us, from_us, out);
   }

@@ -108,7 +108,9 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
     const std::uint32_t bytes = row.bytes + me.open.bytes;
     const Fates fates = me.open.fates.same_us[0] >= 0 ? me.open.fates : row.fates;
     const std::int64_t head_us = me.open.head_us >= 0 ? me.open.head_us : row.head_us;
-    if (row.duration_us > me.open.duration_us) me.open = row;
+    // Segments of one flight wait about equally long. The first repaired one, whose losses held the others
+    // up, gives the cause, unless a later one waited clearly longer.
+    if (row.duration_us - me.open.duration_us > me.open.duration_us / 8) me.open = row;
     me.open.fates = fates;
     me.open.head_us = head_us;
     me.open.start_us = from_us;

@@ -14,6 +14,8 @@ constexpr std::size_t kMostCopies = 64;
 constexpr std::uint32_t kLeastMss = 536;
 // The longest delay of RACK's timer (RFC 8985, 6.2) with short RTTs: two ticks of 4 ms and processing.
 constexpr std::int64_t kPromptUs = 12'000;
+// A retransmission comes later than this after its segment, unless an ACK triggered it: no timer is so short.
+constexpr std::int64_t kNoTimerUs = 1500;
 // A host is idle for at least this time before it sends a keep-alive.
 constexpr std::int64_t kKeepAliveUs = 1'000'000;
 // The capture was taken at a host if the round trip to it is below this and below that to the other host.
@@ -110,6 +112,12 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   return out;
 }
 
+bool DataSide::probes_window(const Packet& packet) {
+  if (!started_ || outstanding() || unwrap(packet.seq) != nxt_) return false;
+  window_probe_to_ = nxt_ + 1;
+  return true;
+}
+
 void DataSide::append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
                       bool missing) {
   const auto out = static_cast<std::uint32_t>(pieces_.size() - head_) + 1;
@@ -146,6 +154,11 @@ void DataSide::send_again(std::int64_t start, std::int64_t end, const Packet& pa
 }
 
 bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back) {
+  // no timer is so short: the capture has the packet twice, or one that was sent twice at once
+  const bool apart = packet.has_timestamp && packet.ts_value - piece.ts > 2;
+  if (!piece.missing && !piece.again && !apart && last_ack_us_ < piece.first_us &&
+      now_us - piece.first_us < kNoTimerUs)
+    return false;
   if (piece.missing) {
     piece.missing = false;
     if (overtaken(packet, newest_ts_, piece.first_us, now_us, back)) {
@@ -203,7 +216,8 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
 
 void DataSide::read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out) {
   for (unsigned i = 0; i < packet.sack_count; ++i) {
-    const std::int64_t left = unwrap(packet.sack[i].left), right = unwrap(packet.sack[i].right);
+    const std::int64_t left = unwrap(packet.sack[i].left), to = unwrap(packet.sack[i].right);
+    const std::int64_t right = to == nxt_ + 1 ? nxt_ : to;  // a FIN takes one sequence number
     if (right <= left || right > nxt_) continue;
     // RFC 2883: the first block reports duplicate data if it is below the ACK or inside the second block
     const bool twice =
@@ -244,6 +258,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
     last_ack_us_ = last_advance_us_ = now_us;
     return acked;
   }
+  if (!outstanding() && ack > nxt_ && ack == window_probe_to_) una_ = nxt_ = sacked_to_ = recover_ = ack;
   ack = std::min(ack, nxt_);  // a FIN takes one sequence number
   const bool sacks = packet.sack_count > 0 && outstanding();
   twice_from_ = twice_to_ = 0;

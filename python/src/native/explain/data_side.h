@@ -97,6 +97,9 @@ class DataSide {
   // ended to `out`.
   Sent on_sent(const Packet& packet, std::int64_t now_us, const Leg& back, std::uint32_t& ids_in_row,
                std::vector<Repaired>& late);
+  // Takes a packet with one byte while the other end's window is closed. Returns whether it is a window probe
+  // (RFC 9293, 3.8.6.1), whose byte the other end will hardly accept.
+  bool probes_window(const Packet& packet);
   Acked on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
                std::vector<Mark>& marks, std::vector<Repaired>& out);
   // Returns what a packet of this end shows, as an ACK of the other end's data.
@@ -241,8 +244,9 @@ class DataSide {
   std::uint32_t last_payload_ = 0, last_needless_ = 0, last_bytes_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
-  std::int64_t probe_to_ = -1;  // end of an outstanding tail loss probe, as the sender sees it
-  Peer peer_;                   // from the last ACK
+  std::int64_t window_probe_to_ = -1;  // end of the last window probe
+  std::int64_t probe_to_ = -1;         // end of an outstanding tail loss probe, as the sender sees it
+  Peer peer_;                          // from the last ACK
   bool at_sender_ = false, started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false,
        recovering_ = false;
   SenderTimer timer_;

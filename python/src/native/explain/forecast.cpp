@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 
@@ -28,31 +29,86 @@ std::int32_t since(std::int64_t from_us, std::int64_t to_us) {
       std::clamp<std::int64_t>(to_us - from_us, 0, std::numeric_limits<std::int32_t>::max()));
 }
 
+// Returns `spec` with {N} replaced by N us, rounded up to whole ticks, and {N ticks} by N ticks in us.
+std::string in_ticks(const std::string& spec, std::int64_t tick_us) {
+  const std::size_t open = spec.find('{'), close = spec.find('}', open);
+  if (open == std::string::npos || close == std::string::npos) return spec;
+  const std::string inner = spec.substr(open + 1, close - open - 1);
+  const std::int64_t number = std::atoll(inner.c_str());
+  const std::int64_t ticks =
+      inner.find(" ticks") == std::string::npos ? (number + tick_us - 1) / tick_us : number;
+  return spec.substr(0, open) + std::to_string(ticks * tick_us) + spec.substr(close + 1);
+}
+
 }  // namespace
 
 Candidates::Candidates(const std::vector<std::string>& specs) {
   if (specs.size() > kMostCandidates) throw std::invalid_argument("too many resend policies");
+  static const std::string kAnd = " + ";
   for (const std::string& spec : specs) {
     Candidate one;
-    char error[TL_ERROR_BYTES_MAX];
-    one.params.resize(TL_PARAMS_BYTES_MAX / 8);
-    const tl_algorithm* found = tl_algorithm_read(TL_KIND_RESEND, TL_FIX, spec.c_str(), one.params.data(),
-                                                  nullptr, error, sizeof(error));
-    if (found == nullptr) throw std::invalid_argument(error);
-    one.policy = reinterpret_cast<const tl_resend_policy*>(found);
-    one.at = words_;
-    words_ += (found->state_bytes(one.params.data()) + 7) / 8;
+    for (std::size_t from = 0; from != std::string::npos;) {
+      const std::size_t to = spec.find(kAnd, from);
+      one.push_back(read(spec.substr(from, to == std::string::npos ? to : to - from)));
+      from = to == std::string::npos ? to : to + kAnd.size();
+    }
     all_.push_back(std::move(one));
   }
 }
 
+Candidates::Policy Candidates::read(const std::string& spec) {
+  Policy out;
+  char error[TL_ERROR_BYTES_MAX];
+  for (std::size_t i = 0; i < out.params.size(); ++i) {
+    out.params[i].resize(TL_PARAMS_BYTES_MAX / 8);
+    const tl_algorithm* found =
+        tl_algorithm_read(TL_KIND_RESEND, TL_FIX, in_ticks(spec, TimerTicks::kTicksUs[i]).c_str(),
+                          out.params[i].data(), nullptr, error, sizeof(error));
+    if (found == nullptr) throw std::invalid_argument(error);
+    out.core = reinterpret_cast<const tl_resend_policy*>(found);
+  }
+  out.at = words_;
+  words_ += (out.core->algorithm.state_bytes(out.params[0].data()) + 7) / 8;
+  return out;
+}
+
 Forecast::Forecast(const Candidates& candidates, TimerTicks& ticks, const std::vector<std::uint64_t>* earlier)
     : candidates_(candidates), ticks_(ticks), states_(candidates.words()) {
-  for (std::size_t k = 0; k < candidates_.size(); ++k) {
-    const Candidates::Candidate& one = candidates_.all_[k];
-    one.policy->algorithm.init(state(k), one.params.data());
-    if (earlier != nullptr) one.policy->inherit(state(k), earlier->data() + one.at);
+  for (const Candidates::Candidate& candidate : candidates_.all_)
+    for (const Candidates::Policy& one : candidate) {
+      one.core->algorithm.init(state(one), one.params[ticks_.best()].data());
+      if (earlier != nullptr) one.core->inherit(state(one), earlier->data() + one.at);
+    }
+}
+
+std::int64_t Forecast::sent(std::size_t k, const tl_resend_event& event) {
+  std::int64_t most_us = 1;
+  for (const Candidates::Policy& one : candidates_.all_[k]) {
+    tl_resend_wait wait{};
+    one.core->send(state(one), &event, &wait);
+    most_us = std::max(most_us, wait.wait_us);
   }
+  return most_us;
+}
+
+std::int64_t Forecast::expired(std::size_t k, const tl_resend_event& event) {
+  std::int64_t most_us = 1;
+  for (const Candidates::Policy& one : candidates_.all_[k]) {
+    tl_resend_wait wait{};
+    one.core->timer(state(one), &event, &wait);
+    most_us = std::max(most_us, wait.wait_us);
+  }
+  return most_us;
+}
+
+std::int64_t Forecast::acked(std::size_t k, const tl_resend_ack& ack) {
+  std::int64_t most_us = 1;
+  for (const Candidates::Policy& one : candidates_.all_[k]) {
+    tl_resend_wait wait{};
+    one.core->ack(state(one), &ack, &wait);
+    most_us = std::max(most_us, wait.wait_us);
+  }
+  return most_us;
 }
 
 void Forecast::on_sent(std::int64_t now_us, std::uint32_t out) {
@@ -60,11 +116,9 @@ void Forecast::on_sent(std::int64_t now_us, std::uint32_t out) {
   out_ = out;
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
     fire(k, now_us_);
-    const tl_resend_event event{now_us_, out};
-    tl_resend_wait wait{};
-    candidates_.all_[k].policy->send(state(k), &event, &wait);
-    if (k == 0) asked_us_ = wait.wait_us;
-    arm(k, now_us_, wait.wait_us);
+    const std::int64_t wait_us = sent(k, {now_us_, out});
+    if (k == 0) asked_us_ = wait_us;
+    arm(k, now_us_, wait_us);
   }
 }
 
@@ -77,10 +131,7 @@ void Forecast::fire(std::size_t k, std::int64_t until_us) {
   Running& run = running_[k];
   while (run.due_us >= 0 && run.due_us < until_us && run.sent_us.size() < kMostFires) {
     run.sent_us.push_back(run.due_us);
-    const tl_resend_event event{run.due_us, out_};
-    tl_resend_wait wait{};
-    candidates_.all_[k].policy->timer(state(k), &event, &wait);
-    arm(k, run.due_us, std::max<std::int64_t>(wait.wait_us, 1));
+    arm(k, run.due_us, expired(k, {run.due_us, out_}));
   }
 }
 
@@ -102,19 +153,16 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
     if (lost == nullptr) {
       spurious_[k] += static_cast<std::int32_t>(run.sent_us.size());
     } else if (!again) {
-      const tl_resend_event event{acked_us, out_};
-      tl_resend_wait wait{};
-      candidates_.all_[k].policy->timer(state(k), &event, &wait);
+      expired(k, {acked_us, out_});
     }
     const auto answers = static_cast<std::uint32_t>(again && !clear   ? TL_RESEND_UNCLEAR
                                                     : lost != nullptr ? TL_RESEND_LATER
                                                                       : TL_RESEND_FIRST);
     const tl_resend_ack ack{acked_us, lost != nullptr ? now_us - lost->end_us : rtt_us, out, answers};
-    tl_resend_wait wait{};
-    candidates_.all_[k].policy->ack(state(k), &ack, &wait);
+    const std::int64_t wait_us = acked(k, ack);
     run.sent_us.clear();
     run.due_us = -1;
-    if (out > 0) arm(k, now_us_, wait.wait_us);
+    if (out > 0) arm(k, now_us_, wait_us);
   }
   out_ = std::max(out, 1u);
 }
@@ -133,25 +181,28 @@ void Forecast::repair(std::size_t k, const TimedLoss& lost, Fates& fates) {
   const std::int64_t repaired_us = heard == run.sent_us.end() ? run.due_us : *heard;
   fates.same_us[k] = since(lost.start_us, same_us);
   fates.repaired_us[k] = since(lost.start_us, repaired_us);
-  std::copy(kept.begin(), kept.end(), states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at));
+  restore(k, kept);
   run = before;
 }
 
 std::vector<std::uint64_t> Forecast::copied(std::size_t k) const {
-  const std::size_t end = k + 1 < candidates_.size() ? candidates_.all_[k + 1].at : states_.size();
-  return {states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].at),
+  const std::size_t end = k + 1 < candidates_.size() ? candidates_.all_[k + 1].front().at : states_.size();
+  return {states_.begin() + static_cast<std::ptrdiff_t>(candidates_.all_[k].front().at),
           states_.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+void Forecast::restore(std::size_t k, const std::vector<std::uint64_t>& kept) {
+  const auto at = static_cast<std::ptrdiff_t>(candidates_.all_[k].front().at);
+  std::copy(kept.begin(), kept.end(), states_.begin() + at);
 }
 
 void Forecast::on_unseen(std::int64_t due_us, Fates& fates) {
   for (std::size_t k = 0; k < candidates_.size(); ++k) {
-    // run on a copy of the policy's state: the state itself continues as if the segment was sent now
-    std::vector<std::uint64_t> kept = copied(k);
+    // afterwards the policy continues as if the segment was sent now
+    const std::vector<std::uint64_t> kept = copied(k);
     const std::int64_t from_us = std::max(due_us, now_us_);
-    const tl_resend_event event{from_us, 1};
-    tl_resend_wait wait{};
-    candidates_.all_[k].policy->send(kept.data(), &event, &wait);
-    fates.same_us[k] = fates.repaired_us[k] = since(from_us, ticks_.fires_us(from_us, wait.wait_us));
+    fates.same_us[k] = fates.repaired_us[k] = since(from_us, ticks_.fires_us(from_us, sent(k, {from_us, 1})));
+    restore(k, kept);
   }
 }
 

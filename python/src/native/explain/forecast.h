@@ -16,7 +16,10 @@
 
 namespace tcplearn {
 
-// The resend policies to compare, in fixed point. The constructor throws std::invalid_argument.
+// The settings to compare. A setting is modelled by a resend policy, or by several, such as "priced + stock";
+// then each wait is the longest of theirs. In the policies' parameters, {N} stands for N us rounded up to
+// whole ticks of the sender's timers, and {N ticks} for N ticks. The policies run in fixed point. The
+// constructor throws std::invalid_argument.
 class Candidates {
  public:
   Candidates() = default;
@@ -26,11 +29,13 @@ class Candidates {
 
  private:
   friend class Forecast;
-  struct Candidate {
-    const tl_resend_policy* policy;
-    std::vector<std::uint64_t> params;
-    std::size_t at;  // offset of its state
+  struct Policy {
+    const tl_resend_policy* core = nullptr;
+    std::array<std::vector<std::uint64_t>, TimerTicks::kTicksUs.size()> params;  // for each tick
+    std::size_t at = 0;                                                          // offset of its state
   };
+  using Candidate = std::vector<Policy>;
+  Policy read(const std::string& spec);
   std::vector<Candidate> all_;
   std::size_t words_ = 0;
 };
@@ -69,9 +74,15 @@ class Forecast {
   };
   void fire(std::size_t k, std::int64_t until_us);
   void repair(std::size_t k, const TimedLoss& lost, Fates& fates);
-  std::vector<std::uint64_t> copied(std::size_t k) const;  // the state of a candidate
+  // The states of a candidate's policies.
+  std::vector<std::uint64_t> copied(std::size_t k) const;
+  void restore(std::size_t k, const std::vector<std::uint64_t>& kept);
   void arm(std::size_t k, std::int64_t from_us, std::int64_t wait_us);
-  void* state(std::size_t k) { return states_.data() + candidates_.all_[k].at; }
+  // Return the longest wait of the candidate's policies, after this event.
+  std::int64_t sent(std::size_t k, const tl_resend_event& event);
+  std::int64_t expired(std::size_t k, const tl_resend_event& event);
+  std::int64_t acked(std::size_t k, const tl_resend_ack& ack);
+  void* state(const Candidates::Policy& one) { return states_.data() + one.at; }
 
   const Candidates& candidates_;
   TimerTicks& ticks_;

@@ -67,7 +67,8 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   if (!by_client || syn_ack_.copies == 0) return;
   third_us_ = now_us;
   if (packet.has_timestamp) third_echo_ = packet.ts_echo;
-  if (syn_ack_.copies == 1) to_client.add(now_us - syn_ack_.first_us);
+  // with data, this may be a later packet than the handshake's third, which the capture lacks
+  if (syn_ack_.copies == 1 && packet.payload_bytes == 0) to_client.add(now_us - syn_ack_.first_us);
   if (syn_ack_.copies == 2 && syn_ack_.first_ts != syn_ack_.last_ts && third_echo_ == syn_ack_.last_ts)
     to_client.add(now_us - syn_ack_.last_us);
 }
@@ -91,6 +92,16 @@ bool Handshake::answers_earlier(const Leg& to_server) const {
   if (syn_ack_.first_us - syn_.last_us < to_server.known_us() * 3 / 4) return true;
   const bool duplicated = syn_.sent.size() > syn_.copies;  // the capture has packets twice
   return twice_ && !duplicated;
+}
+
+// Returns whether the server retransmitted its SYN-ACK by its own timer after the client's last SYN, and the
+// client answered only then.
+bool Handshake::last_answer_counts(const Leg& to_server, const Leg& to_client) const {
+  if (syn_.copies < 2 || syn_ack_.copies < 2) return false;
+  if (third_echo_ && *third_echo_ != syn_ack_.last_ts) return false;
+  // the shortest round trip to the client may be too long by a pause of the client
+  return syn_ack_.last_us - syn_.last_us > to_server.known_us() + kBothUs &&
+         third_us_ - syn_ack_.last_us >= to_client.known_us() / 3;
 }
 
 std::optional<StallRow> Handshake::judged(const Leg& to_server) const {
@@ -123,6 +134,8 @@ void Handshake::shorten(StallRow& stall, const Leg& to_server) const {
     const std::int64_t waited_us = syn_ack_.first_us - syn_.first_us - to_server.known_us();
     if (to_server.min_us >= 0 && waited_us > stall.duration_us / 2)
       stall.duration_us = std::min(stall.duration_us, waited_us);
+    // the server's own timer ended the wait, if the last SYN would have been answered sooner
+    if (waited_us - stall.duration_us > kBothUs + to_server.known_us()) stall.duration_us = waited_us;
   }
 }
 
@@ -131,6 +144,10 @@ std::optional<StallRow> Handshake::stall(const Leg& to_server, const Leg& to_cli
     if (late(to_server, to_client)) return std::nullopt;
     std::optional<StallRow> out = judged(to_server);
     if (out && static_cast<Cause>(out->cause) == Cause::kSynAckLost) shorten(*out, to_server);
+    if (out && last_answer_counts(to_server, to_client)) {
+      out->duration_us = std::max(out->duration_us, syn_ack_.last_us - out->start_us);
+      out->resends = std::max(out->resends, syn_.copies + syn_ack_.copies - 2);
+    }
     return out;
   }
   if (syn_ack_.copies > 0 || syn_.copies < 2 || refused_) return std::nullopt;

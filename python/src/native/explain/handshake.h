@@ -38,6 +38,7 @@ class Handshake {
   std::optional<StallRow> judged(const Leg& to_server) const;
   bool answers_earlier(const Leg& to_server) const;
   void shorten(StallRow& stall, const Leg& to_server) const;
+  bool last_answer_counts(const Leg& to_server, const Leg& to_client) const;
   bool late(const Leg& to_server, const Leg& to_client) const;
   static StallRow row(Cause cause, const Kind& kind, bool by_server);
 

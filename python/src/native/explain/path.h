@@ -65,8 +65,9 @@ class Path {
   }
   // Returns how many packets of that end in a row continued their connection's IP identification.
   std::uint32_t& ids_in_row(unsigned end) { return ids_[end].in_row; }
-  // Returns whether no packet of that end arrived in this interval, except in its first quarter: a packet that
-  // a queue or a delayed ACK held back may still arrive when the path has already begun to lose all others.
+  // Returns whether no packet of that end arrived in this interval, except in its first quarter: a packet
+  // that a queue or a delayed ACK held back may still arrive when the path has already begun to lose all
+  // others.
   bool silent(unsigned end, std::int64_t from_us, std::int64_t to_us) const {
     const std::int64_t begins_us = from_us + std::max<std::int64_t>(to_us - from_us, 0) / 4;
     if (last_us_[end] >= 0 && last_us_[end] <= begins_us) return true;

@@ -30,9 +30,12 @@ class TimerTicks {
   std::int64_t fires_us(std::int64_t now_us, std::int64_t wait_us) const;
   // Learns the tick: the host set a timer of `wait_us`, which fired after `waited_us`.
   void seen(std::int64_t wait_us, std::int64_t waited_us);
+  // Returns the place in kTicksUs of the tick that fits best so far.
+  std::size_t best() const { return best_; }
+
+  static constexpr std::array<std::int64_t, 3> kTicksUs{1000, 4000, 10'000};
 
  private:
-  static constexpr std::array<std::int64_t, 3> kTicksUs{1000, 4000, 10'000};
   static constexpr std::int64_t kMostErrorUs = 10'000;
   std::size_t best_ = 1;
   std::array<std::int64_t, kTicksUs.size()> errors_us_{kMostErrorUs, 0, kMostErrorUs};

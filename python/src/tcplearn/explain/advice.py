@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import polars as pl
+
 from tcplearn.explain import candidates
 from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
@@ -20,6 +22,9 @@ MOST_SPURIOUS = 10.0
 #: retransmissions is advised. Rates within ALIKE_SPURIOUS in 1,000 segments count as equal too.
 ALIKE = 0.05
 ALIKE_SPURIOUS = 0.1
+#: If the median wait of the sender's model differs from that of the sender by more than this share, the
+#: sender is no Linux, or has settings that are not modelled, and no setting is advised.
+MISFIT = 0.25
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
 
@@ -76,9 +81,13 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         elif most and most.cause in _WHY:
             few += f". For most of the time of all requests, {_WHY[most.cause]}"
         return Advice(None, why=few)
-    now, least = forecast.seen, forecast.of(forecast.in_force).spurious_permille
+    if abs(forecast.fit - 1) > MISFIT:
+        return Advice(None, why=_misfit(forecast))
+    now, model = forecast.seen, forecast.of(forecast.in_force)
+    least = model.spurious_permille
     others = [one for one in forecast.outlooks if one.candidate.name not in (STOCK, forecast.in_force)]
-    able = [one for one in others if _is_gain(one, now, least)]
+    # a gain that the present setting would have too comes from the model, not from the setting
+    able = [one for one in others if _is_gain(one, now, least) and _is_gain(one, model, least)]
     if not able:
         return Advice(None, why=_no_gain(forecast, others, why))
     best = min(_score(one, now) for one in able)
@@ -199,6 +208,9 @@ def _main(found: Explained) -> str:
 def _why(found: Explained, forecast: Forecast | None) -> str:
     if not found.total.requests and found.unanswered.height == found.connections.height > 0:
         return "nobody answers; look whether the server runs, and whether a firewall drops SYNs"
+    sent = found.connections.select((pl.col("client_segments") + pl.col("server_segments")).sum())
+    if not sent.item():
+        return "there are no requests; no connection carried data"
     if not found.total.requests:
         return (
             "there are no requests; a transfer in one direction waits for its window and for repairs, not "
@@ -212,6 +224,14 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     if found.total.slow_share(TRANSFER) > 0.5:
         why += ". Most of the slowest requests' time is round trips and transfer"
     return why
+
+
+def _misfit(forecast: Forecast) -> str:
+    return (
+        "the timer that ended the waits is not that of Linux, which in the median would have waited "
+        f"{forecast.fit:.2f} times as long. The sender is another system, or has settings that are not "
+        "modelled here, so no forecast holds for it"
+    )
 
 
 def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:

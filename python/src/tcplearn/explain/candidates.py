@@ -21,6 +21,8 @@ class Candidate:
     needs: str = ""  # what the setting needs beyond a stock kernel
     also: str = ""  # a sentence on the setting's other effects
     rto_min_ms: int = 0  # of a route
+    # the setting in the native code's notation, which rounds it to the ticks of the sender's timers; "": spec
+    in_ticks: str = ""
 
 
 def _route(ms: int) -> Candidate:
@@ -33,6 +35,7 @@ def _route(ms: int) -> Candidate:
         also="It holds for all connections on that route, until a reboot. An rto_min that the route already "
         "has is in the output of `ip route show`; note it, because the command to undo may remove it.",
         rto_min_ms=ms,
+        in_ticks=f"stock:rto_min_us={{{ms * 1000}}}",  # the kernel keeps an rto_min in whole ticks
     )
 
 
@@ -44,6 +47,8 @@ def _live(spec: str) -> Candidate:
         "sudo $(which tcplearn) live stop",
         "Linux 6.1 or later with BTF: sudo $(which tcplearn) live check",
         "It shortens the timers of all new connections of the machine, until tcplearn's process ends.",
+        # a floor is at least two ticks, and the kernel adds RTTVAR instead while that is larger
+        in_ticks=f"{spec} + stock:rto_min_us={{2 ticks}}",
     )
 
 
@@ -68,7 +73,7 @@ ALL = (
     _live("priced"),
     _by_module("priced/spaced"),
 )
-SPECS = tuple(candidate.spec for candidate in ALL)
+SPECS = tuple(candidate.in_ticks or candidate.spec for candidate in ALL)
 #: The row of the measured times, which is no candidate.
 SEEN = Candidate("as captured", "")
 #: The first RTO, for SYNs, from the shipped model `rfc6298`.

@@ -85,7 +85,8 @@ def _forecast(
         saved = (_saved(pairs, k, alone, len(times_ms), rng) for _ in range(DRAWS))
         drawn = [times_ms - np.minimum(of_one, most_ms) for of_one in saved]
         spurious = sum(int(of[side][f"{side}_spurious_{k}"].sum()) for side in by)
-        out.outlooks.append(outlook(candidate, drawn, spurious, segments, rng))
+        # the setting sends its own spurious retransmissions in place of those that were captured
+        out.outlooks.append(outlook(candidate, drawn, spurious, segments - needless + spurious, rng))
     return out
 
 

@@ -179,18 +179,33 @@ def address(name: str) -> pl.Expr:
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
     """Return a table with a row for each stall (a wait in which no data moved) and request of the same
     connection that overlap in time. A row has the indices of both."""
-    left = requests.with_row_index("request").select(
-        "request",
-        "source",
-        "connection",
-        pl.col("start_s").alias("from_s"),
-        (pl.col("start_s") + pl.col("response_ms") / 1e3).alias("to_s"),
+    keys = pl.concat((requests.select(KEY), stalls.select(KEY))).unique().with_row_index("group")
+    of_request = requests.join(keys, on=KEY, maintain_order="left")["group"].to_numpy().astype(np.int64)
+    of_stall = stalls.join(keys, on=KEY, maintain_order="left")["group"].to_numpy().astype(np.int64)
+    from_us, to_us = _interval_us(requests["start_s"], requests["response_ms"])
+    begins_us, ends_us = _interval_us(stalls["start_s"], stalls["duration_ms"])
+    # times of one connection after those of another, so that one search serves all
+    apart_us = 1 + max((int(us.max(initial=0)) for us in (to_us, ends_us)), default=0)
+    order = np.argsort(of_request * apart_us + from_us, kind="stable")
+    sent_us = (of_request * apart_us + from_us)[order]
+    answered_us = np.maximum.accumulate((of_request * apart_us + to_us)[order])
+    first = np.searchsorted(answered_us, of_stall * apart_us + begins_us, side="right")
+    last = np.searchsorted(sent_us, of_stall * apart_us + ends_us, side="left")
+    counts = np.maximum(last - first, 0)
+    stall = np.repeat(np.arange(stalls.height), counts)
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
+    request = order[place]
+    overlap_us = np.minimum(ends_us[stall], to_us[request]) - np.maximum(begins_us[stall], from_us[request])
+    meets = (overlap_us > 0) & (of_stall[stall] == of_request[request])
+    held: pl.DataFrame = stalls[stall[meets]]
+    return held.with_columns(
+        pl.Series("stall", stall[meets], pl.UInt32),
+        pl.Series("request", request[meets], pl.UInt32),
+        pl.Series("overlap_ms", overlap_us[meets] / 1e3),
     )
-    end = pl.col("start_s") + pl.col("duration_ms") / 1e3
-    overlap = pl.min_horizontal(end, "to_s") - pl.max_horizontal("start_s", "from_s")
-    return (
-        stalls.with_row_index("stall")
-        .join(left, on=KEY)
-        .with_columns((overlap * 1e3).alias("overlap_ms"))
-        .filter(pl.col("overlap_ms") > 0)
-    )
+
+
+def _interval_us(start_s: pl.Series, lasts_ms: pl.Series) -> tuple[npt.NDArray[np.int64], ...]:
+    """Return the starts and the ends of intervals, in us."""
+    start_us = np.rint(start_s.to_numpy() * 1e6).astype(np.int64)
+    return start_us, start_us + np.rint(lasts_ms.to_numpy() * 1e3).astype(np.int64)
