@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import shlex
 import struct
 from pathlib import Path
 
@@ -73,12 +74,38 @@ def test_short_snap_length(read):
     w = transfer()
     w.frames = [(time, data[:40], size) for time, data, size in w.frames]
     fails(read, w.pcap(), "the snap length cut every TCP header away")
+    w.frames = [(time, data, len(data)) for time, data, _ in w.frames]  # short, but not cut: no TCP
+    fails(read, w.pcap(), "there is no TCP in its 403 packets")
 
 
 def test_time_goes_back(read):
     w = transfer()
     w.frames[10] = (w.frames[9][0] - 1001, *w.frames[10][1:])
     fails(read, w.pcap(), "packet 11: time goes back by 1001 us; .*: reordercap .*/trace sorted.pcap")
+
+
+def test_a_command_with_a_name_of_several_words(tmp_path: Path) -> None:
+    w = transfer()
+    w.frames[10] = (w.frames[9][0] - 1001, *w.frames[10][1:])
+    path = tmp_path / "Bob's capture"
+    path.write_bytes(w.pcap())
+    with pytest.raises(TraceError) as error:
+        list(open_trace(path).batches())
+    _, command = str(error.value).split("sort the capture first: ")
+    assert shlex.split(command) == ["reordercap", str(path), "sorted.pcap"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "snap", "remedy"),
+    [(wire.EN10MB, 96, "editcap -F pcap .*trace converted.pcap"), (113, 262144, "capture again on one")],
+)
+def test_interfaces_that_differ(read, kind: int, snap: int, remedy: str) -> None:
+    """Test pcapng files with a second interface of another link type or snapshot length, which libpcap does
+    not read."""
+    data = transfer().pcapng()
+    second = struct.pack("<IIHHII", 1, 20, kind, 0, snap, 20)
+    head = 28 + 20  # the section's header and the first interface
+    fails(read, data[:head] + second + data[head:], f"of the first interface; .*{remedy}")
 
 
 def test_time_goes_back_where_there_is_no_tcp(read):

@@ -13,6 +13,7 @@
 #include "interface.h"
 #include "packet.h"
 #include "pcap_file.h"
+#include "remedy.h"
 #include "window.h"
 
 namespace tcplearn {
@@ -57,16 +58,6 @@ std::unique_ptr<ByteSource> open_source(const std::string& path, const std::stri
 
 std::string count_of(std::uint64_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
-// Returns `text` as one word of a shell's command line.
-std::string shell_word(const std::string& text) {
-  static const std::string kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+:@%=,-";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
 }
 
 }  // namespace
@@ -246,21 +237,15 @@ void CaptureReader::State::finish(Batch& out) {
   });
   for (auto* entry : left) end(*entry, out);
 
-  std::string damage = frames->damage();
-  // what libpcap says of pcapng files with several interfaces
-  if (damage.find("snapshot length") != std::string::npos)
-    damage += "; convert it first: editcap -F pcap " + shell_word(name) + " converted.pcap";
-  else if (damage.find("of the first interface") != std::string::npos)
-    damage += "; capture again on one interface";
+  const std::string damage = frames->damage() + remedy(frames->damage(), name);
   if (stats.packets == 0)
     fail(damage.empty() ? "there are no packets in it" : "nothing in it can be read: " + damage);
   const std::string after =
       damage.empty() ? "" : " (" + damage + " after packet " + std::to_string(stats.packets) + ")";
   if (stats.tcp_packets == 0) {
-    if (stats.short_packets > 0) {
+    if (stats.short_packets > 0)
       fail("the snap length cut every TCP header away; capture again with at least 96 bytes a packet" +
            after);
-    }
     fail("there is no TCP in its " + count_of(stats.packets, "packet") + after);
   }
   if (acked_captured == 0 && !options.observer) {

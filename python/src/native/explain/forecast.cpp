@@ -81,34 +81,27 @@ Forecast::Forecast(const Candidates& candidates, TimerTicks& ticks, const std::v
     }
 }
 
-std::int64_t Forecast::sent(std::size_t k, const tl_resend_event& event) {
+template <typename Tell>
+std::int64_t Forecast::longest(std::size_t k, Tell tell) {
   std::int64_t most_us = 1;
   for (const Candidates::Policy& one : candidates_.all_[k]) {
     tl_resend_wait wait{};
-    one.core->send(state(one), &event, &wait);
+    tell(*one.core, state(one), wait);
     most_us = std::max(most_us, wait.wait_us);
   }
   return most_us;
+}
+
+std::int64_t Forecast::sent(std::size_t k, const tl_resend_event& event) {
+  return longest(k, [&](const auto& core, void* state, auto& wait) { core.send(state, &event, &wait); });
 }
 
 std::int64_t Forecast::expired(std::size_t k, const tl_resend_event& event) {
-  std::int64_t most_us = 1;
-  for (const Candidates::Policy& one : candidates_.all_[k]) {
-    tl_resend_wait wait{};
-    one.core->timer(state(one), &event, &wait);
-    most_us = std::max(most_us, wait.wait_us);
-  }
-  return most_us;
+  return longest(k, [&](const auto& core, void* state, auto& wait) { core.timer(state, &event, &wait); });
 }
 
 std::int64_t Forecast::acked(std::size_t k, const tl_resend_ack& ack) {
-  std::int64_t most_us = 1;
-  for (const Candidates::Policy& one : candidates_.all_[k]) {
-    tl_resend_wait wait{};
-    one.core->ack(state(one), &ack, &wait);
-    most_us = std::max(most_us, wait.wait_us);
-  }
-  return most_us;
+  return longest(k, [&](const auto& core, void* state, auto& wait) { core.ack(state, &ack, &wait); });
 }
 
 void Forecast::on_sent(std::int64_t now_us, std::uint32_t out) {

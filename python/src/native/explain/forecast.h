@@ -79,6 +79,8 @@ class Forecast {
   void restore(std::size_t k, const std::vector<std::uint64_t>& kept);
   void arm(std::size_t k, std::int64_t from_us, std::int64_t wait_us);
   // Return the longest wait of the candidate's policies, after this event.
+  template <typename Tell>
+  std::int64_t longest(std::size_t k, Tell tell);
   std::int64_t sent(std::size_t k, const tl_resend_event& event);
   std::int64_t expired(std::size_t k, const tl_resend_event& event);
   std::int64_t acked(std::size_t k, const tl_resend_ack& ack);
