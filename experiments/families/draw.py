@@ -141,6 +141,25 @@ def _shallow(draw: Draw, hop: Json, more: Json) -> Json:
     return {}
 
 
+def _policer(draw: Draw, hop: Json, more: Json) -> Json:
+    mbps, kb = draw.between(0.5, 5), draw.between(6, 60)
+    hop["rate_mbps"] = draw.between(10, 100)
+    hop["forward"] |= {"policer_mbps": mbps, "policer_kb": kb}
+    request_bytes = more["load.request_bytes"] = round(1000 * kb * draw.uniform(0.3, 2))
+    # the requests are this share of the policer's rate, if nothing is lost
+    took_s = request_bytes * 8 / (mbps * 1e6 * draw.uniform(0.2, 0.8))
+    more["load.think_s"] = float(f"{max(took_s - _rtt_ms(hop) / 1000, 0.03):.3g}")
+    return {}
+
+
+def _own_queue(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["rate_mbps"] = draw.between(0.5, 4)
+    hop["queue_packets"] = draw.randint(20, 200)
+    hop["forward"]["loss_percent"] = draw.between(0.1, 1)
+    more["load.request_bytes"] = round(1000 * draw.between(15, 60))
+    return {}
+
+
 def _slots(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     least = draw.between(2, 20)
@@ -179,6 +198,8 @@ FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
     "swings": ("the RTT changes each 2 s by 0.3 to 3 times its base, and random losses", _swings, True),
     "queues": ("a queue that others fill: drop tail, CoDel, FQ-CoDel, PIE", _queues, False),
     "shallow": ("a queue of 4 to 15 packets that others' bursts overflow", _shallow, False),
+    "policers": ("a policer drops what exceeds a rate; requests of its bucket's size", _policer, True),
+    "own-queue": ("requests of 15 to 60 kB fill the queue of a slow line alone", _own_queue, True),
     "slots": ("ACKs arrive together, in slots; random losses", _slots, True),
     "reordering": ("packets overtake each other; a slower uplink; random losses", _reordering, True),
     "delayed-acks": ("the server answers late, ACKs are delayed; random losses", _delayed_acks, True),

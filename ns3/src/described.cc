@@ -41,6 +41,8 @@ Direction read_direction(const json& j) {
   Direction d;
   d.rate_mbps = j.value("rate_mbps", kInfinite);
   d.queue_limit = limit(j, d.rate_mbps);
+  if (j.contains("policer_mbps"))
+    d.policer = {j.at("policer_mbps").get<double>(), 1000 * j.at("policer_kb").get<double>()};
   j.at("delay_ms").get_to(d.delay_ms);
   j.at("jitter_ms").get_to(d.jitter_ms);
   j.at("tail_ms").get_to(d.tail_ms);

@@ -32,7 +32,8 @@ struct LossBursts {  // the Gilbert-Elliott model
 
 struct Direction {
   double rate_mbps = kInfinite;
-  std::string queue_limit;  // a queue size in ns-3's syntax
+  std::string queue_limit;                           // a queue size in ns-3's syntax
+  std::optional<std::pair<double, double>> policer;  // Mbit/s; bytes of its bucket
   double delay_ms = 0, jitter_ms = 0, tail_ms = 0;
   std::string distribution;  // normal, uniform, uniform-above, pareto
   double correlation = 0;

@@ -119,6 +119,7 @@ void HopChannel::choose(const Direction& direction, bool forward, std::uint32_t 
   fades_ = std::move(fades);
   recorder_ = std::move(recorder);
   draw_->SetStream(kHopStream + forward);
+  if (d_.policer) tokens_ = d_.policer->second;
   if (d_.bursts && d_.bursts->in_time)
     state_ends_ = milliseconds(exponential(d_.bursts->leave_good, uniform()));
 }
@@ -137,6 +138,16 @@ bool HopChannel::lost_in_burst(const LossBursts& b) {
   const bool found_bad = bad_;
   if (uniform() < (bad_ ? b.leave_bad : b.leave_good)) bad_ = !bad_;
   return uniform() < (found_bad ? b.loss_in_bad : b.loss_in_good);
+}
+
+// Returns whether the policer drops a packet: its bucket has too few tokens.
+bool HopChannel::over_rate(std::uint32_t bytes) {
+  const auto [mbps, most] = *d_.policer;
+  tokens_ = std::min(tokens_ + (Simulator::Now() - filled_).GetSeconds() * mbps * 1e6 / 8, most);
+  filled_ = Simulator::Now();
+  if (tokens_ < bytes) return true;
+  tokens_ -= bytes;
+  return false;
 }
 
 bool HopChannel::lost(double rate) {
@@ -174,7 +185,7 @@ bool HopChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3:
                                Time transmission) {
   if (from != GetSource(source_)) return ns3::PointToPointChannel::TransmitStart(packet, from, transmission);
   const Changed has = d_.now(now_s());
-  if (lost(*has.loss)) {
+  if ((d_.policer && over_rate(packet->GetSize())) || lost(*has.loss)) {
     recorder_->drops->add(packet, DroppedBy::kChannel);
     return true;  // the device treats the packet as sent
   }

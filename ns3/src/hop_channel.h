@@ -48,6 +48,7 @@ class HopChannel : public ns3::PointToPointChannel {
 
  private:
   double uniform() { return draw_->GetValue(0, 1); }
+  bool over_rate(std::uint32_t bytes);
   bool lost(double rate);
   bool lost_in_burst(const LossBursts& bursts);
   double jitter(double jitter_ms);
@@ -60,6 +61,8 @@ class HopChannel : public ns3::PointToPointChannel {
   std::shared_ptr<Recorder> recorder_;
   bool bad_ = false;      // whether the loss model is in its bad state
   ns3::Time state_ends_;  // for a loss model whose states last for a time
+  double tokens_ = 0;     // of the policer, in bytes
+  ns3::Time filled_;      // when they were counted
   double last_normal_ = 0;
   ns3::Time last_, slot_;
   ns3::Ptr<ns3::UniformRandomVariable> draw_ = ns3::CreateObject<ns3::UniformRandomVariable>();

@@ -53,6 +53,8 @@ em::Direction read_emulated(const nb::dict& j) {
     d.opportunities_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(*times_ns));
   d.limit_packets = given<std::int64_t>(j, "limit_packets");
   d.limit_bytes = perhaps<std::int64_t>(j, "limit_bytes");
+  if (const auto mbps = perhaps<double>(j, "policer_mbps"))
+    d.policer = em::Policer{*mbps, given<std::int64_t>(j, "policer_bytes")};
   d.delay_ns = given<std::int64_t>(j, "delay_ns");
   d.jitter_ns = given<std::int64_t>(j, "jitter_ns");
   d.tail_ns = given<std::int64_t>(j, "tail_ns");
@@ -82,7 +84,7 @@ em::Hop read_hop(const nb::dict& j) {
 
 nb::dict counts_of(const em::Counts& counts) {
   nb::dict dropped;
-  const char* const names[em::kCauses] = {"", "queue", "random", "burst", "fade", "forced"};
+  const char* const names[em::kCauses] = {"", "queue", "policer", "random", "burst", "fade", "forced"};
   for (std::size_t i = 1; i < em::kCauses; ++i) dropped[names[i]] = counts.dropped[i];
   nb::dict out;
   out["packets"] = counts.packets;

@@ -18,7 +18,8 @@ MS, S = 10**6, 10**9  # nanoseconds
 Ints = NDArray[np.int64]
 
 PLAIN: dict[str, Any] = {
-    "rate_mbps": None, "opportunities_ns": None, "limit_packets": 100, "limit_bytes": None, "delay_ns": 0,
+    "rate_mbps": None, "opportunities_ns": None, "limit_packets": 100, "limit_bytes": None,
+    "policer_mbps": None, "policer_bytes": None, "delay_ns": 0,
     "jitter_ns": 0, "tail_ns": 0, "distribution": "normal", "correlation": 0.0, "jitter_reorders": False,
     "reorder": 0.0, "reorder_ns": 0, "loss": 0.0, "bursts": None, "slot_ns": None, "changes": [], "fades": [],
 }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 PURPOSES = ("loss", "bursts", "burst loss", "jitter", "tail", "reorder", "slot", "fades")
-NONE, QUEUE, RANDOM, BURST, FADE = range(5)
+NONE, QUEUE, POLICER, RANDOM, BURST, FADE = range(6)
 MASK = (1 << 64) - 1
 
 
@@ -145,7 +145,8 @@ class Hop:
         self.d, self.draw = d, {p: Draw(seed, hop, forward, p) for p in PURPOSES}
         self.fades = Fades(drawn, seed, hop) if drawn and drawn["forward" if forward else "reverse"] else None
         self.bad, self.last_normal = False, 0.0
-        self.last_ns = self.slot_ns = self.state_ends_ns = 0
+        self.last_ns = self.slot_ns = self.state_ends_ns = self.filled_ns = 0
+        self.tokens = float(d["policer_bytes"] or 0)
         if d["bursts"] and d["bursts"]["in_time"]:
             self.state_ends_ns = self.state_lasts("leave_good")
 
@@ -154,14 +155,28 @@ class Hop:
 
     def play(self, packets: list[tuple[int, int]]) -> list[tuple[int, int]]:
         out = []
-        for (at_ns, _), left_ns in zip(packets, leaving(self.d, packets), strict=True):
+        for (at_ns, size), left_ns in zip(packets, leaving(self.d, packets), strict=True):
             if left_ns is None:
                 out.append((at_ns, QUEUE))
+            elif self.over_rate(left_ns, size):
+                out.append((at_ns, POLICER))
             elif cause := self.cause(left_ns):
                 out.append((at_ns, cause))
             else:
                 out.append((self.arrives(left_ns), NONE))
         return out
+
+    def over_rate(self, now_ns: int, size: int) -> bool:
+        """Return whether the policer drops a packet of `size` bytes."""
+        mbps, most = self.d["policer_mbps"], self.d["policer_bytes"]
+        if mbps is None:
+            return False
+        self.tokens = min(self.tokens + (now_ns - self.filled_ns) * mbps / 8e3, most)
+        self.filled_ns = now_ns
+        if self.tokens < size:
+            return True
+        self.tokens -= size
+        return False
 
     def cause(self, now_ns: int) -> int:
         loss = now_in(self.d, "loss", now_ns)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from directions import MS, Ints, crossed, hops_of
 from emulate_command import emulated, missing, on_a_busy_machine, path_file, sent
-from emulated_twin import NONE
+from emulated_twin import BURST, NONE, RANDOM
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
@@ -97,7 +97,7 @@ def test_the_lost_packets_are_those_of_the_seed(tmp_path: Path) -> None:
     _, cause = crossed(hops_of(text, tmp_path), np.arange(300, dtype=np.int64), seed=7)
     result, seen = sent(tmp_path, path, 300, 100, 300, "--seed", 7)
     assert seen[:, 0].tolist() == np.flatnonzero(cause == NONE).tolist()
-    assert dropped(result) == {"random": int((cause == 2).sum()), "burst": int((cause == 3).sum())}
+    assert dropped(result) == {"random": int((cause == RANDOM).sum()), "burst": int((cause == BURST).sum())}
 
 
 @on_a_busy_machine

@@ -155,6 +155,17 @@ def test_jitter_has_its_distribution_and_keeps_the_order() -> None:
     assert np.any(np.diff(free) < 0)
 
 
+def test_a_policer_lets_its_bucket_and_its_rate_through() -> None:
+    """Test 100 packets at once, and then one each millisecond, of 1,500 bytes: 12 Mbit/s, of which a policer
+    of 3 Mbit/s lets a quarter through."""
+    at_ns = np.concatenate((np.zeros(100, np.int64), np.arange(1, COUNT + 1) * MS))
+    due, cause = crossed(one_way(policer_mbps=3.0, policer_bytes=30_000), at_ns)
+    passed = cause == NONE
+    assert passed[:20].all() and not passed[20:100].any()
+    assert passed[100:].sum() == pytest.approx(COUNT / 4, abs=1)
+    assert np.array_equal(due[passed], at_ns[passed])  # it delays nothing
+
+
 @pytest.mark.parametrize(("distribution", "half"), [("uniform", 0.48), ("normal", 0.5), ("pareto", 0.39)])
 def test_correlation_is_that_of_neighbours_and_keeps_the_distribution(distribution: str, half: float) -> None:
     """Test that neighbours are correlated, normal ones as much as said, and that the distribution stays."""

@@ -43,11 +43,14 @@ def directions(draw: Any) -> dict[str, Any]:
         for _ in range(draw(st.integers(0, 2)))
     ]  # fmt: skip
     slot_ns = sorted(draw(st.tuples(st.integers(MS, 20 * MS), st.integers(MS, 20 * MS))))
+    policed = draw(st.booleans())
     return PLAIN | {
         "rate_mbps": draw(st.sampled_from([0.3, 2.0, 25.0])) if kind == "rate" else None,
         "opportunities_ns": [ms * MS for ms in trace] if kind == "trace" else None,
         "limit_packets": draw(st.integers(1, 12)),
         "limit_bytes": draw(st.none() | st.integers(1500, 9000)),
+        "policer_mbps": draw(st.sampled_from([0.2, 3.0])) if policed else None,
+        "policer_bytes": draw(st.integers(1500, 9000)) if policed else None,
         "delay_ns": draw(TIMES),
         "jitter_ns": draw(TIMES),
         "tail_ns": draw(st.sampled_from([0, 2 * MS])),

@@ -40,7 +40,12 @@ def on_path(factor: float, advised: str, held_up: float = 0.02, spurious: float 
     forecasts = {}
     for one in ALL:
         timer = cell.timers[paths._measured(one.name)]
-        metrics = {"held_up_share": held_up, "advised": float(one.name == advised), paths.SPURIOUS: spurious}
+        metrics = {
+            "held_up_share": held_up,
+            "unseen_ms": 0.0,
+            "advised": float(one.name == advised),
+            paths.SPURIOUS: spurious,
+        }
         for figure, key in paths.KEYS.items():
             value = factor * timer.of(figure)
             metrics |= {f"{key}_ms": value, f"{key}_low_ms": 0.9 * value, f"{key}_high_ms": 1.1 * value}

@@ -43,11 +43,18 @@ struct DrawnFades {
   bool forward, reverse;               // which directions they are in
 };
 
+// A bucket of tokens that fills at a rate; packets that find too few tokens are dropped.
+struct Policer {
+  double mbps;
+  std::int64_t bytes;  // size of the bucket
+};
+
 struct Direction {
   std::optional<double> rate_mbps;                                    // absent: nothing waits
   std::shared_ptr<const std::vector<std::int64_t>> opportunities_ns;  // of a trace, in place of a rate
   std::int64_t limit_packets = 100;         // of the queue, with the packet that is being sent
   std::optional<std::int64_t> limit_bytes;  // in place of limit_packets
+  std::optional<Policer> policer;           // behind the queue
   std::int64_t delay_ns = 0, jitter_ns = 0, tail_ns = 0;
   std::string distribution = "normal";  // normal, uniform, uniform-above, pareto
   double correlation = 0;

@@ -34,10 +34,22 @@ Losses::Losses(const Direction& direction, std::shared_ptr<FadeTimes> drawn, std
       random_(seed, hop, forward, Purpose::kLoss),
       bursts_(seed, hop, forward, Purpose::kBursts),
       burst_loss_(seed, hop, forward, Purpose::kBurstLoss) {
+  if (d_.policer) tokens_ = static_cast<double>(d_.policer->bytes);
   if (d_.bursts && d_.bursts->in_time) state_ends_ns_ = whole_ns(bursts_.exponential(d_.bursts->leave_good));
 }
 
-Cause Losses::cause(std::int64_t now_ns) {
+// Returns whether the policer drops the packet: its bucket is full at first, and has too few tokens now.
+bool Losses::over_rate(std::int64_t now_ns, std::int64_t bytes) {
+  const double filled = tokens_ + static_cast<double>(now_ns - filled_ns_) * d_.policer->mbps / 8e3;
+  tokens_ = std::min(filled, static_cast<double>(d_.policer->bytes));
+  filled_ns_ = now_ns;
+  const bool drops = tokens_ < static_cast<double>(bytes);
+  if (!drops) tokens_ -= static_cast<double>(bytes);
+  return drops;
+}
+
+Cause Losses::cause(std::int64_t now_ns, std::int64_t bytes) {
+  if (d_.policer && over_rate(now_ns, bytes)) return Cause::kPolicer;
   const double loss = d_.changes.empty() ? d_.loss : in_force(d_, now_ns).loss;
   const bool by_chance = loss > 0 && random_.uniform() < loss;
   const bool by_burst = d_.bursts && loss <= 0 && in_burst(now_ns);

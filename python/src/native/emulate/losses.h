@@ -13,8 +13,8 @@
 
 namespace tcplearn::emulate {
 
-enum class Cause : std::uint8_t { kNone, kQueue, kRandom, kBurst, kFade, kForced };
-constexpr std::size_t kCauses = 6;
+enum class Cause : std::uint8_t { kNone, kQueue, kPolicer, kRandom, kBurst, kFade, kForced };
+constexpr std::size_t kCauses = 7;
 
 // The drawn fades of a hop, as far as they have been asked for.
 class FadeTimes {
@@ -35,10 +35,11 @@ class Losses {
   Losses(const Direction& direction, std::shared_ptr<FadeTimes> drawn, std::uint64_t seed, std::uint64_t hop,
          bool forward);
 
-  // Returns why the packet that passes at `now_ns` is lost, or kNone. Times must not fall.
-  Cause cause(std::int64_t now_ns);
+  // Returns why the packet of this size that passes at `now_ns` is lost, or kNone. Times must not fall.
+  Cause cause(std::int64_t now_ns, std::int64_t bytes);
 
  private:
+  bool over_rate(std::int64_t now_ns, std::int64_t bytes);
   bool in_fade(std::int64_t now_ns);
   bool in_burst(std::int64_t now_ns);
   bool after(std::int64_t now_ns, bool found_bad);
@@ -48,6 +49,8 @@ class Losses {
   Draw random_, bursts_, burst_loss_;
   bool bad_ = false;
   std::int64_t state_ends_ns_ = 0;  // of bursts in time
+  double tokens_ = 0;               // of the policer, in bytes
+  std::int64_t filled_ns_ = 0;      // when they were counted
 };
 
 }  // namespace tcplearn::emulate

@@ -37,7 +37,7 @@ void Path::cross(Event event) {
   if (event.hops_passed < sides.size()) {
     Side& side = sides[event.hops_passed++];
     if (const auto leaves_ns = side.queue.enter(event.at_ns, event.packet.bytes)) {
-      event.cause = side.losses.cause(*leaves_ns);
+      event.cause = side.losses.cause(*leaves_ns, event.packet.bytes);
       if (event.cause == Cause::kNone) event.at_ns = side.delay.arrives_ns(*leaves_ns);
     } else {
       event.cause = Cause::kQueue;

@@ -55,6 +55,8 @@ def _direction(path: NetworkPath, name: str, side: Side) -> Tree:
         "opportunities_ns": _opportunities_ns(d),
         "limit_packets": d.limit_packets,
         "limit_bytes": d.queue_bytes,
+        "policer_mbps": d.policer_mbps,
+        "policer_bytes": round(d.policer_kb * 1000) if d.policer_kb else None,
         "delay_ns": _ns(d.delay_ms, _MS),
         "jitter_ns": _ns(d.jitter_ms, _MS),
         "tail_ns": _ns(d.tail_ms, _MS),

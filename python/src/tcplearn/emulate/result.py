@@ -8,6 +8,7 @@ from typing import Any
 
 CAUSES = {
     "queue": "full queue",
+    "policer": "policer",
     "random": "random loss",
     "burst": "bursts",
     "fade": "fades",

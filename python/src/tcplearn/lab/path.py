@@ -49,6 +49,8 @@ def _cannot(d: Direction) -> Iterator[tuple[str, str]]:
         yield "tail_ms", "has no exponential delay: netem draws from its tables (jitter_ms, distribution)"
     if d.reorder_percent:
         yield "reorder_percent", "has no share of late packets; jitter_reorders lets the jitter reorder"
+    if d.policer_mbps:
+        yield "policer_mbps", "has no policer"
     if d.bursts and d.bursts.kind == "time":
         yield "bursts.kind", "has no bursts in time: netem's loss chain takes one step per packet"
     if d.jitter_ms and not d.delay_ms:

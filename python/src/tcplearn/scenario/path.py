@@ -57,6 +57,9 @@ class Direction(Table):
     queue_packets: Annotated[int, Field(ge=1, le=100_000)] | None = None
     queue_bytes: Annotated[int, Field(ge=1500, le=10**9)] | None = None
     queue_ms: Annotated[float, Field(gt=0, le=60_000)] | None = None
+    # a policer behind the queue drops packets that find too few tokens in a bucket that fills at this rate
+    policer_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)] | None = None
+    policer_kb: Annotated[float, Field(ge=1.5, le=10**6)] | None = None  # its size, in 1,000 bytes
     delay_ms: Milliseconds = 0
     jitter_ms: Milliseconds = 0
     distribution: Literal["normal", "uniform", "uniform-above", "pareto", "paretonormal"] = "normal"
@@ -85,6 +88,8 @@ class Direction(Table):
             raise ValueError(f"queue {self.queue} needs a rate_mbps: nothing waits without one")
         if self.loss_percent and self.bursts:
             raise ValueError("loss_percent and bursts are two loss models; give one")
+        if (self.policer_mbps is None) != (self.policer_kb is None):
+            raise ValueError("policer_mbps and policer_kb go together")
         if bool(self.reorder_percent) != bool(self.reorder_ms):
             raise ValueError("reorder_percent and reorder_ms go together")
         if self.slot_ms and not 0 < self.slot_ms[0] <= self.slot_ms[1]:

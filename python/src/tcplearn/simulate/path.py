@@ -83,6 +83,7 @@ def _is_even(hop: Placed) -> bool:
         or d.correlation_percent
         or d.jitter_reorders
         or d.reorder_percent
+        or d.policer_mbps
         or d.bursts
         or d.slot_ms
         or d.queue_bytes
