@@ -36,7 +36,7 @@ def by_family(kept: Paths, drawing: Drawing, timers: Sequence[str], titles: Mapp
                 }
             )
     names = [titles.get(timer, timer) for timer in timers]
-    x = alt.X("x:Q", title="slowest 2 % of response times, × stock").scale(type="log", nice=False)
+    x = alt.X("x:Q", title="slowest 2 %, × stock").scale(type="log", nice=False)
     x = x.axis(values=[0.03, 0.1, 0.3, 1, 3, 10], format="~g")
     y = alt.Y("timer:N", title=None, sort=names).axis(labelLimit=250)
     kinds = [
