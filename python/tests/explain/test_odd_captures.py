@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 import thin
-from scenes import ASKED, BEFORE, HALF_US, SCENES, _calm, _served
+from scenes import ASKED, BEFORE, HALF_US, SCENES, _asked, _calm, _served
 from talk import RTT_US, SERVER, Talk, explained
 from wire import FIN, Frame, pcap
 
+from tcplearn.cli import main
 from tcplearn.explain import Explained, run
 from tcplearn.explain.model import held_up
 
@@ -201,3 +202,80 @@ def test_overlaps_of_stalls_and_requests_are_those_of_every_pair(seed: int) -> N
     found = held_up(requests, stalls).select("stall", "request", "overlap_ms").rows()
     assert {(k, n): ms for k, n, ms in found} == pytest.approx(twin)
     assert len(found) == len(twin)
+
+
+@pytest.mark.parametrize("pause_us", [50_000, 5_000_000])
+def test_the_clients_pause_is_no_round_trip(tmp_path: Path, pause_us: int) -> None:
+    """Test a connection whose handshake was not captured, and whose client acknowledges each answer with its
+    next request: its pause is not part of the response time."""
+    talk = Talk()
+    talk.exchanges(0, 20, pause_us=pause_us)
+    found = explained(tmp_path, talk)
+    assert found.requests["response_ms"].to_list() == pytest.approx([RTT_US / 1e3] * 20, abs=1)
+    assert found.connections["to_client_ms"].to_list() == [None]
+
+
+def test_one_duplicate_ack_long_before_the_timer(tmp_path: Path) -> None:
+    """Test an early retransmit: two segments, of which the first is lost. The ACK that the second causes
+    triggers the repair, long before the timer."""
+    talk = Talk(sacks=False)
+    at = _calm(talk)
+    talk.client(at, ASKED, 1448, ANSWERED, lost=0.9)
+    talk.client(at + 100, ASKED + 1448, 500, ANSWERED)
+    talk.answer(at + 100 + HALF_US, ANSWERED, 0, ASKED)
+    again = at + RTT_US + 10_000
+    talk.client(again, ASKED, 1448, ANSWERED)
+    _served(talk, again + HALF_US, request=1948)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert stall["cause"] == "lost_fast"
+
+
+def test_the_second_round_of_a_recovery(tmp_path: Path) -> None:
+    """Test a capture at the client of an answer with two gaps. A fast retransmit fills the first gap, and the
+    second a round trip later, when the timer could have fired too."""
+    talk = Talk(rtt_us=300_000)
+    at = _asked(talk)
+    half_us = talk.rtt_us // 2
+    for k in range(6):
+        talk.answer(at + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k in (1, 3) else None)
+    here = at + half_us
+    holes = [ANSWERED + 1448, ANSWERED + 3 * 1448]
+    block = ((ANSWERED + 4 * 1448, ANSWERED + 6 * 1448), (ANSWERED + 2 * 1448, holes[1]))
+    talk.client(here, ASKED + 200, 0, ANSWERED + 1448)
+    for k in range(3):
+        talk.client(here + 200 + 100 * k, ASKED + 200, 0, holes[0], blocks=block)
+    talk.answer(here + half_us + 500, holes[0], 1448, ASKED + 200)
+    talk.client(here + 2 * half_us + 500, ASKED + 200, 0, holes[1], blocks=block[:1])
+    talk.answer(here + 3 * half_us + 500, holes[1], 1448, ASKED + 200)
+    last = here + 4 * half_us + 500
+    talk.client(last, ASKED + 200, 0, ANSWERED + 6 * 1448)
+    talk.close(last + 100_000, ASKED + 200, ANSWERED + 6 * 1448)
+    assert set(explained(tmp_path, talk).stalls["cause"]) == {"lost_fast"}
+
+
+def test_a_server_that_refuses_many_handshakes_needs_no_other_timer(tmp_path: Path) -> None:
+    """Test 60 handshakes with one server, of which every third waits a second: as many as a full listen queue
+    drops, and not a path."""
+    talks = []
+    for k in range(60):
+        talk, begin = Talk(port=30_000 + k), 2_000_000 * k
+        if k % 3 == 0:
+            talk.syn(begin, lost=0.9)
+        done = talk.open(begin + (1_000_000 if k % 3 == 0 else 0))
+        talk.close(talk.exchanges(done, 1), 201, 2)
+        talks.append(talk)
+    said = explained(tmp_path, *talks).handshake_advice
+    assert said is not None and said.chosen is None
+    assert "20 handshakes of 60 were held up" in said.why and "TcpExtListenDrops" in said.why
+
+
+def test_requests_that_take_no_time_have_no_cause(tmp_path: Path) -> None:
+    """Test captures in which all packets have the same time."""
+    talk = Talk(rtt_us=0)
+    talk.exchanges(0, 3, pause_us=0)
+    names = []
+    for name in ("a.pcap", "b.pcap"):
+        frames = [(1_600_000_000_000_000, *frame[1:]) for frame in talk.frames()]
+        (tmp_path / name).write_bytes(pcap(frames[: None if name == "a.pcap" else -1]))
+        names.append(str(tmp_path / name))
+    assert main(["explain", *names, "--all", "-q"]) == 0

@@ -232,7 +232,9 @@ void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSid
   StallRow row;
   row.by_server = end == kServer ? 1 : 0;
   const bool twice = sent.lost_before > 1 && data.may_be_lost(sent.lost_before, true, now_us - from_us);
-  const Cause once = (options_ & 5) != 4 ? Cause::kTailProbe : Cause::kTailTimer;
+  // a probe repeats one segment
+  const bool probe = (options_ & 5) != 4 && sent.lost_before <= 1;
+  const Cause once = probe ? Cause::kTailProbe : Cause::kTailTimer;
   row.cause = static_cast<std::uint8_t>(twice ? Cause::kResendLost : once);
   row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
   row.start_us = row.silent_until_us = from_us;
@@ -345,7 +347,9 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
     if (first.answered && first.end_us >= first.start_us) {
       close_stall(kClient, out);
       close_stall(kServer, out);
-      out.add(first.row(number_, leg_to(kClient).known_us()));
+      // if each ACK of the client came with its next request, the client's pauses are in all its round trips
+      const Leg& leg = leg_to(kClient);
+      out.add(first.row(number_, leg.pure ? leg.known_us() : 0));
     }
     exchanges_.pop_front();
   }
@@ -368,7 +372,7 @@ void Conversation::finish(ExplainedRows& out) {
   row.handshake_us = handshake_.duration_us();
   row.first_us = first_us_;
   row.last_us = last_us_;
-  row.to_client_us = leg_to(kClient).min_us;
+  row.to_client_us = leg_to(kClient).pure ? leg_to(kClient).min_us : -1;
   row.to_server_us = leg_to(kServer).min_us;
   row.client_segments = requests.segments;
   row.server_segments = answers.segments;

@@ -189,14 +189,21 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
     // are reordered. With SACK, one that came sooner than the timer is a fast retransmit too.
     const std::int64_t rack_us = leg.known_us() + back.known_us() + std::max(kPromptUs, timer_.srtt_us());
     const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, timer_.rto_us() * 9 / 10) : rack_us;
-    return now_us - piece.first_us <= most_us ? End::kFast : End::kTimer;
+    // later fills, sent in the same recovery, have its trigger
+    if (recovering_ && una_ < recover_ && recovery_by_ == End::kFast) return End::kFast;
+    if (now_us - piece.first_us > most_us) return End::kTimer;
+    recovering_ = true;
+    recover_ = nxt_;
+    return recovery_by_ = End::kFast;
   }
   const bool prompt = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
   clocked = recovering_ && una_ < recover_ && prompt;
   const bool sign = sacked_to_ > piece.end || duplicates_ >= kDupThresh;
   if (recovering_ && una_ < recover_ && recovery_by_ != End::kTimer && prompt) return recovery_by_;
   End by = End::kTimer;
-  if (sign && prompt) {
+  // an ACK that shows a gap, and much too soon for the timer: early retransmit (RFC 5827)
+  const bool early = duplicates_ > 0 && prompt && now_us - piece.first_us < timer_.rto_us() / 2;
+  if ((sign && prompt) || early) {
     by = last_probe_us_ >= piece.first_us ? End::kProbe : End::kFast;
   } else if (recovering_ && una_ < recover_) {
     by = End::kTimer;
@@ -277,7 +284,7 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
         newest == head_ && pieces_.size() - head_ == 1 && last.end - last.start < std::max(largest_, full_);
     if (whole && !last.again && !last.missing && !last.filled && sacked_before <= una_) {
       acked.rtt_us = now_us - last.first_us;
-      leg.add(acked.rtt_us);
+      leg.add(acked.rtt_us, acked.pure);
       timer_.sample(now_us, acked.rtt_us + back.known_us());
     } else if (whole && last.again && !last.filled && newest == head_) {
       if (const std::int64_t sent_us = echoed_us(last, packet); sent_us >= 0) {

@@ -21,8 +21,10 @@ namespace tcplearn {
 // The shortest round trip from the capture point to one end and back; -1: none was seen.
 struct Leg {
   std::int64_t min_us = -1;
-  void add(std::int64_t rtt_us) {
+  bool pure = false;  // some came from a packet without data; others may have waited for data to go with
+  void add(std::int64_t rtt_us, bool of_pure) {
     if (min_us < 0 || rtt_us < min_us) min_us = rtt_us;
+    pure = pure || of_pure;
   }
   std::int64_t known_us() const { return min_us < 0 ? 0 : min_us; }
 };

@@ -61,16 +61,16 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   if (packet.has(kSyn)) {
     syn_ack_.add(packet, now_us);
     echo_ = packet.has_timestamp ? packet.ts_echo : 0;
-    if (syn_ack_.copies == 1 && syn_.copies == 1) to_server.add(now_us - syn_.first_us);
+    if (syn_ack_.copies == 1 && syn_.copies == 1) to_server.add(now_us - syn_.first_us, true);
     return;
   }
   if (!by_client || syn_ack_.copies == 0) return;
   third_us_ = now_us;
   if (packet.has_timestamp) third_echo_ = packet.ts_echo;
   // with data, this may be a later packet than the handshake's third, which the capture lacks
-  if (syn_ack_.copies == 1 && packet.payload_bytes == 0) to_client.add(now_us - syn_ack_.first_us);
+  if (syn_ack_.copies == 1 && packet.payload_bytes == 0) to_client.add(now_us - syn_ack_.first_us, true);
   if (syn_ack_.copies == 2 && syn_ack_.first_ts != syn_ack_.last_ts && third_echo_ == syn_ack_.last_ts)
-    to_client.add(now_us - syn_ack_.last_us);
+    to_client.add(now_us - syn_ack_.last_us, true);
 }
 
 // Returns whether the retransmission came before the awaited packet could, so that nothing was lost.

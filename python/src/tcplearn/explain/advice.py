@@ -25,6 +25,8 @@ ALIKE_SPURIOUS = 0.1
 #: If the median wait of the sender's model differs from that of the sender by more than this share, the
 #: sender is no Linux, or has settings that are not modelled, and no setting is advised.
 MISFIT = 0.25
+#: If a larger share of handshakes is held up, the server is taken to drop SYNs, and no first RTO is advised.
+MOST_HELD_UP = 0.25
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
 
@@ -107,6 +109,8 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
     if forecast is None:
         return None
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
+    if held > MOST_HELD_UP * forecast.segments and held >= LEAST_STALLS:
+        return Advice(None, why=_refuses(held, forecast.segments), handshakes=True)
     if forecast.stalls < LEAST_STALLS:
         were = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
         after = "after earlier ones from which a shorter wait is learned"
@@ -224,6 +228,13 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     if found.total.slow_share(TRANSFER) > 0.5:
         why += ". Most of the slowest requests' time is round trips and transfer"
     return why
+
+
+def _refuses(held: int, handshakes: int) -> str:
+    return (
+        f"{counted(held, 'handshake')} of {handshakes:,} were held up, more than paths lose. The "
+        "server may drop SYNs because its listen queue is full: see `nstat -az TcpExtListenDrops` there"
+    )
 
 
 def _misfit(forecast: Forecast) -> str:

@@ -37,6 +37,7 @@ def several(
     found: dict[Path | Interface, Job | Capture] = {}
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
+    copies: list[str] = []
     others = 0
     for source in named:
         if not isinstance(source, Path) or not source.is_file():
@@ -51,7 +52,7 @@ def several(
             if first is source:
                 found[source] = made
             else:
-                left_out.append(f"{printable(source)}: a copy of {printable(first)}")
+                copies.append(f"{printable(source)}: a copy of {printable(first)}")
         elif source in below:
             others += 1
         else:
@@ -66,7 +67,7 @@ def several(
             left_out.append(plain["problem"])
         else:
             out[source] = of_kept(plain)
-    problems += [f"left out: {line}" for line in left_out]
+    problems += [f"left out: {line}" for line in [*left_out, *copies]]
     if others:
         problems.append(f"{counted(others, 'file')} in folders left out: no captures")
     if not out and left_out:

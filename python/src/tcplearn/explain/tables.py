@@ -82,8 +82,8 @@ def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
         legend=f"And {more:,} more: --all, or --format csv." if more else "",
     )
     for one in shown:
-        most = max(one.parts, key=lambda part: part.slow_share)
-        words = f"{WORDS[most.cause].label} {most.slow_share * 100:.0f} %"
+        most = max(one.parts, key=lambda part: part.slow_share, default=None)
+        words = f"{WORDS[most.cause].label} {most.slow_share * 100:.0f} %" if most else ""
         times = (milliseconds(value) for value in one.response_ms.values())
         out.rows.append([text(one.destination), count(one.requests), *times, text(words)])
     return out
