@@ -179,10 +179,12 @@ def address(name: str) -> pl.Expr:
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
     """Return a table with a row for each stall (a wait in which no data moved) and request of the same
     connection that overlap in time. A row has the indices of both."""
-    keys = pl.concat((requests.select(KEY), stalls.select(KEY))).unique().with_row_index("group")
-    of_request = requests.join(keys, on=KEY, maintain_order="left")["group"].to_numpy().astype(np.int64)
+    keys = stalls.select(KEY).unique().with_row_index("group")
+    times = requests.select(*KEY, "start_s", "response_ms").with_row_index("request")
+    times = times.join(keys, on=KEY)  # few connections have stalls
+    numbers, of_request = times["request"].to_numpy(), times["group"].to_numpy().astype(np.int64)
     of_stall = stalls.join(keys, on=KEY, maintain_order="left")["group"].to_numpy().astype(np.int64)
-    from_us, to_us = _interval_us(requests["start_s"], requests["response_ms"])
+    from_us, to_us = _interval_us(times["start_s"], times["response_ms"])
     begins_us, ends_us = _interval_us(stalls["start_s"], stalls["duration_ms"])
     # times of one connection after those of another, so that one search serves all
     apart_us = 1 + max((int(us.max(initial=0)) for us in (to_us, ends_us)), default=0)
@@ -200,7 +202,7 @@ def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
     held: pl.DataFrame = stalls[stall[meets]]
     return held.with_columns(
         pl.Series("stall", stall[meets], pl.UInt32),
-        pl.Series("request", request[meets], pl.UInt32),
+        pl.Series("request", numbers[request[meets]], pl.UInt32),
         pl.Series("overlap_ms", overlap_us[meets] / 1e3),
     )
 

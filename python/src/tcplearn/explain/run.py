@@ -129,6 +129,8 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 def _continued(found: Explained) -> Iterator[str]:
     """Yield a line if connections of one source go on in another, as in the files of a capture that was
     rotated: their start was not captured there, and the same ports are in an earlier source."""
+    if len(found.sources) < 2:
+        return
     own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)
     earlier = own.select("client", "server", pl.col("source").alias("before"))
     again = own.filter(~pl.col("begun")).join(earlier, on=["client", "server"])
