@@ -30,7 +30,7 @@ def test_every_policy_under_each_process(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_no_parquet_by_the_name_of_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*FEW, "-q", "-o", str(tmp_path / "rows.parquet")]) == 2
-    assert "resend writes a table, json or csv" in capsys.readouterr().err
+    assert "resend writes a table, CSV or JSON" in capsys.readouterr().err
     assert not [*tmp_path.iterdir()]
 
 

@@ -84,4 +84,4 @@ def test_a_host_has_one_name_in_all_tables(folder: Path) -> None:
 def test_python_too(folder: Path) -> None:
     found = run([folder], host="0", anonymize=True)
     assert not leaks(json.dumps([found.sources, found.warnings, found.made_by]).encode())
-    assert found.warnings and "capture-" in found.warnings[0]
+    assert any("capture-" in line for line in found.warnings)

@@ -5,18 +5,19 @@ Linux."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 import thin
-from scenes import ASKED, BEFORE, HALF_US, SCENES, _asked, _calm, _served
+from scenes import ASKED, BEFORE, HALF_US, PLACES, SCENES, _asked, _calm, _served
 from talk import RTT_US, SERVER, Talk, explained
 from wire import FIN, Frame, pcap
 
 from tcplearn.cli import main
-from tcplearn.explain import Explained, run
+from tcplearn.explain import Explained, advice, run
 from tcplearn.explain.model import held_up
 
 ANSWERED = 1 + BEFORE
@@ -32,11 +33,17 @@ def _mirrored(folder: Path, frames: list[Frame], after_us: int, times: int = 1) 
 
 
 @pytest.mark.parametrize("scene", ["request_lost", "lost_in_the_middle", "delayed_ack", "slow_server"])
-@pytest.mark.parametrize("after_us", [0, 300, 5000, 30_000])
-def test_packets_that_were_captured_twice(tmp_path: Path, scene: str, after_us: int) -> None:
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("numbered", "after_us"),
+    [(True, 0), (True, 300), (True, 5000), (True, 30_000), (False, 0), (False, 10), (False, 300)],
+)
+def test_packets_that_were_captured_twice(
+    tmp_path: Path, scene: str, place: str, numbered: bool, after_us: int
+) -> None:
     """Test captures that have each packet twice, as those of a mirror port before and behind a router: they
-    give what a capture with each packet once gives."""
-    talk = Talk()
+    give what a capture with each packet once gives. Without IP numbers the timestamps show the copies."""
+    talk = Talk(place=PLACES[place], numbered=numbered)
     SCENES[scene](talk)
     once = explained(tmp_path, talk)
     twice = _mirrored(tmp_path, talk.frames(), after_us)
@@ -279,3 +286,75 @@ def test_requests_that_take_no_time_have_no_cause(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(pcap(frames[: None if name == "a.pcap" else -1]))
         names.append(str(tmp_path / name))
     assert main(["explain", *names, "--all", "-q"]) == 0
+
+
+@pytest.mark.parametrize("after_us", [400_000, 1_500_000])
+def test_a_timer_that_goes_on_with_a_recovery(tmp_path: Path, after_us: int) -> None:
+    """Test a capture at the client of an answer with two gaps. A fast retransmit fills the first; that of the
+    second is lost, and the timer fills it long after the last ACK."""
+    talk = Talk()
+    at = _asked(talk)
+    for k in range(6):
+        talk.answer(at + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k in (1, 3) else None)
+    here = at + HALF_US
+    holes = [ANSWERED + 1448, ANSWERED + 3 * 1448]
+    block = ((ANSWERED + 4 * 1448, ANSWERED + 6 * 1448), (ANSWERED + 2 * 1448, holes[1]))
+    talk.client(here, ASKED + 200, 0, ANSWERED + 1448)
+    for k in range(3):
+        talk.client(here + 200 + 100 * k, ASKED + 200, 0, holes[0], blocks=block)
+    talk.answer(here + HALF_US + 500, holes[0], 1448, ASKED + 200)
+    talk.client(here + RTT_US + 500, ASKED + 200, 0, holes[1], blocks=block[:1])
+    filled = here + RTT_US + after_us
+    talk.answer(filled - HALF_US, holes[1], 1448, ASKED + 200)
+    talk.client(filled, ASKED + 200, 0, ANSWERED + 6 * 1448)
+    talk.close(filled + 100_000, ASKED + 200, ANSWERED + 6 * 1448)
+    assert "lost_fast" not in explained(tmp_path, talk).stalls["cause"].to_list()
+
+
+def test_a_window_update_is_no_duplicate_ack(tmp_path: Path) -> None:
+    """Test a lone lost segment, after which the server only announces a larger window. A probe repairs it."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED, lost=0.9)
+    talk.answer(at + 30_000, ANSWERED, 0, ASKED, window=65_000)
+    talk.client(at + 82_000, ASKED, 200, ANSWERED)
+    _served(talk, at + 82_000 + HALF_US)
+    (stall,) = explained(tmp_path, talk).stalls.iter_rows(named=True)
+    assert stall["cause"] == "tail_probe"
+
+
+def test_window_probes_before_a_late_answer(tmp_path: Path) -> None:
+    """Test a client that closes its window with its request. The server probes it, and answers when it is
+    open: nothing was lost."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED, window=0)
+    talk.answer(at + HALF_US + 1000, ANSWERED, 0, ASKED + 200)
+    for k in range(1, 4):
+        talk.answer(at + 300_000 * k, ANSWERED, 1, ASKED + 200)
+        talk.client(at + 300_000 * k + HALF_US, ASKED + 200, 0, ANSWERED, window=0)
+    talk.client(at + 1_200_000, ASKED + 200, 0, ANSWERED)
+    _served(talk, at + 1_260_000)
+    assert "resend_lost" not in explained(tmp_path, talk).stalls["cause"].to_list()
+
+
+def test_a_gain_of_the_model_alone_is_no_advice(tmp_path: Path) -> None:
+    """Test settings that gain no more than the forecast of the present setting does."""
+    talk = Talk()
+    thin.traffic(talk, 1, 1500, 0.03, tick_us=4000)
+    found = explained(tmp_path, talk)
+    told = found.forecast
+    assert told is not None and found.advice is not None and found.advice.chosen is not None
+    best = found.advice.chosen
+    told.outlooks = [replace(best, candidate=one.candidate) for one in told.outlooks]
+    said = advice.of(found, told)
+    assert said.chosen is None and "comes from the model and not from the setting" in said.why
+
+
+def test_the_same_connections_in_two_files(tmp_path: Path) -> None:
+    talk = Talk()
+    talk.close(talk.exchanges(talk.open(), 5), 1001, 6)
+    for name, frames in (("a.pcap", talk.frames()), ("b.pcap", talk.frames()[:-1])):
+        (tmp_path / name).write_bytes(pcap(frames))
+    warnings = run([tmp_path / "a.pcap", tmp_path / "b.pcap"]).warnings
+    assert "1 connection in more than one file: counted in each" in warnings

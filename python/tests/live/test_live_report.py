@@ -16,7 +16,7 @@ import pytest
 
 from tcplearn.cli import main
 from tcplearn.errors import UserError
-from tcplearn.live import power, report, sessions
+from tcplearn.live import power, program, report, sessions
 from tcplearn.live.arms import Counts, none
 from tcplearn.live.effect import boundary, effect_of, mean_of
 from tcplearn.live.simulated import count
@@ -108,6 +108,15 @@ def test_nothing_can_be_told_yet() -> None:
     (line,) = (text for text in report.lines([_session([[200.0]], [[50.0]])]) if "lossy rounds" in text)
     assert "nothing can be told yet: 1 in the control group, 1 with floors" in line
     assert report.lines([]) == ["live is not started: there is nothing to report"]
+
+
+def test_counts_that_are_part_of_others_are_indented() -> None:
+    counts = dict.fromkeys(program.meanings(), 0) | {"rounds": 7, "timeouts": 2, "timeouts_queued": 1}
+    lines = [line[14:] for line in sessions.counted(counts)]
+    assert lines[:2] == ["rounds with an RTT sample", "retransmission timeouts"]
+    assert lines[2] == "  of these, timeouts while a segment was still in a queue of this host"
+    assert lines[3].startswith("(one round can be in several")
+    assert len([*sessions.counted(dict.fromkeys(counts, 1))]) == len(counts) + 1  # each once
 
 
 def test_nothing_is_started(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

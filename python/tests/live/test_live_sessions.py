@@ -14,8 +14,6 @@ from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf import build
 from tcplearn.bpf.libbpf import Object, sock_ops_programs
-from tcplearn.live import program
-from tcplearn.live import sessions as of_sessions
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
@@ -30,16 +28,6 @@ char _license[] SEC("license") = "GPL";
 def _refused(done: subprocess.CompletedProcess[str], words: str) -> None:
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert done.stderr.count("\n") == 1 and words in done.stderr, done.stderr
-
-
-def test_counts_that_are_part_of_others_are_indented() -> None:
-    counts = dict.fromkeys(program.meanings(), 0) | {"rounds": 7, "rounds_late": 2, "probes": 1}
-    lines = [line[14:] for line in of_sessions.counted(counts)]
-    assert lines[0] == "rounds with an RTT sample"
-    assert lines[1].startswith("  of these, rounds without a retransmission")
-    assert lines[2] == "tail loss probes that retransmitted a segment"
-    every = [*of_sessions.counted(dict.fromkeys(counts, 1))]
-    assert len(every) == len(counts)  # each once
 
 
 def test_started_stopped_and_started_twice() -> None:

@@ -107,18 +107,20 @@ bool Connection::answers_our_syn(unsigned side, const Packet& packet) const {
 // A host gives each packet an IP identification of its own, also a retransmission. Where it is 0 (RFC 6864),
 // a packet is taken for a copy if all its numbers are those of the packet right before it.
 bool Connection::Seen::is_copy(const Packet& packet, std::int64_t now_us) const {
-  if (us < 0 || packet.ip_id != ip_id || packet.seq != seq || packet.seq_length() != length) return false;
-  if (ip_id != 0) return now_us - us < kCopyUs;
-  return length > 0 && packet.ack == ack && packet.ts_value == ts && packet.window == window &&
-         now_us - us < kUnnumberedUs;
+  const bool same = us >= 0 && packet.ip_id == ip_id && packet.seq == seq && packet.seq_length() == length &&
+                    packet.ack == ack && packet.ts_value == ts;
+  if (ip_id != 0) return same && now_us - us < kCopyUs;
+  return same && length > 0 && packet.window == window && now_us - us < kUnnumberedUs;
 }
 
 bool Connection::is_copy(unsigned side, const Packet& packet, std::int64_t now_us) {
   Side& me = sides_[side];
   const bool follows = side == last_side_;  // nothing came from the other side in between
   last_side_ = side;
-  bool copy = (packet.ip_id != 0 || follows) && me.last.is_copy(packet, now_us);
-  if (!copy && me.earlier && packet.ip_id != 0)
+  // a retransmission has another timestamp, unless it comes in the same tick
+  const bool told = packet.ip_id != 0 || follows || packet.has_timestamp;
+  bool copy = told && me.last.is_copy(packet, now_us);
+  if (!copy && told && me.earlier)
     copy = std::any_of(me.earlier->all.begin(), me.earlier->all.end(),
                        [&](const Seen& one) { return one.is_copy(packet, now_us); });
   if (copy) {

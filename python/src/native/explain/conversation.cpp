@@ -9,9 +9,9 @@ namespace {
 // The shortest delay of a delayed ACK: 20 ms; on Linux at least 40 ms.
 constexpr std::int64_t kLeastDelayUs = 20'000;
 // The longest delay of a delayed ACK without data to send; a longer delay is the path's. Linux delays ACKs
-// for 40 ms, others for up to 200 ms; hosts without timestamps are mostly others.
+// for 40 ms, other systems for up to 200 ms.
 constexpr std::int64_t kHeldUs = 45'000, kHeldByOthersUs = 210'000;
-// By so much a shortest round trip may be too long, if few round trips were seen.
+// A shortest round trip may be too long by this much if few were seen.
 constexpr std::int64_t kClockUs = 1000;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
@@ -71,7 +71,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (packet.has(kRst)) return;
   losses_.clear();
   if (packet.payload_bytes == 1 && me.window_closed_us >= 0 && me.window_opened_us < 0 &&
-      me.data.probes_window(packet)) {
+      me.data.probes_window(packet, path_.ids_in_row(end))) {
     give_requests(false, out);
     return;
   }
@@ -308,10 +308,11 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
   const Cause cause = waited_for(exchange, excess_us, now_us);
   std::int64_t from_us = due_us;
-  const std::int64_t held_us = (options_ & 2) != 0 ? kHeldUs : kHeldByOthersUs;
-  if (cause == Cause::kServer && exchange.acknowledged_us > due_us + held_us) {
+  if (cause == Cause::kServer && exchange.acknowledged_us > due_us + kHeldUs) {
     from_us = exchange.acknowledged_us;
-    wait(kServer, Cause::kSlowPath, End::kAck, due_us, from_us, out);
+    // without timestamps the server may be another system, which held the ACK back for longer
+    const bool perhaps = (options_ & 2) == 0 && from_us <= due_us + kHeldByOthersUs;
+    wait(kServer, perhaps ? Cause::kUnknown : Cause::kSlowPath, End::kAck, due_us, from_us, out);
   }
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
 }

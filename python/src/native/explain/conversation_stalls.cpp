@@ -60,7 +60,7 @@ void Conversation::drop_covered(unsigned end, const StallRow& loss) {
   if (other.any_open && is_spurious(other.open) && covers(loss, other.open)) other.any_open = false;
 }
 
-// Turns a loss into a stall. Overlapping losses become one stall with the cause of the longest.
+// Turns a loss into a stall. Overlapping losses become one stall.
 void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out) {
   Host& me = ends_[end];
   StallRow row;

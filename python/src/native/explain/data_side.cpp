@@ -33,7 +33,7 @@ void DataSide::start_at(std::int64_t sequence) {
   resent_starts_.clear();
   head_ = 0;
   una_ = nxt_ = sacked_to_ = recover_ = announced_ = sequence;
-  duplicates_ = timer_resends_ = 0;
+  duplicates_ = duplicates_alike_ = timer_resends_ = 0;
   recovering_ = false;
   started_ = true;
 }
@@ -112,8 +112,9 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   return out;
 }
 
-bool DataSide::probes_window(const Packet& packet) {
+bool DataSide::probes_window(const Packet& packet, std::uint32_t& ids_in_row) {
   if (!started_ || outstanding() || unwrap(packet.seq) != nxt_) return false;
+  follow_ids(packet, ids_in_row);
   window_probe_to_ = nxt_ + 1;
   return true;
 }
@@ -189,8 +190,9 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
     // are reordered. With SACK, one that came sooner than the timer is a fast retransmit too.
     const std::int64_t rack_us = leg.known_us() + back.known_us() + std::max(kPromptUs, timer_.srtt_us());
     const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, timer_.rto_us() * 9 / 10) : rack_us;
-    // later fills, sent in the same recovery, have its trigger
-    if (recovering_ && una_ < recover_ && recovery_by_ == End::kFast) return End::kFast;
+    // later fills of the same recovery, each soon after an ACK, have its trigger
+    const bool soon = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
+    if (recovering_ && una_ < recover_ && recovery_by_ == End::kFast && soon) return End::kFast;
     if (now_us - piece.first_us > most_us) return End::kTimer;
     recovering_ = true;
     recover_ = nxt_;
@@ -202,7 +204,8 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
   if (recovering_ && una_ < recover_ && recovery_by_ != End::kTimer && prompt) return recovery_by_;
   End by = End::kTimer;
   // an ACK that shows a gap, and much too soon for the timer: early retransmit (RFC 5827)
-  const bool early = duplicates_ > 0 && prompt && now_us - piece.first_us < timer_.rto_us() / 2;
+  const bool early =
+      duplicates_alike_ > 0 && piece.end < nxt_ && prompt && now_us - piece.first_us < timer_.rto_us() / 2;
   if ((sign && prompt) || early) {
     by = last_probe_us_ >= piece.first_us ? End::kProbe : End::kFast;
   } else if (recovering_ && una_ < recover_) {
@@ -294,14 +297,16 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
     }
     acked.advanced = true;
     pop(ack, packet, now_us, marks, out);
-    duplicates_ = timer_resends_ = 0;
+    duplicates_ = duplicates_alike_ = timer_resends_ = 0;
     last_ack_us_ = last_advance_us_ = now_us;
   } else if (ack == una_ && acked.pure && outstanding()) {
     ++duplicates_;
+    if (packet.window == last_window_ || packet.sack_count > 0) ++duplicates_alike_;
     last_ack_us_ = now_us;
   } else if (sacks) {
     last_ack_us_ = now_us;
   }
+  last_window_ = packet.window;
   return acked;
 }
 

@@ -101,7 +101,7 @@ class DataSide {
                std::vector<Repaired>& late);
   // Takes a packet with one byte while the other end's window is closed. Returns whether it is a window probe
   // (RFC 9293, 3.8.6.1), whose byte the other end will hardly accept.
-  bool probes_window(const Packet& packet);
+  bool probes_window(const Packet& packet, std::uint32_t& ids_in_row);
   Acked on_ack(const Packet& packet, const Peer& peer, std::int64_t now_us, const Leg& back,
                std::vector<Mark>& marks, std::vector<Repaired>& out);
   // Returns what a packet of this end shows, as an ACK of the other end's data.
@@ -242,7 +242,9 @@ class DataSide {
   Run acked_, late_acked_;  // run of the last ACK; last run with segments that arrived late
   std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
-  std::uint32_t duplicates_ = 0, timer_resends_ = 0;
+  // duplicates_alike_: duplicate ACKs that are no window updates (RFC 5681, 2)
+  std::uint32_t duplicates_ = 0, duplicates_alike_ = 0, timer_resends_ = 0;
+  std::uint16_t last_window_ = 0;  // of the last ACK
   std::uint32_t last_payload_ = 0, last_needless_ = 0, last_bytes_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;

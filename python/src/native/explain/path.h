@@ -65,11 +65,12 @@ class Path {
   }
   // Returns how many packets of that end in a row continued their connection's IP identification.
   std::uint32_t& ids_in_row(unsigned end) { return ids_[end].in_row; }
-  // Returns whether no packet of that end arrived in this interval, except in its first quarter: a packet
-  // that a queue or a delayed ACK held back may still arrive when the path has already begun to lose all
-  // others.
+  // Returns whether no packet of that end arrived in this interval, except in its first quarter, or its first
+  // 250 ms if that is less: a packet that a queue or a delayed ACK held back may still arrive when the path
+  // has already begun to lose all others.
   bool silent(unsigned end, std::int64_t from_us, std::int64_t to_us) const {
-    const std::int64_t begins_us = from_us + std::max<std::int64_t>(to_us - from_us, 0) / 4;
+    const std::int64_t quarter_us = std::max<std::int64_t>(to_us - from_us, 0) / 4;
+    const std::int64_t begins_us = from_us + std::min(quarter_us, kHeldBackUs);
     if (last_us_[end] >= 0 && last_us_[end] <= begins_us) return true;
     if (!gaps_) return false;
     for (const Gap& gap : (*gaps_)[end].all)
@@ -93,7 +94,7 @@ class Path {
     std::array<Gap, 8> all{};
     std::size_t next = 0;
   };
-  static constexpr std::int64_t kGapUs = 20'000;
+  static constexpr std::int64_t kGapUs = 20'000, kHeldBackUs = 250'000;
   static constexpr std::int64_t kHalfUs = 500'000;
   std::int64_t least(std::int64_t rtt_us) {
     return least_us_ = least_us_ < 0 ? rtt_us : std::min(least_us_, rtt_us);

@@ -88,8 +88,9 @@ def _same(one: Path, other: Path) -> bool:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to which a subcommand of tcplearn writes its results, and the format of the results. Without
-    a chosen format, a file whose name ends in .csv, .json or .parquet gets the format of that name."""
+    """The files to which a subcommand of tcplearn writes its results, and the format of the results. A file
+    whose name ends in .csv, .json or .parquet gets the format of that name, unless another format than the
+    table is chosen."""
 
     format: o.Format = FormatName.table
     output: o.Output = None
@@ -98,7 +99,7 @@ class Outputs:
     quiet: o.Quiet = False
 
     def __post_init__(self) -> None:
-        """Take the format from the name of the output file, if none was chosen."""
+        """Take the format from the name of the output file, unless it is chosen; a table counts as none."""
         ending = self.output.suffix.lower().removeprefix(".") if self.output else ""
         if self.format is FormatName.table and ending in set(FormatName) - {FormatName.table}:
             object.__setattr__(self, "format", FormatName(ending))

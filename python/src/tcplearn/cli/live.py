@@ -353,7 +353,9 @@ def _report(
 
         found = reports.read(files) if files else sessions.status()
         if not found and not files:
-            raise UserError("live is not started, so there is nothing to report: see `tcplearn live start`")
+            raise UserError(
+                "live is not started, so there is nothing to report: see `tcplearn live start --help`"
+            )
         print_lines(reports.lines(found))
         if report:
             from tcplearn.report import live as page

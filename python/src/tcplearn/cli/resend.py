@@ -11,7 +11,7 @@ import typer
 
 from tcplearn.cli import common
 from tcplearn.cli import options as o
-from tcplearn.errors import UserError
+from tcplearn.errors import UserError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +60,7 @@ def resend(
     requests, sent one at a time over the RTTs of captures."""
     out = common.Outputs(o.FormatName(format.value), output, None, pictures, quiet)
     if out.format is o.FormatName.parquet:
-        raise UserError("--format parquet: resend writes a table, json or csv; name another FILE after -o")
+        raise UserError(f"{printable(output or 'parquet')}: resend writes a table, CSV or JSON, not Parquet")
 
     def work(command: str) -> None:
         common.check_readable(files)

@@ -23,10 +23,11 @@ MOST_SPURIOUS = 10.0
 ALIKE = 0.05
 ALIKE_SPURIOUS = 0.1
 #: If the median wait of the sender's model differs from that of the sender by more than this share, the
-#: sender is no Linux, or has settings that are not modelled, and no setting is advised.
+#: sender probably does not run Linux, or has settings that are not modelled, and no setting is advised.
 MISFIT = 0.25
-#: If a larger share of handshakes is held up, the server is taken to drop SYNs, and no first RTO is advised.
-MOST_HELD_UP = 0.25
+#: If a larger share of handshakes is held up, and at least so many, no first RTO is advised: the path is
+#: down, or the server drops SYNs.
+MOST_HELD_UP, LEAST_REFUSED = 0.25, 20
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
 
@@ -38,7 +39,7 @@ _WHY = {
     "client": "the client itself takes that long; look at its program",
     "window_closed": "the receiver reads too slowly, or its buffer is small; look at its program",
     "delayed_ack": "a program writes a message in parts (Nagle's rule); write it in one, or set TCP_NODELAY",
-    "slow_path": "a queue on the path is long; shape the traffic beside it, or let the bottleneck run "
+    "slow_path": "a queue on the path is long; limit the other traffic there, or let the bottleneck run "
     "fq_codel or CAKE",
     "spurious": "answers are late on the path, not lost: a shorter timer would only send more copies",
     "lost_fast": f"losses are repaired by fast retransmits already; {_FEWER}",
@@ -49,6 +50,11 @@ _WHY = {
 }
 
 
+#: The first reason given if most of the time was no stall.
+_MOSTLY_TRANSFER = (
+    "most of the slowest requests' time is round trips and transfer: fewer round trips, less data or a "
+    "faster path would help"
+)
 #: The reason given if a timer repaired losses but the candidate settings could not be run on them.
 _UNSEEN = "lost segments did not pass this capture point, so no setting can be judged; capture at the sender"
 
@@ -83,7 +89,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         elif most and most.cause in _WHY:
             few += f". For most of the time of all requests, {_WHY[most.cause]}"
         return Advice(None, why=few)
-    if abs(forecast.fit - 1) > MISFIT:
+    if forecast.fitted >= LEAST_STALLS and abs(forecast.fit - 1) > MISFIT:
         return Advice(None, why=_misfit(forecast))
     now, model = forecast.seen, forecast.of(forecast.in_force)
     least = model.spurious_permille
@@ -109,7 +115,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
     if forecast is None:
         return None
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
-    if held > MOST_HELD_UP * forecast.segments and held >= LEAST_STALLS:
+    if held > MOST_HELD_UP * forecast.segments and held >= LEAST_REFUSED:
         return Advice(None, why=_refuses(held, forecast.segments), handshakes=True)
     if forecast.stalls < LEAST_STALLS:
         were = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
@@ -177,7 +183,8 @@ def _shorter(one: Outlook, now: Outlook) -> str:
         f"now {slow_now}"
     )
     if p99.high >= its.low:
-        told += ". The intervals overlap, so the setting is advised for the slowest 2 %"
+        told += ". The intervals overlap, so the gain for 99 of 100 may be chance; the advice rests on the "
+        told += "slowest 2 %"
     longer, before = one.figure("p999").value, now.figure("p999").value
     if longer > before * (1 + ALIKE):
         told += f". The 99.9th percentile could grow from {milliseconds(before)} to {milliseconds(longer)} ms"
@@ -214,11 +221,11 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
         return "nobody answers; look whether the server runs, and whether a firewall drops SYNs"
     sent = found.connections.select((pl.col("client_segments") + pl.col("server_segments")).sum())
     if not sent.item():
-        return "there are no requests; no connection carried data"
+        return "no connection carried data, so there are no requests"
     if not found.total.requests:
         return (
-            "there are no requests; a transfer in one direction waits for its window and for repairs, not "
-            "for a timer"
+            "there are no requests; a transfer in one direction waits for its window and for repairs, and no "
+            "forecast is made for it"
         )
     stalled = [p for p in found.total.parts if p.cause not in HANDSHAKE and p.cause != TRANSFER]
     most = max(stalled, key=lambda part: part.slow_share, default=None)
@@ -226,34 +233,40 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
         return _WHY[TRANSFER]
     why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER)
     if found.total.slow_share(TRANSFER) > 0.5:
-        why += ". Most of the slowest requests' time is round trips and transfer"
+        why = f"{_MOSTLY_TRANSFER}. For the rest, {why}"
     return why
 
 
 def _refuses(held: int, handshakes: int) -> str:
     return (
-        f"{counted(held, 'handshake')} of {handshakes:,} were held up, more than paths lose. The "
-        "server may drop SYNs because its listen queue is full: see `nstat -az TcpExtListenDrops` there"
+        f"{counted(held, 'handshake')} of {handshakes:,} were held up, which is more than a working path "
+        "loses. Either the path was down, or the server drops SYNs because its listen queue is full: see "
+        "`nstat -az TcpExtListenDrops` there"
     )
 
 
 def _misfit(forecast: Forecast) -> str:
     return (
         "the timer that ended the waits is not that of Linux, which in the median would have waited "
-        f"{forecast.fit:.2f} times as long. The sender is another system, or has settings that are not "
-        "modelled here, so no forecast holds for it"
+        f"{forecast.fit:.2f} times as long. The sender probably does not run Linux, or has settings that are "
+        "not modelled here, so no forecast holds for it"
     )
 
 
 def _no_gain(forecast: Forecast, others: list[Outlook], why: str) -> str:
-    now = forecast.seen
+    now, model = forecast.seen, forecast.of(forecast.in_force)
     has = f"the sender already waits as with {forecast.in_force}; " if forecast.in_force != STOCK else ""
     best = min(others, key=lambda one: one.slowest_ms)
     if best.slowest_ms <= (1 - LEAST_GAIN) * now.slowest_ms:
-        more = best.spurious_permille - forecast.of(forecast.in_force).spurious_permille
-        return (
+        shorter = (
             f"{has}{best.candidate.name} would bring the mean of the slowest 2 % from "
-            f"{milliseconds(now.slowest_ms)} to {milliseconds(best.slowest_ms)} ms, but add {permille(more)} "
-            "spurious retransmissions in 1,000 segments"
+            f"{milliseconds(now.slowest_ms)} to {milliseconds(best.slowest_ms)} ms, but "
+        )
+        more = best.spurious_permille - model.spurious_permille
+        if more > MOST_SPURIOUS:
+            return f"{shorter}add {permille(more)} spurious retransmissions in 1,000 segments"
+        return (
+            f"{shorter}the forecast for the present setting is {milliseconds(model.slowest_ms)} ms, so that "
+            "gain comes from the model and not from the setting"
         )
     return f"{has}no setting would shorten the slowest 2 % by a tenth; {why}"

@@ -90,6 +90,7 @@ class Forecast:
     fit: float = math.nan  # median over stalls of in_force's first wait divided by the sender's
     fit_error: float = math.nan  # median distance of these ratios from 1
     stock_fit: float = math.nan  # the median ratio for stock Linux
+    fitted: int = 0  # the number of these ratios
 
     def of(self, name: str) -> Outlook:
         """Return the forecast for the candidate called `name`."""

@@ -56,6 +56,8 @@ WORDS = {
     "server": Words("server's own time", "the server itself", "#0072b2"),
     "client": Words("client's own time", "the client itself", "#117733"),
     "slow_path": Words("queue or slow path", "queues on the path, or a path that slowed down", "#999933"),
-    "unknown": Words("server or path", "waiting for the server or the path; which cannot be told", "#6b6b6b"),
+    "unknown": Words(
+        "server or path", "waiting for the server or the path (the capture does not show which)", "#6b6b6b"
+    ),
     "transfer": Words("round trips and transfer", "round trips and transfer", "#c9ced6"),
 }

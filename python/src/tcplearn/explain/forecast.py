@@ -106,6 +106,7 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
         return
     ratios = [once[f"same_{k}"].to_numpy() / once["waited_ms"].to_numpy() for k in range(len(ALL))]
     fits = [(float(np.median(ratio)), float(np.median(np.abs(ratio - 1)))) for ratio in ratios]
+    out.fitted = once.height
     if abs(fits[0][0] - 1) > NEAR:
         nearest = min(range(len(ALL)), key=lambda k: abs(fits[k][0] - 1))
         if abs(fits[nearest][0] - 1) <= NEAR:

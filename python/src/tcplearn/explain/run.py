@@ -132,7 +132,15 @@ def _continued(found: Explained) -> Iterator[str]:
     if len(found.sources) < 2:
         return
     own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)
-    earlier = own.select("client", "server", pl.col("source").alias("before"))
+    earlier = own.group_by("client", "server").agg(pl.col("source").min().alias("before"))
+    twice = (
+        own.filter("begun")
+        .group_by("client", "server")
+        .agg(pl.col("source").n_unique())
+        .filter(pl.col("source") > 1)
+    )
+    if twice.height:
+        yield f"{counted(twice.height, 'connection')} in more than one file: counted in each"
     again = own.filter(~pl.col("begun")).join(earlier, on=["client", "server"])
     again = again.filter(pl.col("before") < pl.col("source")).select("client", "server").unique()
     if again.height:

@@ -21,20 +21,14 @@ from .conditions import need_all, need_bounds, need_free, need_privilege
 from .program import Program, Settings, meanings
 
 _ENDS_WITHIN_S = 5.0
-#: Counts of which others are a part, and these parts, which can overlap each other.
+#: Counts of which others are a part.
 _PARTS = {
     "connections": ("inherited", "remembered"),
-    "rounds": (
-        "rounds_lowered",
-        "rounds_careful",
-        "rounds_late",
-        "resent_needed",
-        "resent_spurious",
-        "resent_unclear",
-    ),
     "rounds_careful": ("rounds_host_careful",),
     "timeouts": ("timeouts_queued",),
 }
+#: Says that all other counts stand alone.
+_OVERLAP = "one round can be in several of the lines that count rounds"
 _OF_THESE = "of these, "
 _ENTRIES_SHOWN = 5
 
@@ -154,11 +148,13 @@ def _guarded(guard: dict[str, Any]) -> Iterator[str]:
 
 def counted(counts: dict[str, int]) -> Iterator[str]:
     """Yield a line for each of the `counts` that is not zero, by name. A count that is part of another count
-    follows it, indented."""
+    follows it, indented. A last line says that the other counts overlap."""
     parts = {part for parts in _PARTS.values() for part in parts}
     for name in meanings():
         if name not in parts:
             yield from _with_parts(name, counts, "")
+    if counts["rounds"]:
+        yield f"{'':12}  ({_OVERLAP})"
 
 
 def _with_parts(name: str, counts: dict[str, int], indent: str) -> Iterator[str]:

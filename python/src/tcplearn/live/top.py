@@ -41,7 +41,7 @@ def read(reader: Reader) -> list[dict[str, Any]]:
         except FailedError:  # it ended just now
             continue
     if not found:
-        raise UserError("live is not started: see `tcplearn live start`")
+        raise UserError("live is not started: see `tcplearn live start --help`")
     return found
 
 

@@ -50,7 +50,7 @@ class TimeBursts(Table):
 
 
 class Direction(Table):
-    rate_mbps: Rate = math.inf  # of the queue; after it come the delay, then the losses
+    rate_mbps: Rate = math.inf  # of the queue; after it come the policer, the delay, the losses
     trace: str = ""  # a Mahimahi link trace instead of a rate
     trace_step_ms: Annotated[int, Field(ge=10, le=10_000)] = 100  # how long a token bucket keeps each rate
     queue: Literal["droptail", "codel", "fq-codel", "pie"] = "droptail"
