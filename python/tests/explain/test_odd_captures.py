@@ -288,6 +288,22 @@ def test_requests_that_take_no_time_have_no_cause(tmp_path: Path) -> None:
     assert main(["explain", *names, "--all", "-q"]) == 0
 
 
+def test_bytes_that_were_lost_before_the_capture_point_count(tmp_path: Path) -> None:
+    talk = Talk()
+    at = _asked(talk)
+    for k in range(20):
+        talk.answer(at + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k == 4 else None)
+    hole = ANSWERED + 4 * 1448
+    for k in range(5, 20):
+        block = (hole + 1448, ANSWERED + 1448 * (k + 1))
+        talk.client(at + HALF_US + 100 * k, ASKED + 200, 0, hole, blocks=(block,))
+    talk.answer(at + RTT_US + 800, hole, 1448, ASKED + 200)
+    talk.close(at + 200_000, ASKED + 200, ANSWERED + 20 * 1448)
+    found = explained(tmp_path, talk)
+    assert found.requests["answer_bytes"][-1] == 20 * 1448
+    assert found.connections["server_bytes"].to_list() == [BEFORE + 20 * 1448]
+
+
 @pytest.mark.parametrize("after_us", [400_000, 1_500_000])
 def test_a_timer_that_goes_on_with_a_recovery(tmp_path: Path, after_us: int) -> None:
     """Test a capture at the client of an answer with two gaps. A fast retransmit fills the first; that of the

@@ -70,7 +70,7 @@ def test_a_lost_syn_ack_does_not_lengthen_the_requests_after_it(tmp_path: Path) 
 
 
 def test_a_capture_that_has_each_packet_twice(tmp_path: Path) -> None:
-    """Test a capture in which each packet appears more than once, as on a mirror port: no packet was
+    """Test a capture in which each packet was sent more than once, as on a mirror port: no packet was
     retransmitted."""
     talk = Talk()
     for at in (0, 30, 90):

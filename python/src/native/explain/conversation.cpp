@@ -77,6 +77,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   }
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end), losses_);
   on_acked_again(end);
+  if (end == kServer && sent.filled > 0 && !exchanges_.empty()) exchanges_.back().answer_bytes += sent.filled;
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
   give_requests(false, out);
 }

@@ -81,7 +81,8 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     acked_again(start, end, packet, now_us, back, late);
     return out;
   }
-  if (start < nxt_) send_again(std::max(start, una_), std::min(end, nxt_), packet, now_us, back);
+  if (start < nxt_) out.filled = send_again(std::max(start, una_), std::min(end, nxt_), packet, now_us, back);
+  bytes += out.filled;
   if (end > nxt_) {
     out.is_new = true;
     out.first_out = !outstanding();
@@ -139,9 +140,10 @@ void DataSide::split(std::size_t index, std::int64_t at) {
   pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(rest));
 }
 
-void DataSide::send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
-                          const Leg& back) {
+std::int64_t DataSide::send_again(std::int64_t start, std::int64_t end, const Packet& packet,
+                                  std::int64_t now_us, const Leg& back) {
   const std::uint32_t before = resent++;
+  std::int64_t filled = 0;
   bool any = false;
   for (std::size_t i = first_ending_after(start); i < pieces_.size() && pieces_[i].start < end; ++i) {
     if (pieces_[i].start < start) {
@@ -149,9 +151,11 @@ void DataSide::send_again(std::int64_t start, std::int64_t end, const Packet& pa
       continue;
     }
     if (pieces_[i].end > end) split(i, end);
+    if (pieces_[i].missing) filled += pieces_[i].end - pieces_[i].start;
     any = copy(pieces_[i], packet, now_us, back) || any;
   }
   if (!any) resent = before;
+  return filled;
 }
 
 bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back) {

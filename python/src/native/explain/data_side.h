@@ -63,7 +63,8 @@ class DataSide {
     // had been sent before.
     std::uint32_t lost_before = 0;
     bool announced = false;
-    bool mid_write = false;  // the data before was a full segment, so more may have followed it
+    bool mid_write = false;   // the data before was a full segment, so more may have followed it
+    std::int64_t filled = 0;  // bytes of a gap that the packet fills
   };
   struct Acked {
     bool advanced = false;
@@ -184,8 +185,9 @@ class DataSide {
 
   void start_at(std::int64_t sequence);
   void append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us, bool missing);
-  void send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
-                  const Leg& back);
+  // Returns how many bytes of gaps the packet fills.
+  std::int64_t send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
+                          const Leg& back);
   // Records another copy of `piece`. Returns whether the copy is a retransmission.
   bool copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back);
   // Returns why the sender retransmitted `piece`; docs/explain.md has the rules.

@@ -107,14 +107,14 @@ def _losses(found: Explained) -> Iterator[str]:
     connections = found.connections
     sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
     again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
-    appear = "appear" if again > 1 else "appears"
+    were = "were" if again > 1 else "was"
     count = f"{again:,}" if again else "None"
-    words = f"{count} of {counted(sent, 'segment')} with data {appear} more than once"
+    words = f"{count} of {counted(sent, 'segment')} with data {were} sent more than once"
     if needless:
         words += f", {needless:,} of them spuriously: the first copy had arrived"
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in((*RESENT, "lost_fast"))).height
     if lost > again - needless:
-        words += ". A segment that was lost before the capture point appears once"
+        words += ". Of segments that were lost before the capture point only some are counted"
     if sent:
         yield f"{words}."
 
