@@ -102,7 +102,7 @@ class Forecasts:
         for candidate in ALL:
             metrics = foretold(one_end.of(candidate.name))
             metrics |= {"advised": float(candidate.name == advised), "held_up_share": share}
-            metrics |= {"unseen_ms": unseen_ms}
+            metrics["unseen_ms"] = unseen_ms
             yield self._empty(
                 chosen,
                 candidate.name,

@@ -237,14 +237,13 @@ def test_one_duplicate_ack_long_before_the_timer(tmp_path: Path) -> None:
     assert stall["cause"] == "lost_fast"
 
 
-def test_the_second_round_of_a_recovery(tmp_path: Path) -> None:
-    """Test a capture at the client of an answer with two gaps. A fast retransmit fills the first gap, and the
-    second a round trip later, when the timer could have fired too."""
-    talk = Talk(rtt_us=300_000)
+def _two_gaps(talk: Talk, second_us: int) -> None:
+    """Send an answer of six segments, of which two are lost. A fast retransmit fills the first gap; the
+    second is filled at the client `second_us` after the first segment came."""
     at = _asked(talk)
-    half_us = talk.rtt_us // 2
     for k in range(6):
         talk.answer(at + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k in (1, 3) else None)
+    half_us = talk.rtt_us // 2
     here = at + half_us
     holes = [ANSWERED + 1448, ANSWERED + 3 * 1448]
     block = ((ANSWERED + 4 * 1448, ANSWERED + 6 * 1448), (ANSWERED + 2 * 1448, holes[1]))
@@ -252,12 +251,27 @@ def test_the_second_round_of_a_recovery(tmp_path: Path) -> None:
     for k in range(3):
         talk.client(here + 200 + 100 * k, ASKED + 200, 0, holes[0], blocks=block)
     talk.answer(here + half_us + 500, holes[0], 1448, ASKED + 200)
-    talk.client(here + 2 * half_us + 500, ASKED + 200, 0, holes[1], blocks=block[:1])
-    talk.answer(here + 3 * half_us + 500, holes[1], 1448, ASKED + 200)
-    last = here + 4 * half_us + 500
-    talk.client(last, ASKED + 200, 0, ANSWERED + 6 * 1448)
-    talk.close(last + 100_000, ASKED + 200, ANSWERED + 6 * 1448)
+    talk.client(here + talk.rtt_us + 500, ASKED + 200, 0, holes[1], blocks=block[:1])
+    filled = here + second_us
+    talk.answer(filled - half_us, holes[1], 1448, ASKED + 200)
+    talk.client(filled, ASKED + 200, 0, ANSWERED + 6 * 1448)
+    talk.close(filled + 100_000, ASKED + 200, ANSWERED + 6 * 1448)
+
+
+def test_the_second_round_of_a_recovery(tmp_path: Path) -> None:
+    """Test a second gap that is filled a round trip after the first, when the timer could have fired too."""
+    talk = Talk(rtt_us=300_000)
+    _two_gaps(talk, 2 * talk.rtt_us + 500)
     assert set(explained(tmp_path, talk).stalls["cause"]) == {"lost_fast"}
+
+
+@pytest.mark.parametrize("after_us", [400_000, 1_500_000])
+def test_a_timer_that_goes_on_with_a_recovery(tmp_path: Path, after_us: int) -> None:
+    """Test a second gap whose retransmission is lost too, and which the timer fills long after the last
+    ACK."""
+    talk = Talk()
+    _two_gaps(talk, RTT_US + after_us)
+    assert "lost_fast" not in explained(tmp_path, talk).stalls["cause"].to_list()
 
 
 def test_a_server_that_refuses_many_handshakes_needs_no_other_timer(tmp_path: Path) -> None:
@@ -304,31 +318,8 @@ def test_bytes_that_were_lost_before_the_capture_point_count(tmp_path: Path) -> 
     assert found.connections["server_bytes"].to_list() == [BEFORE + 20 * 1448]
 
 
-@pytest.mark.parametrize("after_us", [400_000, 1_500_000])
-def test_a_timer_that_goes_on_with_a_recovery(tmp_path: Path, after_us: int) -> None:
-    """Test a capture at the client of an answer with two gaps. A fast retransmit fills the first; that of the
-    second is lost, and the timer fills it long after the last ACK."""
-    talk = Talk()
-    at = _asked(talk)
-    for k in range(6):
-        talk.answer(at + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k in (1, 3) else None)
-    here = at + HALF_US
-    holes = [ANSWERED + 1448, ANSWERED + 3 * 1448]
-    block = ((ANSWERED + 4 * 1448, ANSWERED + 6 * 1448), (ANSWERED + 2 * 1448, holes[1]))
-    talk.client(here, ASKED + 200, 0, ANSWERED + 1448)
-    for k in range(3):
-        talk.client(here + 200 + 100 * k, ASKED + 200, 0, holes[0], blocks=block)
-    talk.answer(here + HALF_US + 500, holes[0], 1448, ASKED + 200)
-    talk.client(here + RTT_US + 500, ASKED + 200, 0, holes[1], blocks=block[:1])
-    filled = here + RTT_US + after_us
-    talk.answer(filled - HALF_US, holes[1], 1448, ASKED + 200)
-    talk.client(filled, ASKED + 200, 0, ANSWERED + 6 * 1448)
-    talk.close(filled + 100_000, ASKED + 200, ANSWERED + 6 * 1448)
-    assert "lost_fast" not in explained(tmp_path, talk).stalls["cause"].to_list()
-
-
 def test_a_window_update_is_no_duplicate_ack(tmp_path: Path) -> None:
-    """Test a lone lost segment, after which the server only announces a larger window. A probe repairs it."""
+    """Test a lone lost segment, after which the server only announces another window. A probe repairs it."""
     talk = Talk()
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED, lost=0.9)

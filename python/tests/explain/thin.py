@@ -48,7 +48,7 @@ class Longest:
 
 def spec_of(name: str) -> str:
     """Return how `explain` models the candidate setting called `name`."""
-    return next(one.in_ticks or one.spec for one in ALL if one.name == name)
+    return next(one.spec for one in ALL if one.name == name)
 
 
 def traffic(

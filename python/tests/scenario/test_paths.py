@@ -76,6 +76,11 @@ def test_every_shipped_path_runs_in_both_hosts(path: Path, tmp_path: Path) -> No
         ("lab", "[hop.line.forward]\ntail_ms = 3\n", "hop.line.forward.tail_ms: the lab has no exponential"),
         (
             "lab",
+            "[hop.line]\npolicer_mbps = 1\npolicer_kb = 9\n",
+            "hop.line.forward.policer_mbps: the lab has no policer",
+        ),
+        (
+            "lab",
             "[hop.line]\nreorder_percent = 1\nreorder_ms = 3\n",
             "hop.line.forward.reorder_percent: the lab has no",
         ),
@@ -158,6 +163,7 @@ def test_what_a_host_cannot_do_is_one_line(host: str, more: str, says: str, tmp_
         ),
         ("loss_percent = 1", "loss_percent = 101", "hop.line.forward.loss_percent: should be less than or"),
         ("loss_percent = 1", "reorder_ms = 1", "reorder_percent and reorder_ms go together"),
+        ("loss_percent = 1", "policer_kb = 9", "policer_mbps and policer_kb go together"),
         ("loss_percent = 1", "slot_ms = [9, 3]", "slot_ms: the least and the most between two slots"),
         (
             "loss_percent = 1",

@@ -105,7 +105,7 @@ bool Connection::answers_our_syn(unsigned side, const Packet& packet) const {
 }
 
 // A host gives each packet an IP identification of its own, also a retransmission. Where it is 0 (RFC 6864),
-// a packet is taken for a copy if all its numbers are those of the packet right before it.
+// only a packet with data, whose other numbers are equal too and which comes at once, is taken for a copy.
 bool Connection::Seen::is_copy(const Packet& packet, std::int64_t now_us) const {
   const bool same = us >= 0 && packet.ip_id == ip_id && packet.seq == seq && packet.seq_length() == length &&
                     packet.ack == ack && packet.ts_value == ts;

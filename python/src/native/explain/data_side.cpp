@@ -189,20 +189,19 @@ bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, con
 End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, bool& clocked) {
   const std::int64_t prompt_us =
       back.known_us() + std::max(kPromptUs, std::max<std::int64_t>(timer_.srtt_us(), 0) / 2);
+  const bool prompt = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
   if (piece.filled) {
     // A fast retransmit comes within the round trip plus RACK's wait, which grows up to SRTT if packets
     // are reordered. With SACK, one that came sooner than the timer is a fast retransmit too.
     const std::int64_t rack_us = leg.known_us() + back.known_us() + std::max(kPromptUs, timer_.srtt_us());
     const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, timer_.rto_us() * 9 / 10) : rack_us;
     // later fills of the same recovery, each soon after an ACK, have its trigger
-    const bool soon = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
-    if (recovering_ && una_ < recover_ && recovery_by_ == End::kFast && soon) return End::kFast;
+    if (recovering_ && una_ < recover_ && recovery_by_ == End::kFast && prompt) return End::kFast;
     if (now_us - piece.first_us > most_us) return End::kTimer;
     recovering_ = true;
     recover_ = nxt_;
     return recovery_by_ = End::kFast;
   }
-  const bool prompt = last_ack_us_ >= piece.first_us && now_us - last_ack_us_ <= prompt_us;
   clocked = recovering_ && una_ < recover_ && prompt;
   const bool sign = sacked_to_ > piece.end || duplicates_ >= kDupThresh;
   if (recovering_ && una_ < recover_ && recovery_by_ != End::kTimer && prompt) return recovery_by_;

@@ -12,7 +12,8 @@ STOCK = "stock"
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A setting of the retransmission timer. The resend policy `spec`, a rule for when to retransmit, models
-    it. In the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`."""
+    it; or several policies do, in the notation of native/explain/forecast.h, which has its ticks. In
+    the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`."""
 
     name: str
     spec: str
@@ -21,34 +22,30 @@ class Candidate:
     needs: str = ""  # what the setting needs beyond a stock kernel
     also: str = ""  # a sentence on the setting's other effects
     rto_min_ms: int = 0  # of a route
-    # the setting in the native code's notation, which rounds it to the ticks of the sender's timers; "": spec
-    in_ticks: str = ""
 
 
 def _route(ms: int) -> Candidate:
     # for one host a new route is added; for all destinations the default route is changed
     return Candidate(
         f"rto_min {ms} ms",
-        f"stock:rto_min_us={ms * 1000}",
+        f"stock:rto_min_us={{{ms * 1000}}}",  # the kernel keeps an rto_min in whole ticks
         "sudo ip route {set}",
         "sudo ip route {undo}",
         also="It holds for all connections on that route, until a reboot. An rto_min that the route already "
         "has is in the output of `ip route show`; note it, because the command to undo may remove it.",
         rto_min_ms=ms,
-        in_ticks=f"stock:rto_min_us={{{ms * 1000}}}",  # the kernel keeps an rto_min in whole ticks
     )
 
 
-def _live(spec: str) -> Candidate:
+def _live(policy: str) -> Candidate:
     return Candidate(
-        spec,
-        spec,
+        policy,
+        # a floor is at least two ticks, and the kernel adds RTTVAR instead while that is larger
+        f"{policy} + stock:rto_min_us={{2 ticks}}",
         "sudo $(which tcplearn) live start",
         "sudo $(which tcplearn) live stop",
         "Linux 6.1 or later with BTF: sudo $(which tcplearn) live check",
         "It shortens the timers of all new connections of the machine, until tcplearn's process ends.",
-        # a floor is at least two ticks, and the kernel adds RTTVAR instead while that is larger
-        in_ticks=f"{spec} + stock:rto_min_us={{2 ticks}}",
     )
 
 
@@ -73,7 +70,7 @@ ALL = (
     _live("priced"),
     _by_module("priced/spaced"),
 )
-SPECS = tuple(candidate.in_ticks or candidate.spec for candidate in ALL)
+SPECS = tuple(candidate.spec for candidate in ALL)
 #: The row of the measured times, which is no candidate.
 SEEN = Candidate("as captured", "")
 #: The first RTO, for SYNs, from the shipped model `rfc6298`.

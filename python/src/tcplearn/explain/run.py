@@ -127,8 +127,9 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
 
 def _continued(found: Explained) -> Iterator[str]:
-    """Yield a line if connections of one source go on in another, as in the files of a capture that was
-    rotated: their start was not captured there, and the same ports are in an earlier source."""
+    """Yield a line if the start of the same connections is in several sources, and one if connections of a
+    source go on in another, as in the files of a rotated capture: their start was not captured there, and the
+    same ports are in an earlier source."""
     if len(found.sources) < 2:
         return
     own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)

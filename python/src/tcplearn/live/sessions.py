@@ -21,15 +21,10 @@ from .conditions import need_all, need_bounds, need_free, need_privilege
 from .program import Program, Settings, meanings
 
 _ENDS_WITHIN_S = 5.0
-#: Counts of which others are a part.
-_PARTS = {
-    "connections": ("inherited", "remembered"),
-    "rounds_careful": ("rounds_host_careful",),
-    "timeouts": ("timeouts_queued",),
-}
-#: Says that all other counts stand alone.
-_OVERLAP = "one round can be in several of the lines that count rounds"
+#: Counts that are part of the last count before them that is not.
+_PARTS = {"inherited", "remembered", "rounds_host_careful", "timeouts_queued"}
 _OF_THESE = "of these, "
+_OVERLAP = "one round can be in several of the lines that count rounds"
 _ENTRIES_SHOWN = 5
 
 
@@ -147,22 +142,14 @@ def _guarded(guard: dict[str, Any]) -> Iterator[str]:
 
 
 def counted(counts: dict[str, int]) -> Iterator[str]:
-    """Yield a line for each of the `counts` that is not zero, by name. A count that is part of another count
-    follows it, indented. A last line says that the other counts overlap."""
-    parts = {part for parts in _PARTS.values() for part in parts}
-    for name in meanings():
-        if name not in parts:
-            yield from _with_parts(name, counts, "")
+    """Yield a line for each of the `counts` that is not zero, by name, indented if it is part of another. A
+    last line says that the counts of rounds overlap."""
+    for name, meaning in meanings().items():
+        part = f"  {_OF_THESE}" if name in _PARTS else ""
+        if counts[name]:
+            yield f"{counts[name]:12}  {part}{meaning.removeprefix(_OF_THESE)}"
     if counts["rounds"]:
         yield f"{'':12}  ({_OVERLAP})"
-
-
-def _with_parts(name: str, counts: dict[str, int], indent: str) -> Iterator[str]:
-    if counts[name]:
-        meaning = meanings()[name].removeprefix(_OF_THESE)
-        yield f"{counts[name]:12}  {indent}{_OF_THESE if indent else ''}{meaning}"
-    for part in _PARTS.get(name, ()):
-        yield from _with_parts(part, counts, indent + "  ")
 
 
 def would(counts: dict[str, int]) -> str:
