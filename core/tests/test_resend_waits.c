@@ -85,44 +85,128 @@ static void check_standing_queue(const struct tl_resend_policy *policy)
 	resender_stop(&s);
 }
 
-/* Checks that with four segments in flight on a path of 20 ms the waits are those of `stock`: a probe two
- * round trips and `probe_min` after the last ACK, then an RTO of 220 ms that doubles. With `late`, the first
- * retransmission comes with the RTO, as while losses are repaired, and is no probe. After an ambiguous
- * answer, the next waits are at least the time waited (Karn's rule). */
-static void check_bulk_is_stock(const struct tl_resend_policy *policy, int late)
+/* Both policies with the same events; `now_us` and `wait_us` are those of the last event. */
+struct pair {
+	struct resender learned, stock;
+	int64_t now_us, wait_us;
+};
+
+static void pair_check(struct pair *p, const struct tl_resend_policy *policy, int64_t learned_us,
+		       int64_t stock_us, const char *event)
+{
+	p->wait_us = stock_us;
+	CHECK(learned_us == stock_us, "%s: %s at %lld us: wait %lld us, stock's %lld us",
+	      policy->algorithm.name, event, (long long)p->now_us, (long long)learned_us,
+	      (long long)stock_us);
+}
+
+static void pair_send(struct pair *p, const struct tl_resend_policy *policy, uint32_t out)
+{
+	pair_check(p, policy, resender_send(&p->learned, p->now_us, out).wait_us,
+		   resender_send(&p->stock, p->now_us, out).wait_us, "sent");
+}
+
+static void pair_timer(struct pair *p, const struct tl_resend_policy *policy, uint32_t out)
+{
+	pair_check(p, policy, resender_timer(&p->learned, p->now_us, out).wait_us,
+		   resender_timer(&p->stock, p->now_us, out).wait_us, "retransmitted");
+}
+
+static void pair_ack(struct pair *p, const struct tl_resend_policy *policy, int64_t rtt_us, uint32_t out,
+		     uint32_t answers)
+{
+	pair_check(p, policy, resender_ack(&p->learned, p->now_us, rtt_us, out, answers).wait_us,
+		   resender_ack(&p->stock, p->now_us, rtt_us, out, answers).wait_us, "acknowledged");
+}
+
+/* Checks that with four segments in flight on a path of 20 ms each wait is that of the policy `stock` after
+ * the same events: a probe, RTOs that double, and after ambiguous answers the RTO kept by Karn's rule, even
+ * if one outage follows another. */
+static void check_bulk_is_stock(const struct tl_resend_policy *policy, enum tl_arithmetic arithmetic)
 {
 	const int64_t rtt_us = 20000, each_us = rtt_us / 4;
+	struct pair p = { .now_us = 0 };
+	uint32_t k, outage;
+
+	resender_defaults(&p.learned, policy);
+	resender_defaults(&p.stock, tl_resend_find("stock", arithmetic));
+	resender_start(&p.learned);
+	resender_start(&p.stock);
+	for (k = 1; k <= 4; k++) {
+		resender_send(&p.learned, 0, k);
+		resender_send(&p.stock, 0, k);
+	}
+	for (k = 0; k < 500; k++) {
+		p.now_us = rtt_us + k * each_us;
+		resender_ack(&p.learned, p.now_us, rtt_us, 3, TL_RESEND_FIRST);
+		resender_ack(&p.stock, p.now_us, rtt_us, 3, TL_RESEND_FIRST);
+		pair_send(&p, policy, 4);
+	}
+	CHECK(p.wait_us == 48000, "stock: with 4 out the first wait is %lld us", (long long)p.wait_us);
+	for (outage = 0; outage < 12; outage++) {
+		for (k = 0; k < 1 + outage % 4; k++) {
+			p.now_us += p.wait_us;
+			pair_timer(&p, policy, 4);
+		}
+		p.now_us += rtt_us;
+		pair_ack(&p, policy, 0, 4, TL_RESEND_UNCLEAR);
+	}
+	p.now_us += rtt_us;
+	pair_ack(&p, policy, rtt_us, 4, TL_RESEND_FIRST);
+	resender_stop(&p.learned);
+	resender_stop(&p.stock);
+}
+
+/* Checks that with four segments in flight the first RTO is doubled if it found no probe before it, as while
+ * Linux repairs losses, and that later ones double too. */
+static void check_rto_without_probe(const struct tl_resend_policy *policy)
+{
+	const int64_t rtt_us = 20000;
 	struct resender s;
-	int64_t now_us = 0, wait_us = 0, waited_us;
+	int64_t now_us = 220000;
 	uint32_t k;
 
 	resender_defaults(&s, policy);
 	resender_start(&s);
-	for (k = 1; k <= 4; k++)
-		resender_send(&s, 0, k);
-	for (k = 0; k < 500; k++) {
-		now_us = rtt_us + k * each_us;
-		resender_ack(&s, now_us, rtt_us, 3, TL_RESEND_FIRST);
-		wait_us = resender_send(&s, now_us, 4).wait_us;
-	}
-	CHECK(wait_us == 48000, "%s: with 4 out the first wait is %lld us", policy->algorithm.name,
-	      (long long)wait_us);
-	waited_us = late ? 220000 : wait_us;
+	for (k = 0; k < 100; k++)
+		resender_ack(&s, 0, rtt_us, 4, TL_RESEND_FIRST);
 	for (k = 0; k < 6; k++) {
-		const int64_t expected_us = (late ? 440000 : 220000) << k;
+		const int64_t wait_us = resender_timer(&s, now_us, 4).wait_us;
 
-		wait_us = resender_timer(&s, now_us + waited_us, 4).wait_us;
-		CHECK(wait_us == expected_us, "%s: with 4 out the wait after resend %u is %lld us",
+		CHECK(wait_us == (int64_t)440000 << k, "%s: with 4 out the wait after RTO %u is %lld us",
 		      policy->algorithm.name, k + 1, (long long)wait_us);
-		waited_us += wait_us;
+		now_us += wait_us;
 	}
-	now_us += waited_us;
-	wait_us = resender_ack(&s, now_us, 0, 4, TL_RESEND_UNCLEAR).wait_us;
-	CHECK(wait_us == waited_us, "%s: %lld us after an unclear answer", policy->algorithm.name,
-	      (long long)wait_us);
-	wait_us = resender_timer(&s, now_us + wait_us, 4).wait_us;
-	CHECK(wait_us >= waited_us, "%s: %lld us after an unclear answer's resend", policy->algorithm.name,
-	      (long long)wait_us);
+	resender_stop(&s);
+}
+
+/* Checks that without timestamps the first wait of a lone segment is longer after each ambiguous answer: at most
+ * twice the one before, and after the first at most twice that of `stock`. */
+static void check_hold_grows_slowly(const struct tl_resend_policy *policy)
+{
+	const int64_t rtt_us = 20000, stock_us = 220000, outage_us = 30000000;
+	int64_t now_us = 0, before_us = stock_us;
+	struct resender s;
+	uint32_t k;
+
+	resender_defaults(&s, policy);
+	resender_start(&s);
+	longest_wait_us(&s, &now_us, rtt_us, 100, 0);
+	for (k = 0; k < 6; k++) {
+		const int64_t begun_us = now_us, first_us = resender_send(&s, now_us, 1).wait_us;
+		int64_t wait_us = first_us;
+
+		CHECK(k == 0 ? first_us < stock_us : first_us == 2 * before_us,
+		      "%s: outage %u, wait %lld us, before %lld us", policy->algorithm.name, k,
+		      (long long)first_us, (long long)before_us);
+		before_us = k == 0 ? stock_us : first_us;
+		while (now_us - begun_us < outage_us) {
+			now_us += wait_us;
+			wait_us = resender_timer(&s, now_us, 1).wait_us;
+		}
+		now_us += rtt_us;
+		resender_ack(&s, now_us, 0, 0, TL_RESEND_UNCLEAR);
+	}
 	resender_stop(&s);
 }
 
@@ -133,14 +217,16 @@ int main(void)
 
 	for (arithmetic = 0; arithmetic < 2; arithmetic++) {
 		for (i = 0; i < COUNT(RESEND); i++) {
-			const struct tl_resend_policy *p = tl_resend_at(i, arithmetic ? TL_FIX : TL_F64);
+			const enum tl_arithmetic with = arithmetic ? TL_FIX : TL_F64;
+			const struct tl_resend_policy *p = tl_resend_at(i, with);
 
 			if (!is_learned(p))
 				continue;
 			check_thin(p);
 			check_standing_queue(p);
-			check_bulk_is_stock(p, 0);
-			check_bulk_is_stock(p, 1);
+			check_bulk_is_stock(p, with);
+			check_rto_without_probe(p);
+			check_hold_grows_slowly(p);
 		}
 	}
 	return finish();

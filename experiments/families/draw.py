@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Draws network paths from a seed, by families of conditions, and writes them as scenario files of ns-3.
 
-`python -m experiments.families` writes tuning.toml and kept.toml again. Every range in this module was fixed
-before any path was drawn. A path depends only on the seed of its set, its family and its number."""
+`python -m experiments.families` writes the scenario files again. Every range in this module was fixed before
+any path was drawn. A path depends only on the seed of its set, its family and its number."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
-#: The sets of paths and their seeds. Policies may be changed after a look at `tuning`, never at `kept`.
-SETS = {"tuning": 340, "kept": 341}
+#: The sets of paths and their seeds. Policies may be changed after a look at `tuning`. `priced` was changed
+#: after a look at `kept` too, so `kept-2` was drawn after that change (ADR 73).
+SETS = {"tuning": 340, "kept": 341, "kept-2": 342}
+#: The set by which policies are judged, and the one of which paths ran in the lab.
+JUDGED, LAB = "kept-2", "kept"
 EACH = 5  # number of paths of a family in each set
 #: The families that the lab can emulate without other traffic, and how many of their kept paths run there.
 IN_LAB = {"random": 3, "bursts-packets": 3, "fades": 3, "handovers": 3, "jitter": 3, "swings": 3, "slots": 2}
@@ -207,7 +210,7 @@ FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
 
 
 def paths(name: str) -> Iterator[tuple[str, str, Json, Json]]:
-    """Yields, for each path of the set `name` ("tuning" or "kept"), its family of conditions, its name, its
+    """Yields, for each path of the set `name` (a key of `SETS`), its family of conditions, its name, its
     description as a TOML table, and values for other keys of the scenario file."""
     for family, (_, rule, jitters) in FAMILIES.items():
         for number in range(1, EACH + 1):
@@ -228,7 +231,7 @@ def _toml(value: Any) -> str:
 
 
 def scenario(name: str) -> str:
-    """Returns the text of the ns-3 scenario file with the paths of the set `name` ("tuning" or "kept")."""
+    """Returns the text of the ns-3 scenario file with the paths of the set `name` (a key of `SETS`)."""
     drawn = list(paths(name))
     names = ",\n".join(f'  "{path}"' for _, path, _, _ in drawn)
     lines = [
@@ -248,7 +251,7 @@ def scenario(name: str) -> str:
 
 
 def lab_scenario(family: str, path: str, table: Json, more: Json) -> str:
-    """Returns the text of the lab's scenario file for a path of the set `kept`; the arguments are what
+    """Returns the text of the lab's scenario file for a path of the set `LAB`; the arguments are what
     `paths` yields."""
     count, think_s = LAB_REQUESTS, more["load.think_s"]
     requests = {"count": count, "think_ms": round(1000 * think_s)}
@@ -274,6 +277,6 @@ def write(folder: Path) -> None:
     (folder / "lab").mkdir(parents=True, exist_ok=True)
     for name in SETS:
         (folder / f"{name}.toml").write_text(scenario(name))
-    for family, path, table, more in paths("kept"):
+    for family, path, table, more in paths(LAB):
         if int(path.rpartition("-")[2]) <= IN_LAB.get(family, 0):
             (folder / "lab" / f"{path}.toml").write_text(lab_scenario(family, path, table, more))

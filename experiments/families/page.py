@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.families import chart, lab
-from experiments.families.draw import FAMILIES, SETS, paths
+from experiments.families.draw import FAMILIES, JUDGED, LAB, SETS, paths
 from experiments.families.logs import (
     FIGURES,
     FLOORS,
@@ -61,7 +61,7 @@ def _keep(run: Any, result: Mapping[str, Any]) -> Figures:
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     sets = {name: Paths([run for run in runs if run.scenario == f"families-{name}"]) for name in SETS}
-    kept = sets["kept"]
+    kept = sets[JUDGED]
     if not kept.names:
         return {}
     drawing = Drawing(kept)
@@ -89,7 +89,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
             ["path", "its draw", "timer", *(f"{f}, × stock" for f in (P99, SLOW))], _worst(kept)
         ),
         "tuning": _beside(sets["tuning"], kept),
-        "lab": _in_the_lab(kept, Paths([run for run in runs if run.host == "lab"])),
+        "lab": _in_the_lab(sets[LAB], Paths([run for run in runs if run.host == "lab"])),
         "figures": [Figure("families.svg", "", chart.by_family(kept, drawing, SHOWN, TITLES))],
     }
 
@@ -181,12 +181,12 @@ def _worst(kept: Paths) -> Iterator[Row]:
     for timer in OURS:
         for path in sorted(kept.names, key=lambda path: -kept.mean(path, timer, SLOW))[:3]:
             texts = ("{} ({}-{})".format(*map(ratio, kept.bounds(path, timer, of))) for of in (P99, SLOW))
-            yield [path, _drawn("kept")[path], f"`{timer}`", *texts]
+            yield [path, _drawn(JUDGED)[path], f"`{timer}`", *texts]
 
 
 def _beside(tuning: Paths, kept: Paths) -> str:
     """Returns a table of response times under each timer relative to stock Linux's, on the paths `tuning` and
-    on the paths `kept`, which were not used for tuning; "" if `tuning` has no paths."""
+    on the paths `kept`, by which policies are judged; "" if `tuning` has no paths."""
     if not tuning.names:
         return ""
     each = {"tuning": Drawing(tuning), "kept": Drawing(kept)}

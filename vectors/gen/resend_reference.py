@@ -76,7 +76,7 @@ class Policy:
         self.n, self.p = numbers, {**self.defaults, **changed}
         p = {"variance_floor_us": self.p["rto_min_us"], "rto_initial_us": 1_000_000}
         self.rtt = numbers.linux({**p, "rto_max_us": self.p["rto_max_us"]})
-        self.flight, self.hold = None, 0
+        self.flight, self.hold, self.kept = None, 0, 0
         self.probes = self.p["probe"] == 0
         self.start()
 
@@ -154,7 +154,7 @@ class Policy:
     def sample(self, time, rtt):
         sample = SimpleNamespace(time_us=time, rtt_us=rtt, sent_us=wrapped(time - rtt))
         self.rtt.update(sample)
-        self.hold = 0
+        self.hold = self.kept = 0
 
     def start(self):
         pass
@@ -254,7 +254,7 @@ class Priced(Policy):
         return self.n.us(self.rtt.srtt) // 2 if self.rtt.seen else 0
 
     def stock(self, out):
-        return self.stock_first(out, self.rto())
+        return self.stock_first(out, max(self.rto(), self.kept))
 
     def open(self, out):
         n = self.n
@@ -285,12 +285,12 @@ class Priced(Policy):
         self.q = stock = self.stock(out)
         if self.frozen and out <= 3 and not self.careful():
             self.q = min(max(self.frozen[self.chosen], self.n.us(self.rtt.srtt) + 1000), stock)
-        return max(self.q, self.hold)
+        return self.q if out > 3 else max(self.q, self.hold)
 
     def next(self, waited, out):
         wait, probed = self.flight.wait, self.flight.resends == 1 and self.probes
         if out > 3 or self.careful():
-            rto = max(self.rto(), self.hold)
+            rto = max(self.rto(), self.kept)
             if probed and (waited < rto or wait >= rto):
                 return rto
             return min(2 * max(wait, rto), self.p["rto_max_us"])
@@ -353,7 +353,11 @@ class Priced(Policy):
             if clear:
                 self.refill(n.number(1))
         if not clear:
-            self.hold = min(waited, self.p["rto_max_us"])
+            if f.segments <= 3:
+                most = 2 * max(self.hold, self.stock(f.segments))
+                self.hold = min(waited, most, self.p["rto_max_us"])
+            if f.resends > 1:
+                self.kept = f.wait
 
     def judge(self, rtt):
         n = self.n

@@ -229,7 +229,8 @@ class Retry:
         if rtt:
             p.sample(now, rtt)
         episode = since(r.first, now - rtt if rtt else r.last)
-        p.end(SimpleNamespace(rtt=0 if self.rate or held else rtt), clear, lost, episode, whole)
+        flight = SimpleNamespace(rtt=0 if self.rate or held else rtt, segments=1, resends=0)
+        p.end(flight, clear, lost, episode, whole)
         if self.rate and self.tail.count:
             self.raw = self.tail.raw(self.tail.place)
         self.hear(now, now - rtt if rtt else r.first, half)

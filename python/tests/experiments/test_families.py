@@ -36,7 +36,7 @@ TIMERS = (*FLOORS, "s-rto", *OURS, LIMIT_DOUBLING, LIMIT)
 def test_the_scenario_files_are_what_the_seed_draws(tmp_path: Path) -> None:
     draw.write(tmp_path)
     written = sorted(file.relative_to(tmp_path) for file in tmp_path.rglob("*.toml"))
-    assert len(written) == 2 + sum(draw.IN_LAB.values())
+    assert len(written) == len(draw.SETS) + sum(draw.IN_LAB.values())
     for file in written:
         assert (FOLDER / file).read_text() == (tmp_path / file).read_text(), file
 
@@ -46,7 +46,7 @@ def test_each_family_is_drawn_five_times_in_each_set_and_never_alike() -> None:
     for of in drawn.values():
         assert [family for family, *_ in of] == [family for family in draw.FAMILIES for _ in range(draw.EACH)]
     tables = [repr((table, more)) for of in drawn.values() for _, _, table, more in of]
-    assert len(set(tables)) == len(tables) == 2 * draw.EACH * len(draw.FAMILIES)
+    assert len(set(tables)) == len(tables) == len(draw.SETS) * draw.EACH * len(draw.FAMILIES)
 
 
 def _run(path: str, timer: str, seed: int, scale: float, spurious: float = 0.0) -> Run:
@@ -54,7 +54,7 @@ def _run(path: str, timer: str, seed: int, scale: float, spurious: float = 0.0) 
     metrics = dict.fromkeys(FIGURES.values(), times_ms) | {SPURIOUS: spurious, "requests": 1500.0}
     metrics |= {"overruns": 4.0, "mean_overrun_ms": 50 * scale}
     labels = {"variant": path, "tcp.resend": timer, "timing": "every-ack"}
-    return Run("ns3", "families-kept", "full", "linux", seed, seed, labels, metrics=metrics)
+    return Run("ns3", f"families-{draw.JUDGED}", "full", "linux", seed, seed, labels, metrics=metrics)
 
 
 #: How slow each timer is in the invented runs, relative to stock, and its spurious retransmissions in 1,000.

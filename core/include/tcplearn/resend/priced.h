@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The resend policy `priced`. It has seven candidates for a flight's first wait and uses the cheapest.
  * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
- * retransmissions. But for `hold_us`, no wait is longer than that of `stock`, the Linux rule. The wait after
- * the tail loss probe equals the first; later ones double (RFC 6298, 5.5) unless another growth or learned
- * spacing is requested. Equations:
- * docs/algorithms/resend/priced.md. Included twice: for double precision and for fixed point. */
+ * retransmissions. No wait is longer than that of `stock`, the Linux rule, except that `hold_us` can make a
+ * first wait longer. The wait after the tail loss probe equals the first; later ones double (RFC 6298,
+ * 5.5) unless another growth or learned spacing is requested. Equations: docs/algorithms/resend/priced.md. Included twice: for double precision and for fixed point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
 	X(us, price, 100000, 0, 4294967296, \
@@ -49,11 +48,12 @@ struct TL(resend_priced) {
 	struct TL(resend_priced_params) params;
 	struct TL(linux_tcp) rtt;
 	struct TL(resend_scores) scores;
-	int64_t hold_us;    /* minimum first wait until an unambiguous RTT sample */
-	int64_t first_us;   /* first wait of the flight, before `hold_us` is applied */
-	int64_t min_rtt_us; /* minimum RTT of the connection; 0: none yet */
-	ratio_t tokens;     /* tokens left in the budget of retransmissions */
-	ratio_t recent;     /* share of recent flights whose timed segment was lost */
+	int64_t hold_us;     /* first wait of thin flights until an unambiguous RTT sample; 0: none */
+	int64_t kept_rto_us; /* minimum RTO of `stock` until an unambiguous RTT sample (Karn's rule) */
+	int64_t first_us;    /* first wait of the flight, before `hold_us` is applied */
+	int64_t min_rtt_us;  /* minimum RTT of the connection; 0: none yet */
+	ratio_t tokens;      /* tokens left in the budget of retransmissions */
+	ratio_t recent;      /* share of recent flights whose timed segment was lost */
 	struct tl_resend_counts counts;
 };
 
@@ -95,11 +95,11 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	s->recent = num_div_count(num_mul_count(TL(resend_priced_lower_limit)(s), TL_RESEND_RECENT_FIFTHS),
 				  5);
 	s->recent = s->recent < ratio_from_whole(1) ? s->recent : ratio_from_whole(1);
-	s->hold_us = s->first_us = s->min_rtt_us = 0;
+	s->hold_us = s->kept_rto_us = s->first_us = s->min_rtt_us = 0;
 }
 
 /* Takes over what an earlier connection has learned, including its average of losses. The RTT (which the
- * handshake has measured), the budget and `hold_us` are not taken over. */
+ * handshake has measured), the budget, `hold_us` and `kept_rto_us` are not taken over. */
 TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
 {
 	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
@@ -116,10 +116,17 @@ TL_FN void TL(resend_priced_refill)(struct TL(resend_priced) *s, ratio_t by)
 	s->tokens = s->tokens + by < full ? s->tokens + by : full;
 }
 
+TL_FN int64_t TL(resend_priced_rto_us)(const struct TL(resend_priced) *s)
+{
+	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
+
+	return rto_us > s->kept_rto_us ? rto_us : s->kept_rto_us;
+}
+
 TL_FN int64_t TL(resend_priced_stock_us)(const struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	return TL(resend_stock_wait_us)(&s->rtt, s->params.probe, s->params.probe_min_us, out_segments,
-					TL(resend_rto_us)(&s->rtt));
+					TL(resend_priced_rto_us)(s));
 }
 
 TL_FN void TL(resend_priced_open)(struct TL(resend_priced) *s, uint32_t out_segments)
@@ -148,7 +155,8 @@ TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 		       (TL(resend_priced_queued)(s) ? TL(resend_priced_lower_limit)(s) : s->params.most_loss);
 }
 
-/* Returns the first wait in us: at most that of `stock`, the Linux rule, but at least `hold_us`. */
+/* Returns the first wait in us: at most that of `stock`, the Linux rule, but in a thin flight at least
+ * `hold_us`. */
 TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
@@ -163,7 +171,7 @@ TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_
 		us = us < stock_us ? us : stock_us;
 	}
 	s->first_us = us;
-	return us > s->hold_us ? us : s->hold_us;
+	return out_segments <= TL_RESEND_THIN && us < s->hold_us ? s->hold_us : us;
 }
 
 /* Returns the next wait by learned spacing, in microseconds. Learned spacing applies while "the segment
@@ -213,12 +221,10 @@ TL_FN int64_t TL(resend_priced_longer)(const struct TL(resend_priced) *s)
 
 TL_FN int64_t TL(resend_priced_next)(struct TL(resend_priced) *s, int64_t waited_us, uint32_t out_segments)
 {
-	const int64_t plain_us = TL(resend_rto_us)(&s->rtt);
-	const int64_t rto_us = plain_us > s->hold_us ? plain_us : s->hold_us;
 	int64_t us;
 
 	if (out_segments > TL_RESEND_THIN || TL(resend_priced_careful)(s))
-		return TL(resend_priced_stock_next)(s, waited_us, rto_us);
+		return TL(resend_priced_stock_next)(s, waited_us, TL(resend_priced_rto_us)(s));
 	s->tokens -= ratio_from_whole(1);
 	us = TL(resend_priced_longer)(s);
 	if (s->params.spacing != TL_RESEND_DOUBLING)
@@ -231,7 +237,22 @@ TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us,
 	TL(resend_rtt_sample)(&s->rtt, rtt_us, time_us);
 	if (s->min_rtt_us == 0 || rtt_us < s->min_rtt_us)
 		s->min_rtt_us = rtt_us;
-	s->hold_us = 0;
+	s->hold_us = s->kept_rto_us = 0;
+}
+
+/* Makes later waits longer after an ambiguous answer, because without timestamps waits below the RTT never
+ * give a sample. The wait of thin flights becomes the time waited, but at most twice the one before, so that
+ * it is soon longer than a risen RTT, and a loss adds little to it. */
+TL_FN void TL(resend_priced_unclear)(struct TL(resend_priced) *s, int64_t waited_us)
+{
+	const int64_t stock_us = TL(resend_priced_stock_us)(s, s->flight.segments);
+	const int64_t most_us = tl_resend_doubled(s->hold_us > stock_us ? s->hold_us : stock_us, 1,
+						  s->params.rto_max_us);
+
+	if (s->flight.segments <= TL_RESEND_THIN)
+		s->hold_us = waited_us < most_us ? waited_us : most_us;
+	if (s->flight.resends > 1)
+		s->kept_rto_us = s->flight.wait_us;
 }
 
 /* Learns from the end of a flight. A retransmission known to be needed returns its token to the budget. */
@@ -247,9 +268,8 @@ TL_FN void TL(resend_priced_end)(struct TL(resend_priced) *s, const struct tl_re
 		tl_resend_count_episode(&s->counts, in->episode_us);
 	if (in->lost && in->clear)
 		TL(resend_priced_refill)(s, ratio_from_whole(1));
-	/* Makes later waits longer, because without timestamps waits below the RTT never give a sample. */
 	if (!in->clear)
-		s->hold_us = in->waited_us < s->params.rto_max_us ? in->waited_us : s->params.rto_max_us;
+		TL(resend_priced_unclear)(s, in->waited_us);
 }
 
 /* Returns the time after a retransmission in which an ACK cannot answer it: half of SRTT. */
