@@ -21,7 +21,7 @@ from wire import pcap
 
 import wrong_results
 from tcplearn.cli import main
-from tcplearn.explain import files, read, run
+from tcplearn.explain import files, read, run, tables
 from tcplearn.replay.trace_jobs import Results, Seen
 from test_short_flows import MAKE
 
@@ -63,9 +63,19 @@ def test_connections_that_go_on_in_the_next_file(tmp_path: Path) -> None:
         return [line for line in run(paths).warnings if "from one file to another" in line]
 
     assert [line.partition(" on")[0] for line in said(*parts)] == ["1 connection goes"]
+    assert said(*reversed(parts)) == said(*parts)  # whatever the order of the files
     assert said(parts[0]) == said(parts[1]) == []
     parts[1].write_bytes(pcap(short.frames()))
     assert said(*parts) == []  # the same ports again, with a handshake: another connection
+
+
+def test_percentiles_of_few_requests_are_left_out(folder: Path) -> None:
+    table = tables.files(run([folder]), everything=True)
+    heads = [column.head.replace("\n", " ") for column in table.columns]
+    for row in table.rows:
+        shown = {head: cell.shown for head, cell in zip(heads, row, strict=True)}
+        assert shown["p50, ms"] and shown["longest, ms"], shown
+        assert not shown["p99, ms"] and not shown["p99.9, ms"], shown
 
 
 def test_an_interrupted_run_goes_on(
@@ -145,8 +155,8 @@ def test_what_is_kept_and_wrong_is_read_again(
     file = results.path(job.key)
     wrong_results.check(results, job, file, capsys)
     good = json.loads(file.read_bytes())
-    for tables in ({}, {**good["tables"], "stalls": "AAAA"}, {**good["tables"], "stalls": "é"}):
-        file.write_text(json.dumps({**good, "tables": tables}))
+    for spoilt in ({}, {**good["tables"], "stalls": "AAAA"}, {**good["tables"], "stalls": "é"}):
+        file.write_text(json.dumps({**good, "tables": spoilt}))
         assert rows_of(capsys, str(folder)) == first
         assert json.loads(file.read_bytes())["tables"] == good["tables"]
 

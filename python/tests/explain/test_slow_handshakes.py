@@ -46,7 +46,7 @@ def _asked_in_vain(refused: bool) -> Talk:
 def test_nobody_answers(tmp_path: Path) -> None:
     """Test that unanswered SYNs are not counted as lost, and that no setting is advised."""
     found = explained(tmp_path, _asked_in_vain(refused=False))
-    assert sentences.of(found) == ["1 connection to 10.0.0.2:80 had no answer to any SYN."]
+    assert sentences.of(found) == ["1 connection to 10.0.0.2:80 had no answer to any SYN (1 wait)."]
     assert found.handshakes is None and found.advice is not None
     assert "look whether the server runs" in found.advice.why
 

@@ -166,8 +166,11 @@ def test_snapped_packets(read):
         t = w.handshake()
         w.send(t, w.client, 1, 1000, ack=1, options=wire.timestamps(1, 2), snap=snap)
         w.send(t + 40 * MS, w.server, 1, ack=1001, snap=snap)
-        rows = read(w.pcap()).by_sender("10.0.0.1:")
+        batch = read(w.pcap())
+        rows = batch.by_sender("10.0.0.1:")
         assert (rows[1]["rtt_us"], rows[1]["acked_bytes"]) == (40 * MS, 1000)
+        cut = [line for line in batch.warnings if "cut within the TCP options" in line]
+        assert len(cut) == (snap < 14 + 20 + 32)
     w = Wire()
     exchange(w)
     w.send(150 * MS, w.client, 302, 0, ack=52, snap=45)

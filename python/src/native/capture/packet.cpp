@@ -87,6 +87,7 @@ Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
   out.payload_bytes = static_cast<std::uint32_t>(ip_payload - header);
   const std::size_t end = header < v.captured ? header : v.captured;
   if (end > 20) decode_options(v.data + 20, end - 20, out);
+  out.options_cut = end < header;
   return Decoded::kTcp;
 }
 

@@ -47,6 +47,7 @@ struct Packet {
   std::uint8_t ttl = 0;
   bool has_timestamp = false;
   bool sack_permitted = false;
+  bool options_cut = false;  // the snap length cut the TCP options
   std::uint8_t window_scale = 0;
   std::uint8_t sack_count = 0;
   std::uint32_t ts_value = 0, ts_echo = 0;
@@ -55,7 +56,7 @@ struct Packet {
   // Clears the fields that decode() writes only if the frame has them.
   void forget_options() {
     mss_option = ip_id = 0;
-    has_timestamp = sack_permitted = false;
+    has_timestamp = sack_permitted = options_cut = false;
     window_scale = sack_count = 0;
     ts_value = ts_echo = 0;
   }

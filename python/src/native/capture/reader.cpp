@@ -209,6 +209,7 @@ void CaptureReader::State::hold(const Frame& frame) {
       return;
   }
   ++stats.tcp_packets;
+  stats.cut_options += packet.options_cut ? 1 : 0;
   stats.data_packets += packet.payload_bytes > 0 ? 1 : 0;
   stats.pure_acks += packet.seq_length() == 0 && packet.has(kAck) && !packet.has(kRst) ? 1 : 0;
   stats.sorted_packets += window.push(time_us) ? 1 : 0;
@@ -287,6 +288,12 @@ void CaptureReader::State::warn_of_packets() {
   if (stats.short_packets > 0) {
     warnings.push_back(count_of(stats.short_packets, "packet") +
                        " cut before the end of the TCP header left out");
+  }
+  if (stats.cut_options > 0) {
+    warnings.push_back(
+        count_of(stats.cut_options, "packet") +
+        " cut within the TCP options: without timestamps and SACK blocks, causes of losses and "
+        "round trips are less certain; capture again with at least 128 bytes a packet");
   }
   if (stats.malformed_packets > 0) {
     warnings.push_back(count_of(stats.malformed_packets, "packet") + " with contradictory lengths left out");

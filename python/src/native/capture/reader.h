@@ -49,7 +49,8 @@ struct Stats {
   std::uint64_t packets = 0, tcp_packets = 0;
   std::uint64_t other_packets = 0;  // not TCP over IP
   std::uint64_t fragments = 0;      // later IP fragments, which have no TCP header
-  std::uint64_t short_packets = 0;  // cut before the TCP header's end
+  std::uint64_t short_packets = 0;  // cut before the TCP header's first 16 bytes
+  std::uint64_t cut_options = 0;    // cut within the TCP options
   std::uint64_t malformed_packets = 0;
   std::uint64_t sorted_packets = 0;  // packets up to 1 ms out of order, which were sorted by time
   // of the out-of-order packets, those that could not be sorted because there were too many at once

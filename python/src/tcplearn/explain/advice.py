@@ -106,8 +106,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     frugal = [one for one in plain if one.spurious_permille <= fewest + ALIKE_SPURIOUS]
     chosen = min(frugal, key=lambda one: _score(one, now))
     more = chosen.spurious_permille - least
-    why = f"{_shorter(chosen, now)}. {_cost(more, forecast)} {chosen.candidate.also}".rstrip()
-    return _chosen(forecast, chosen, why)
+    return _chosen(forecast, chosen, f"{_shorter(chosen, now)}.\n{_cost(more, forecast)}")
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
@@ -139,22 +138,24 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
         before, after = (milliseconds(one.figures[key].value) for one in (now, learned))
         told += f". 99 of 100 connections would have their first answer after {after} ms, now {before}"
     more = learned.spurious_permille - now.spurious_permille
-    return _chosen(forecast, learned, f"{told}. {_cost(more, forecast)}")
+    return _chosen(forecast, learned, f"{told}.\n{_cost(more, forecast)}")
 
 
 def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
-    typed, where = {}, []
+    typed, effects, where = {}, [], []
     for side, peer in zip(SIDES, reversed(SIDES), strict=True):
         if side in forecast.by:
             hosts, peers = forecast.hosts[side], forecast.hosts[peer]
             to = peers[0] if len(peers) == 1 else ""
             typed[side] = candidates.lines(chosen.candidate, to, forecast.in_force)
+            effects.append(candidates.effects(chosen.candidate, to))
             several = " and others" if len(hosts) > 3 else ""
             where.append(f"the {side}{'s' if len(hosts) > 1 else ''} ({', '.join(hosts[:3])}{several})")
     line, undo = typed[forecast.by[0]]
     if len(set(typed.values())) > 1:
         line, undo = ("\n".join(f"{of[k]}  # on the {side}" for side, of in typed.items()) for k in (0, 1))
     handshakes = chosen.what == "handshake"
+    why = f"{why}\n{effects[0]}".rstrip()
     return Advice(chosen, line, undo, chosen.candidate.needs, " and ".join(where), why, handshakes)
 
 

@@ -107,7 +107,7 @@ class Advice:
     undo: str = ""
     needs: str = ""
     where: str = ""  # the hosts to type them on
-    why: str = ""
+    why: str = ""  # lines of text
     handshakes: bool = False  # True: the first RTO of handshakes, not the RTO of data
 
     @property
@@ -125,4 +125,4 @@ class Advice:
             *([f"  needs {self.needs}"] if self.needs else []),
         ]
         first, *more = self.undo.split("\n")
-        return [*out, self.why, f"To undo: {first}", *(f"  {line}" for line in more)]
+        return [*out, *self.why.split("\n"), f"To undo: {first}", *(f"  {line}" for line in more)]

@@ -13,7 +13,8 @@ STOCK = "stock"
 class Candidate:
     """A setting of the retransmission timer. The resend policy `spec`, a rule for when to retransmit, models
     it; or several policies do, in the notation of native/explain/forecast.h, which has its ticks. In
-    the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`."""
+    the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`; in `also`, {does}
+    stands for what these arguments do."""
 
     name: str
     spec: str
@@ -31,8 +32,9 @@ def _route(ms: int) -> Candidate:
         f"stock:rto_min_us={{{ms * 1000}}}",  # the kernel keeps an rto_min in whole ticks
         "sudo ip route {set}",
         "sudo ip route {undo}",
-        also="It holds for all connections on that route, until a reboot. An rto_min that the route already "
-        "has is in the output of `ip route show`; note it, because the command to undo may remove it.",
+        also="The command {does}. It holds for all connections on that route, until a reboot. An rto_min "
+        "that the route already has is in the output of `ip route show`; note it, because the command to "
+        "undo may remove it.",
         rto_min_ms=ms,
     )
 
@@ -99,6 +101,16 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
     else:
         words = {"set": _default_with(new), "undo": _default_with(own)}
     return candidate.line.format(**words), candidate.undo.format(**words)
+
+
+def effects(candidate: Candidate, to: str) -> str:
+    """Return a sentence on the effects of the command that makes the setting `candidate` for data to the host
+    `to` ("": to all); "" if there is nothing to say."""
+    new = f"rto_min {candidate.rto_min_ms} ms"
+    does = f"makes a route for {to} alone, with {new}"
+    return candidate.also.format(
+        does=does if to else f"adds {new} to the default route and changes nothing else of it"
+    )
 
 
 def _default_with(rto_min: str) -> str:

@@ -129,11 +129,10 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 def _continued(found: Explained) -> Iterator[str]:
     """Yield a line if the start of the same connections is in several sources, and one if connections of a
     source go on in another, as in the files of a rotated capture: their start was not captured there, and the
-    same ports are in an earlier source."""
+    same ports are in another source."""
     if len(found.sources) < 2:
         return
     own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)
-    earlier = own.group_by("client", "server").agg(pl.col("source").min().alias("before"))
     twice = (
         own.filter("begun")
         .group_by("client", "server")
@@ -142,8 +141,8 @@ def _continued(found: Explained) -> Iterator[str]:
     )
     if twice.height:
         yield f"{counted(twice.height, 'connection')} in more than one file: counted in each"
-    again = own.filter(~pl.col("begun")).join(earlier, on=["client", "server"])
-    again = again.filter(pl.col("before") < pl.col("source")).select("client", "server").unique()
+    again = own.filter(~pl.col("begun")).join(own, on=["client", "server"], suffix="_of_other")
+    again = again.filter(pl.col("source_of_other") != pl.col("source")).select("client", "server").unique()
     if again.height:
         go = "goes" if again.height == 1 else "go"
         yield (

@@ -16,7 +16,7 @@ from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
 from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, two_digits
 
 #: A cause is named only if it took at least this share of the slowest requests' time.
-_NAMED_SHARE = 0.1
+NAMED_SHARE = 0.1
 #: The largest number of causes that are named.
 _MOST_NAMED = 3
 #: The least share that is shown as 100 %.
@@ -61,14 +61,12 @@ def _spent(found: Explained) -> Iterator[str]:
 
 
 def _slowest(total: Summary) -> str:
-    named = [p for p in total.parts if p.slow_share >= _NAMED_SHARE and p.cause not in HANDSHAKE][
-        :_MOST_NAMED
-    ]
+    named = [p for p in total.parts if p.slow_share >= NAMED_SHARE and p.cause not in HANDSHAKE][:_MOST_NAMED]
     whose = "the slowest request" if total.slowest == 1 else f"the {total.slowest:,} slowest requests"
     if not named:
         return f"No cause has a tenth of the time of {whose}."
     first = named[0]
-    if first.cause == TRANSFER and first.slow_share >= 1 - _NAMED_SHARE:
+    if first.cause == TRANSFER and first.slow_share >= 1 - NAMED_SHARE:
         spent = f"{_percent(first.slow_share)} of the time of {whose} went to {WORDS[TRANSFER].spent}"
         what = "nothing" if first.slow_share >= _ALL else "little"
         return f"{spent}: {what} held {'it' if total.slowest == 1 else 'them'} up."
@@ -151,7 +149,9 @@ def _handshakes(found: Explained) -> Iterator[str]:
     if found.unanswered.height:
         servers = found.unanswered["server"].cast(pl.String).unique().sort().to_list()
         to = listed(servers) if len(servers) <= _MOST_NAMED else f"{len(servers):,} servers"
-        yield f"{counted(found.unanswered.height, 'connection')} to {to} had no answer to any SYN."
+        waits = found.stalls.join(found.unanswered, on=KEY, how="semi").height
+        had = f"had no answer to any SYN ({counted(waits, 'wait')})"
+        yield f"{counted(found.unanswered.height, 'connection')} to {to} {had}."
 
 
 def _without_requests(found: Explained) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tcplearn.explain import sentences
 from tcplearn.explain.advice import MOST_SPURIOUS
 from tcplearn.explain.candidates import STOCK
-from tcplearn.explain.causes import HANDSHAKE, WORDS
+from tcplearn.explain.causes import HANDSHAKE, MEANINGS, WORDS
 from tcplearn.explain.model import Explained, Summary
 from tcplearn.output import numbers
 from tcplearn.output.numbers import counted
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 #: The most destinations in a table, unless all are requested.
 SHOWN = 12
+#: The fewest requests of which a percentile is shown.
+LEAST_REQUESTS = {"p90_response_ms": 10, "p99_response_ms": 100, "p999_response_ms": 1000}
 
 
 def causes(summary: Summary) -> Table:
     """Return the table of each cause's share in the response times of the slowest requests and of all
-    requests."""
+    requests. The legend explains the causes with most of the slowest requests' time."""
     out = Table(
         [
             Column("where the time went", words=True),
@@ -37,7 +39,8 @@ def causes(summary: Summary) -> Table:
             Column("longest\nstall, ms", label="longest stall, ms", keep=3),
         ],
         legend="A stall is a wait in which no data moved; waits for the server or the client count from 10 "
-        "ms on. Shares are of response times; stalls are those of the whole capture.",
+        "ms on. Shares are of response times; stalls are those of the whole capture."
+        + "".join(f"\n{WORDS[c].label}: {MEANINGS[c]}." for c in _explained(summary)),
     )
     for part in summary.parts:
         mean_ms = part.stalled_ms / part.stalls if part.stalls else None
@@ -55,9 +58,16 @@ def causes(summary: Summary) -> Table:
     return out
 
 
+def _explained(summary: Summary) -> list[str]:
+    """Return the causes that the legend explains: those with a tenth of the slowest requests' time or more,
+    and those of handshakes."""
+    return [p.cause for p in summary.parts if p.cause in HANDSHAKE or p.slow_share >= sentences.NAMED_SHARE]
+
+
 def destinations(found: Explained, everything: bool) -> Table:
     """Return the table of response times by server, with the main cause of its slowest requests."""
-    return _each("server", found.destinations, everything)
+    first = "Servers with many and slow requests come first (by p99 times requests). "
+    return _each("server", found.destinations, everything, first)
 
 
 def files(found: Explained, everything: bool) -> Table:
@@ -65,7 +75,7 @@ def files(found: Explained, everything: bool) -> Table:
     return _each("capture", [one for one in found.captures if one.requests], everything)
 
 
-def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
+def _each(what: str, all_: Sequence[Summary], everything: bool, order: str = "") -> Table:
     shown = all_ if everything else all_[:SHOWN]
     more = len(all_) - len(shown)
     out = Table(
@@ -79,12 +89,17 @@ def _each(what: str, all_: Sequence[Summary], everything: bool) -> Table:
             Column("longest,\nms", keep=3),
             Column("slowest 1 %: most time", words=True),
         ],
-        legend=f"And {more:,} more: --all, or --format csv." if more else "",
+        legend=f"{order}The p99 is given from 100 requests on, the p99.9 from 1,000."
+        + (f" And {more:,} more: --all, or --format csv." if more else ""),
     )
     for one in shown:
         most = max(one.parts, key=lambda part: part.slow_share, default=None)
         words = f"{WORDS[most.cause].label} {most.slow_share * 100:.0f} %" if most else ""
-        times = (milliseconds(value) for value in one.response_ms.values())
+        # a percentile of fewer requests is but the longest of them
+        times = (
+            milliseconds(value if one.requests >= LEAST_REQUESTS.get(name, 1) else None)
+            for name, value in one.response_ms.items()
+        )
         out.rows.append([text(one.destination), count(one.requests), *times, text(words)])
     return out
 

@@ -36,7 +36,10 @@ __all__ = [
 ]
 
 #: What is said of other files to programs that need the packets themselves (`TraceOptions.explain`).
-NOT_A_CAPTURE = "not a capture (pcap, pcapng); explain needs the packets themselves"
+NOT_A_CAPTURE = (
+    "not a capture (pcap, pcapng); explain needs the packets themselves. editcap converts captures of other "
+    "formats: editcap FILE OUT.pcapng"
+)
 NO_TRACE = "not a trace: neither a capture (pcap, pcapng) nor a text that docs/traces.md lists"
 #: Beginnings of warnings that say where reading ended. Those of captures come from reader.cpp.
 READ_IN_PART = ("read up to ", "read as far as it goes", "the last ")
