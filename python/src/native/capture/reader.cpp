@@ -13,6 +13,7 @@
 #include "interface.h"
 #include "packet.h"
 #include "pcap_file.h"
+#include "reader_warnings.h"
 #include "remedy.h"
 #include "window.h"
 
@@ -54,10 +55,6 @@ std::unique_ptr<ByteSource> open_source(const std::string& path, const std::stri
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) throw TraceError(name + ": cannot be opened: " + std::strerror(errno));
   return std::make_unique<ByteSource>(file);
-}
-
-std::string count_of(std::uint64_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -282,22 +279,7 @@ void CaptureReader::State::warn_of_packets() {
     warnings.push_back(count_of(below_clock, "round trip") +
                        " below the resolution of the capture's clock: taken as 1 us");
   }
-  if (stats.fragments > 0) {
-    warnings.push_back(count_of(stats.fragments, "IP fragment") + " without a TCP header left out");
-  }
-  if (stats.short_packets > 0) {
-    warnings.push_back(count_of(stats.short_packets, "packet") +
-                       " cut before the end of the TCP header left out");
-  }
-  if (stats.cut_options > 0) {
-    warnings.push_back(
-        count_of(stats.cut_options, "packet") +
-        " cut within the TCP options: without timestamps and SACK blocks, causes of losses and "
-        "round trips are less certain; capture again with at least 128 bytes a packet");
-  }
-  if (stats.malformed_packets > 0) {
-    warnings.push_back(count_of(stats.malformed_packets, "packet") + " with contradictory lengths left out");
-  }
+  for (std::string& line : warnings_of_left_out(stats)) warnings.push_back(std::move(line));
 }
 
 void CaptureReader::State::warn_of_missing_acks() {
