@@ -88,6 +88,9 @@ Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {
   const std::size_t end = header < v.captured ? header : v.captured;
   if (end > 20) decode_options(v.data + 20, end - 20, out);
   out.options_cut = end < header;
+  // the type of the record's content (20 to 23), and the version 3.x
+  if (v.captured >= header + 2)
+    out.tls = v.data[header] >= 20 && v.data[header] <= 23 && v.data[header + 1] == 3;
   return Decoded::kTcp;
 }
 

@@ -30,7 +30,7 @@ struct Endpoint {
 // Returns "10.0.0.1:80" or "[2001:db8::1]:80".
 std::string to_string(const Endpoint& endpoint);
 
-enum TcpFlag : std::uint8_t { kFin = 0x01, kSyn = 0x02, kRst = 0x04, kAck = 0x10 };
+enum TcpFlag : std::uint8_t { kFin = 0x01, kSyn = 0x02, kRst = 0x04, kPsh = 0x08, kAck = 0x10 };
 
 struct SackBlock {
   std::uint32_t left = 0, right = 0;
@@ -50,13 +50,14 @@ struct Packet {
   bool options_cut = false;  // the snap length cut the TCP options
   std::uint8_t window_scale = 0;
   std::uint8_t sack_count = 0;
+  bool tls = false;  // the payload begins like a record of TLS (RFC 8446, 5.1)
   std::uint32_t ts_value = 0, ts_echo = 0;
   std::array<SackBlock, 4> sack;  // at most four fit into the options (RFC 2018, section 3)
 
   // Clears the fields that decode() writes only if the frame has them.
   void forget_options() {
     mss_option = ip_id = 0;
-    has_timestamp = sack_permitted = options_cut = false;
+    has_timestamp = sack_permitted = options_cut = tls = false;
     window_scale = sack_count = 0;
     ts_value = ts_echo = 0;
   }

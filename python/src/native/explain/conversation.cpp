@@ -10,11 +10,13 @@ namespace {
 constexpr std::int64_t kLeastDelayUs = 20'000;
 // The longest delay of a delayed ACK without data to send; a longer delay is the path's. Linux delays ACKs
 // for 40 ms, other systems for up to 200 ms.
-constexpr std::int64_t kHeldUs = 45'000, kHeldByOthersUs = 210'000;
+constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
 // A shortest round trip may be too long by this much if few were seen.
 constexpr std::int64_t kClockUs = 1000;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
+// After this pause of a client without an answer, what it sends is a request of its own.
+constexpr std::int64_t kOwnMessageUs = 1'000'000;
 constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
 
 }  // namespace
@@ -26,12 +28,13 @@ unsigned Conversation::client_side(const Packet& first) {
 }
 
 Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
-                           const Candidates& candidates, Learned& learned)
+                           Leg& to_client, const Candidates& candidates, Learned& learned)
     : number_(number),
       client_side_(client_side(first)),
       first_us_(now_us),
       last_us_(now_us),
       path_(path),
+      host_leg_(to_client),
       candidates_(candidates),
       learned_(learned) {
   ends_[client_side_ == 0 ? kClient : kServer].endpoint = first.source;
@@ -63,12 +66,18 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   settle(kClient, now_us, false, out);
   settle(kServer, now_us, false, out);
   handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
+  share_client_leg();
+  if (handshake_.rtt_us() >= 0 && packet.payload_bytes == 0)
+    for (Host& host : ends_) host.data.begin_with_rtt(handshake_.rtt_us());
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kFin) || packet.has(kRst)) {
     keep_learned();
     closed_ = true;
   }
-  if (packet.has(kRst)) return;
+  if (packet.has(kRst)) {
+    if (closing_.open) end_answer_before_closing();
+    return;
+  }
   losses_.clear();
   if (packet.payload_bytes == 1 && me.window_closed_us >= 0 && me.window_opened_us < 0 &&
       me.data.probes_window(packet, path_.ids_in_row(end))) {
@@ -79,6 +88,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   on_acked_again(end);
   if (end == kServer && sent.filled > 0 && !exchanges_.empty()) exchanges_.back().answer_bytes += sent.filled;
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
+  if (closing_.open && packet.has(kFin)) end_answer_before_closing();
   give_requests(false, out);
 }
 
@@ -106,6 +116,9 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
       if (++loss.duplicates < loss.all_copies) continue;
       loss.spurious = loss.certain = true;
       me.data.count_needless(loss.packet, loss.all_copies);
+      // a duplicate packet is reported by its last bytes, but arrived whole
+      for (Repaired& other : me.settling)
+        if (other.packet == loss.packet && other.all_copies == 1) other.spurious = other.certain = true;
     }
   }
   for (const Repaired& loss : losses_) {
@@ -159,6 +172,18 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
       me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
+  if (end == kServer) {
+    if (is_ping(packet, sent, now_us)) {
+      last_sender_ = end;
+      return;
+    }
+    closing_.deferring = may_close(packet, sent, now_us, out);
+  } else {
+    if (closing_.open && sent.to - sent.from > Closing::kMostBytes) go_on_after_closing(out);
+    // what the client sent before a long pause, and the server did not answer, needed no answer
+    const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
+    if (pending && after_pause(kClient, sent, now_us, kOwnMessageUs)) exchanges_.pop_back();
+  }
   // the last answer continues, so its end is not known yet
   if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
   const bool window = me.window_closed_us >= 0;
@@ -166,7 +191,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     if (now_us - me.window_opened_us <= leg_to(end).known_us() + kPromptUs)
       wait(end, Cause::kWindowClosed, End::kAck, me.window_closed_us, me.window_opened_us, out);
     me.window_closed_us = me.window_opened_us = -1;
-  } else if (!window && sent.first_out && last_sender_ == end) {
+  } else if (!window && sent.first_out && (last_sender_ == end || goes_on(end))) {
     own_time(end, packet, sent, now_us, out);
   }
   if (end == kClient) {
@@ -174,6 +199,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   } else {
     on_answer(packet, sent, now_us, out);
   }
+  closing_.deferring = false;
   last_sender_ = end;
 }
 
@@ -187,16 +213,14 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   // unheard: the last ACK had not reached `end`, because the packet echoes an older timestamp (RFC 7323, 4.3)
   const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
   const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
-  // the server is in the middle of an answer, or the client in the middle of a request
-  const bool goes_on = !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
   const std::int64_t idle_us = now_us - acked_us - back_us;
-  if (goes_on && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
+  if (goes_on(end) && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
     // `end` had received nothing to acknowledge meanwhile, so the lost packet was data
     lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
     return;
   }
   if (unheard) return;
-  if (goes_on && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
+  if (goes_on(end) && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
     // more data of `end` may have been sent and lost without a trace
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
@@ -209,12 +233,17 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   }
   // held: Nagle's algorithm (RFC 9293, 3.7.4) held the data back until a delayed ACK came (RFC 1122, 4.2.3.2)
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
-  const bool held =
-      me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && acked_us - due_us >= kLeastDelayUs;
+  const bool held = me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && !me.data.no_delay() &&
+                    acked_us - due_us >= kLeastDelayUs;
   // in time: the ACK had reached `end` when it sent the new data
   const bool in_time = idle_us >= -std::max(kClockUs, back_us / 5) && idle_us <= kPromptUs;
   if (held && acked_us == advance_us && in_time && me.data.leg.min_us >= 0)
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
+}
+
+// Returns whether the server is in the middle of an answer, or the client in the middle of a request.
+bool Conversation::goes_on(unsigned end) const {
+  return !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
 }
 
 // Returns whether the new data of `end` had been sent before, and was lost before the capture point.
@@ -222,7 +251,7 @@ bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
                             std::int64_t waited_us) const {
   if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
   // a gap in the IP identification counts for a lone segment, or after a full-sized one
-  const bool told = sent.lost_before > 0 && (lone || sent.mid_write) && (end == kClient || !beside_server());
+  const bool told = sent.lost_before > 0 && (lone || sent.mid_write) && !beside(end);
   return sent.announced || (told && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
 }
 
@@ -324,6 +353,20 @@ bool Conversation::beside_server() const {
   return there_us >= 0 && (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us));
 }
 
+bool Conversation::beside(unsigned end) const {
+  if (end == kServer) return beside_server();
+  const std::int64_t here_us = leg_to(kClient).min_us, there_us = leg_to(kServer).min_us;
+  return here_us >= 0 && here_us < kLeastOwnUs && here_us * 8 < there_us;
+}
+
+// A capture beside the client shows so in any connection of the client's host. The ACKs of another connection
+// may all have been delayed. Behind an address farther away there may be several hosts.
+void Conversation::share_client_leg() {
+  Leg& leg = leg_to(kClient);
+  if (leg.pure && leg.min_us < kLeastOwnUs) host_leg_.add(leg.min_us, true);
+  if (host_leg_.pure && (leg.min_us < 0 || host_leg_.min_us < leg.min_us)) leg.add(host_leg_.min_us, true);
+}
+
 Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {
   const std::int64_t there_us = leg_to(kServer).known_us();
   if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
@@ -358,6 +401,7 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
 }
 
 void Conversation::finish(ExplainedRows& out) {
+  if (closing_.open) go_on_after_closing(out);
   for (Host& host : ends_) host.data.finish(host.settling);
   for (const unsigned end : {kClient, kServer}) settle(end, last_us_, true, out);
   for (const unsigned end : {kClient, kServer}) close_stall(end, out);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/packet.h"
+#include "closing.h"
 #include "data_side.h"
 #include "exchange.h"
 #include "handshake.h"
@@ -22,8 +23,8 @@ class Conversation {
  public:
   // `candidates`: the resend policies to compare. `path`: the path between the two hosts, shared by all
   // their connections. `learned`: what the policies learned from earlier connections. All outlive the
-  // conversation.
-  Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
+  // conversation. `to_client`: the shortest round trip to the client's host in all its connections.
+  Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path, Leg& to_client,
                const Candidates& candidates, Learned& learned);
   // Returns the side that is the client, judged by the connection's first packet.
   static unsigned client_side(const Packet& first);
@@ -71,6 +72,17 @@ class Conversation {
   void on_new_data(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                    ExplainedRows& out);
   void on_request(const DataSide::Sent& sent, std::int64_t now_us);
+  // Returns whether the new data of `end`, which was idle for at least `least_us`, follows data that ended
+  // with less than a full segment.
+  bool after_pause(unsigned end, const DataSide::Sent& sent, std::int64_t now_us,
+                   std::int64_t least_us) const;
+  // Takes the server's new data, which may be its last words. Returns whether they may.
+  bool may_close(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
+  // Returns whether the server's new data is a message of its own, such as a ping. Drops a request that it
+  // would seem to answer.
+  bool is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us);
+  void end_answer_before_closing();
+  void go_on_after_closing(ExplainedRows& out);
   void on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   void await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   void own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
@@ -80,8 +92,12 @@ class Conversation {
   void begin_earlier(const Repaired& late);
   static bool covers(const StallRow& loss, const StallRow& late);
   void drop_covered(unsigned end, const StallRow& loss);
+  bool goes_on(unsigned end) const;
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
   bool beside_server() const;
+  // Returns whether the capture was taken beside `end`, as the time to its host and the other one shows.
+  bool beside(unsigned end) const;
+  void share_client_leg();
   void lost_unseen(unsigned end, std::int64_t from_us, const DataSide::Sent& sent, std::int64_t now_us,
                    ExplainedRows& out);
   void settle(unsigned end, std::int64_t now_us, bool all, ExplainedRows& out);
@@ -101,10 +117,12 @@ class Conversation {
   std::array<Host, 2> ends_;
   Handshake handshake_;
   std::deque<Exchange> exchanges_;
+  Closing closing_;
   std::vector<Repaired> losses_;
   std::vector<DataSide::Mark> marks_;
   std::int64_t first_us_, last_us_;
   Path& path_;
+  Leg& host_leg_;  // to the client's host
   const Candidates& candidates_;
   Learned& learned_;
   unsigned last_sender_ = 2;

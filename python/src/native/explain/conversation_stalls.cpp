@@ -7,6 +7,9 @@
 namespace tcplearn {
 namespace {
 
+// The timer fills a gap within this many RTOs: after a probe, and an RTO that had grown meanwhile.
+constexpr std::int64_t kMostRtos = 3;
+
 bool is_spurious(const StallRow& row) { return row.cause == static_cast<std::uint8_t>(Cause::kSpurious); }
 
 }  // namespace
@@ -79,6 +82,8 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
     cause = Cause::kLostFast;
   } else if (loss.by == End::kProbe) {
     cause = Cause::kTailProbe;
+  } else if (loss.first_wait_us < 0 && loss.timer_us > 0 && row.duration_us > kMostRtos * loss.timer_us) {
+    cause = Cause::kResendLost;  // a gap that stayed open for so long: its first filling was lost too
   }
   row.cause = static_cast<std::uint8_t>(cause);
   row.ended_by = static_cast<std::uint8_t>(loss.spurious ? End::kAck : loss.by);
@@ -131,6 +136,10 @@ void Conversation::close_stall(unsigned end, ExplainedRows& out) {
 void Conversation::emit(const StallRow& given, ExplainedRows& out) {
   StallRow row = given;
   row.connection = number_;
+  if (closing_.deferring) {
+    closing_.stalls.push_back(row);
+    return;
+  }
   for (Exchange& exchange : exchanges_) {
     if (row.end_us() > exchange.start_us && (exchange.end_us < 0 || row.start_us < exchange.end_us))
       exchange.add(static_cast<Cause>(row.cause), row.start_us, row.end_us());
@@ -156,6 +165,62 @@ void Conversation::wait(unsigned end, Cause cause, End ended_by, std::int64_t fr
   row.timer_us = ends_[end].data.timer().rto_us();
   row.srtt_us = ends_[end].data.timer().srtt_us();
   emit(row, out);
+}
+
+bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::int64_t now_us,
+                               std::int64_t least_us) const {
+  const DataSide& data = ends_[end].data;
+  const std::int64_t last_us = std::max(data.last_advance_us(), data.last_needless_us());
+  return sent.first_out && !sent.mid_write && !sent.announced && last_sender_ == end &&
+         data.last_advance_us() >= 0 && now_us - last_us - leg_to(end).known_us() >= least_us;
+}
+
+bool Conversation::may_close(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
+                             ExplainedRows& out) {
+  if (closing_.open) {
+    const bool same = !exchanges_.empty() && exchanges_.back().request_from == closing_.request_from;
+    if (same && packet.tls && sent.to - closing_.answer_to <= Closing::kMostBytes) return true;
+    go_on_after_closing(out);
+  }
+  if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kMostBytes) return false;
+  const Exchange& last = exchanges_.back();
+  if (!last.answered || last.end_us < 0 || !after_pause(kServer, sent, now_us, Closing::kLeastPauseUs))
+    return false;
+  closing_.open = true;
+  closing_.request_from = last.request_from;
+  closing_.end_us = last.end_us;
+  closing_.answer_to = last.answer_to;
+  closing_.answer_bytes = last.answer_bytes;
+  return true;
+}
+
+bool Conversation::is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
+  if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kPingBytes) return false;
+  const Exchange& last = exchanges_.back();
+  if (last.answered) return last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
+  const bool late = now_us - ends_[kClient].data.last_sent_us() >= Closing::kPingPauseUs;
+  if (!late || sent.announced || last.request_to - last.request_from > Closing::kPingBytes) return false;
+  exchanges_.pop_back();
+  return true;
+}
+
+// The connection is closed, so what the server sent after the pause is no part of the answer.
+void Conversation::end_answer_before_closing() {
+  for (Exchange& exchange : exchanges_) {
+    if (exchange.request_from != closing_.request_from) continue;
+    exchange.end_us = closing_.end_us;
+    exchange.answer_to = closing_.answer_to;
+    exchange.answer_bytes = closing_.answer_bytes;
+  }
+  closing_.open = false;
+  closing_.stalls.clear();
+}
+
+// The connection goes on, so what the server sent after the pause was a part of the answer.
+void Conversation::go_on_after_closing(ExplainedRows& out) {
+  closing_.open = false;
+  for (const StallRow& stall : closing_.stalls) emit(stall, out);
+  closing_.stalls.clear();
 }
 
 // Drops the client's spurious retransmissions since an answer was lost: the lost answer is the cause.

@@ -52,6 +52,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   at_sender_ = back.min_us >= 0 && back.min_us < std::min(kAtSenderUs, leg.min_us);
   const bool follows = started_ && packet.payload_bytes > 0 && unwrap(packet.seq) == nxt_;
   const bool older = id_seen_ && static_cast<std::uint16_t>(packet.ip_id - last_id_) > 0x8000;
+  new_id_ = id_seen_ && packet.ip_id != 0 && packet.ip_id != last_id_ && !older;
   out.lost_before = lost_by_ids(packet, follows, now_us, ids_in_row);
   unseen_ += out.lost_before;
   if (packet.has(kSyn)) {
@@ -62,7 +63,11 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     if (is_ahead(packet) && !packet.has(kFin) && !packet.has(kRst)) follow_announced(packet, now_us);
     return out;
   }
-  if (!started_) start_at((std::int64_t{1} << 32) + packet.seq);
+  if (!started_) {
+    // a keep-alive repeats a byte, which was sent before the capture began
+    const bool keeps_alive = packet.payload_bytes == 1 && !packet.has(kPsh) && !packet.has(kFin);
+    start_at((std::int64_t{1} << 32) + packet.seq + (keeps_alive ? 1 : 0));
+  }
   std::int64_t start = unwrap(packet.seq);
   if (start > nxt_ + kLargestStep || start < nxt_ - kLargestStep) {
     start_at((std::int64_t{1} << 32) + packet.seq);
@@ -73,7 +78,8 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   ++segments;
   if (packet.payload_bytes <= kLargestSegment) largest_ = std::max(largest_, packet.payload_bytes);
   // a keep-alive (RFC 9293, 3.8.4)
-  if (end <= una_ && packet.payload_bytes <= 1 && now_us - last_sent_us_ >= kKeepAliveUs) return out;
+  const bool idle = last_sent_us_ < 0 || now_us - last_sent_us_ >= kKeepAliveUs;
+  if (end <= una_ && packet.payload_bytes <= 1 && idle) return out;
   if (end <= una_) {
     ++resent;
     ++needless;
@@ -88,6 +94,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     out.first_out = !outstanding();
     out.mid_write = last_bytes_ >= std::max(largest_, kLeastMss);
     last_bytes_ = packet.payload_bytes;
+    note_small(packet, start, end, now_us);
     out.from = std::max(start, nxt_);
     out.to = end;
     // this is a retransmission of a packet that was lost before the capture point, and not a reordered
@@ -111,6 +118,16 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     newest_ts_ = packet.ts_value;
   limit_memory();
   return out;
+}
+
+// Notes small segments that were sent while another small one was in flight, which Nagle's algorithm does not
+// allow. A tail loss probe is exempt from it, and comes after two round trips.
+void DataSide::note_small(const Packet& packet, std::int64_t start, std::int64_t end, std::int64_t now_us) {
+  if (packet.payload_bytes >= std::max(full_, kLeastMss) || packet.has(kFin)) return;
+  const std::int64_t since_us = now_us - last_sent_us_;
+  if (start == nxt_ && small_to_ > una_ && since_us >= kNoTimerUs && since_us < timer_.srtt_us())
+    no_delay_ = std::min(no_delay_ + 1, kNoDelay);
+  small_to_ = end;
 }
 
 bool DataSide::probes_window(const Packet& packet, std::uint32_t& ids_in_row) {
@@ -161,7 +178,7 @@ std::int64_t DataSide::send_again(std::int64_t start, std::int64_t end, const Pa
 bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, const Leg& back) {
   // no timer is so short: the capture has the packet twice, or one that was sent twice at once
   const bool apart = packet.has_timestamp && packet.ts_value - piece.ts > 2;
-  if (!piece.missing && !piece.again && !apart && last_ack_us_ < piece.first_us &&
+  if (!piece.missing && !piece.again && !apart && !new_id_ && last_ack_us_ < piece.first_us &&
       now_us - piece.first_us < kNoTimerUs)
     return false;
   if (piece.missing) {

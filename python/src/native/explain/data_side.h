@@ -118,6 +118,11 @@ class DataSide {
   // Counts `copies` spurious retransmissions, the last in retransmitted packet number `packet`.
   void count_needless(std::uint32_t packet, std::uint32_t copies = 1);
 
+  // Takes the RTT of the handshake, with which the sender's timer begins.
+  void begin_with_rtt(std::int64_t rtt_us) { timer_.begin(rtt_us); }
+  // Returns whether this end has sent small segments while another was in flight: it does not wait for ACKs
+  // (TCP_NODELAY, RFC 9293, 3.7.4).
+  bool no_delay() const { return no_delay_ >= kNoDelay; }
   void set_sack_permitted() { sack_permitted_ = true; }
   void set_mss(std::uint32_t mss_bytes) { full_ = mss_bytes > kOptionBytes ? mss_bytes - kOptionBytes : 0; }
   std::int64_t unwrap(std::uint32_t sequence) const;
@@ -159,6 +164,7 @@ class DataSide {
   static constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
   static constexpr std::uint32_t kOptionBytes = 40;  // the most bytes of TCP options
   static constexpr std::uint32_t kLargestSegment = 1500;
+  static constexpr std::uint32_t kNoDelay = 2;
   static bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
   struct Copy {
     std::int64_t us;
@@ -184,6 +190,7 @@ class DataSide {
   };
 
   void start_at(std::int64_t sequence);
+  void note_small(const Packet& packet, std::int64_t start, std::int64_t end, std::int64_t now_us);
   void append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us, bool missing);
   // Returns how many bytes of gaps the packet fills.
   std::int64_t send_again(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us,
@@ -250,11 +257,13 @@ class DataSide {
   std::uint32_t last_payload_ = 0, last_needless_ = 0, last_bytes_ = 0;
   std::uint16_t last_id_ = 0;
   End recovery_by_ = End::kUnclear;
+  std::int64_t small_to_ = -1;         // end of the last small segment
   std::int64_t window_probe_to_ = -1;  // end of the last window probe
   std::int64_t probe_to_ = -1;         // end of an outstanding tail loss probe, as the sender sees it
   Peer peer_;                          // from the last ACK
   bool at_sender_ = false, started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false,
-       recovering_ = false;
+       recovering_ = false, new_id_ = false;
+  std::uint32_t no_delay_ = 0;  // small segments sent while another was in flight
   SenderTimer timer_;
   SenderClock clock_;
 };

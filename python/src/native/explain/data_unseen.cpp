@@ -22,7 +22,9 @@ constexpr std::int64_t kLeastRtoUs = 200'000;      // of Linux, if the RTT is no
 // needs a host that numbers the packets of each connection by itself.
 std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_row) {
   const auto step = static_cast<std::uint16_t>(packet.ip_id - last_id_);
-  const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= kLargestSegment;
+  // segmentation offload numbers the segments of a larger packet
+  const std::uint32_t most = full_ > 0 ? std::min(full_ + kOptionBytes, kLargestSegment) : kLargestSegment;
+  const bool counted = id_seen_ && packet.ip_id != 0 && last_payload_ <= most;
   std::uint32_t missing = 0;
   if (counted && step == 1) {
     ids_in_row = std::min(ids_in_row + 1, 2 * kIdsInRow);

@@ -13,6 +13,8 @@ constexpr std::int64_t kTwiceUs = 20'000;
 // A second SYN-ACK within this time of the first answers another event than the first: no timer of the
 // server is so short.
 constexpr std::int64_t kBothUs = 200'000;
+// Timestamps count milliseconds, or up to ten of them: sent at once; sent apart, at least and at most.
+constexpr std::uint32_t kTwiceTicks = 20, kApartTicks = 100, kMostTicks = 120'000;
 
 }  // namespace
 
@@ -59,6 +61,7 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
     return;
   }
   if (packet.has(kSyn)) {
+    note_held(packet, now_us);
     syn_ack_.add(packet, now_us);
     echo_ = packet.has_timestamp ? packet.ts_echo : 0;
     if (syn_ack_.copies == 1 && syn_.copies == 1) to_server.add(now_us - syn_.first_us, true);
@@ -71,6 +74,18 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   if (syn_ack_.copies == 1 && packet.payload_bytes == 0) to_client.add(now_us - syn_ack_.first_us, true);
   if (syn_ack_.copies == 2 && syn_ack_.first_ts != syn_ack_.last_ts && third_echo_ == syn_ack_.last_ts)
     to_client.add(now_us - syn_ack_.last_us, true);
+}
+
+// Notes whether nothing was lost, but the path held packets back. Then two SYN-ACKs come together although
+// their timestamps differ by a tenth of a second or more; or they answer two SYNs, by the timestamps that
+// they echo, and were sent at once.
+void Handshake::note_held(const Packet& packet, std::int64_t now_us) {
+  if (syn_ack_.sent.empty() || !packet.has_timestamp || !syn_ack_.has_ts) return;
+  const auto& [before_ts, before_us] = syn_ack_.sent.back();
+  if (now_us - before_us > kTwiceUs) return;
+  const std::uint32_t apart = packet.ts_value - before_ts;
+  const bool answers_both = packet.ts_echo != echo_ && apart <= kTwiceTicks;
+  held_ = held_ || (apart >= kApartTicks && apart <= kMostTicks) || answers_both;
 }
 
 // Returns whether the retransmission came before the awaited packet could, so that nothing was lost.
@@ -141,7 +156,7 @@ void Handshake::shorten(StallRow& stall, const Leg& to_server) const {
 
 std::optional<StallRow> Handshake::stall(const Leg& to_server, const Leg& to_client) const {
   if (third_us_ >= 0) {
-    if (late(to_server, to_client)) return std::nullopt;
+    if (held_ || late(to_server, to_client)) return std::nullopt;
     std::optional<StallRow> out = judged(to_server);
     if (out && static_cast<Cause>(out->cause) == Cause::kSynAckLost) shorten(*out, to_server);
     if (out && last_answer_counts(to_server, to_client)) {

@@ -43,12 +43,15 @@ class Handshake {
   static StallRow row(Cause cause, const Kind& kind, bool by_server);
 
   Kind syn_, syn_ack_;
+  void note_held(const Packet& packet, std::int64_t now_us);
+
   std::uint32_t echo_ = 0;  // timestamp echoed by the last SYN-ACK
   // third_us_: time of the final ACK; crossed_us_: time of a SYN that came after the first SYN-ACK
   std::int64_t third_us_ = -1, crossed_us_ = -1;
   std::optional<std::uint32_t> third_echo_;
   bool refused_ = false;  // the SYN was answered by a RST
   bool twice_ = false;    // two SYN-ACKs came soon after each other
+  bool held_ = false;  // two SYN-ACKs came together, but one was sent long before the other, or both at once
 };
 
 }  // namespace tcplearn

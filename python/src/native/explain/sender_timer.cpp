@@ -11,6 +11,9 @@
 namespace tcplearn {
 namespace {
 
+// Linux's RTO after its first sample R: R + 4 · max(R / 2, 50 ms) (RFC 6298, 2.2, with tcp_rto_min).
+constexpr std::int64_t kLeastVarianceUs = 200'000;
+
 struct Model {
   const tl_estimator* estimator = tl_estimator_find("linux", TL_F64);
   std::vector<std::uint64_t> params = std::vector<std::uint64_t>(estimator->algorithm.params_bytes / 8 + 1);
@@ -41,6 +44,7 @@ void SenderTimer::sample(std::int64_t now_us, std::int64_t rtt_us) {
   if (!state_) {
     state_ = std::make_unique<std::uint64_t[]>(linux_tcp.words);
     linux_tcp.estimator->algorithm.init(state_.get(), linux_tcp.params.data());
+    if (begun_us_ >= 0) sample(now_us - rtt_us, begun_us_);
   }
   tl_sample in{};
   in.time_us = now_us;
@@ -50,14 +54,14 @@ void SenderTimer::sample(std::int64_t now_us, std::int64_t rtt_us) {
 }
 
 std::int64_t SenderTimer::srtt_us() const {
-  if (!state_) return -1;
+  if (!state_) return begun_us_;
   tl_prediction said{};
   model().estimator->query(state_.get(), &said);
   return std::llround(said.rtt_us);
 }
 
 std::int64_t SenderTimer::rto_us() const {
-  if (!state_) return -1;
+  if (!state_) return begun_us_ < 0 ? -1 : begun_us_ + std::max(kLeastVarianceUs, 2 * begun_us_);
   tl_prediction said{};
   model().estimator->query(state_.get(), &said);
   return std::llround(said.rto_us);

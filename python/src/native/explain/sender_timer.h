@@ -13,12 +13,15 @@ namespace tcplearn {
 class SenderTimer {
  public:
   void sample(std::int64_t now_us, std::int64_t rtt_us);
+  // Takes the RTT of the handshake, which both hosts know. Samples before it are kept.
+  void begin(std::int64_t rtt_us) { begun_us_ = rtt_us; }
   // Both return -1 before the first sample.
   std::int64_t srtt_us() const;
   std::int64_t rto_us() const;
 
  private:
   std::unique_ptr<std::uint64_t[]> state_;
+  std::int64_t begun_us_ = -1;  // no state is kept for connections that send no data
 };
 
 // Models when the timers of one host fire. Linux rounds a wait up to its tick, and then to the

@@ -125,6 +125,8 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
             some = f", {forecast.stalls} of them {after}" if forecast.untold else ""
             few = f"{some}, too few to judge by"
         return Advice(None, why=were + few, handshakes=True)
+    if forecast.fitted and abs(forecast.fit - 1) > MISFIT:
+        return Advice(None, why=_misfit(forecast), handshakes=True)
     if not _is_gain(learned, now, now.spurious_permille):
         more = learned.spurious_permille - now.spurious_permille
         why = (

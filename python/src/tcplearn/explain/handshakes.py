@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +69,18 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
         all_.height,
         outlook(SEEN, [np.zeros(len(rows))], np.full(all_.height, _STOCK_US)),
         [outlook(FIRST_RTO, saved, waits_us)],
+        **_fit(held),
     )
+
+
+def _fit(held: pl.DataFrame) -> dict[str, Any]:
+    """Return the fields of Forecast that say how well stock Linux's first RTO fits the clients' waits."""
+    waits_ms = held.filter((pl.col("by") == "client") & (pl.col("waited_ms") > 0))["waited_ms"].to_numpy()
+    if not len(waits_ms):
+        return {}
+    fits = _STOCK_US / 1e3 / waits_ms
+    fit = float(np.median(fits))
+    return {"fit": fit, "stock_fit": fit, "fit_error": float(np.median(abs(fits - 1))), "fitted": len(fits)}
 
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
