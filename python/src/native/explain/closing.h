@@ -25,6 +25,7 @@ struct Closing {
   bool deferring = false;         // stalls go to `stalls`
   std::int64_t request_from = 0;  // identifies the request
   std::int64_t end_us = 0, answer_to = 0, answer_bytes = 0;
+  std::int64_t ping_to = 0;      // position in the server's stream after its last ping; 0: there was none
   std::vector<StallRow> stalls;  // of the pause
 };
 

@@ -171,8 +171,8 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
                                std::int64_t least_us) const {
   const DataSide& data = ends_[end].data;
   const std::int64_t last_us = std::max(data.last_advance_us(), data.last_needless_us());
-  return sent.first_out && !sent.mid_write && !sent.announced && last_sender_ == end &&
-         data.last_advance_us() >= 0 && now_us - last_us - leg_to(end).known_us() >= least_us;
+  return sent.first_out && !sent.mid_write && !sent.announced && data.last_advance_us() >= 0 &&
+         now_us - last_us - leg_to(end).known_us() >= least_us;
 }
 
 bool Conversation::may_close(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
@@ -197,11 +197,19 @@ bool Conversation::may_close(const Packet& packet, const DataSide::Sent& sent, s
 bool Conversation::is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
   if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kPingBytes) return false;
   const Exchange& last = exchanges_.back();
-  if (last.answered) return last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
-  const bool late = now_us - ends_[kClient].data.last_sent_us() >= Closing::kPingPauseUs;
-  if (!late || sent.announced || last.request_to - last.request_from > Closing::kPingBytes) return false;
-  exchanges_.pop_back();
-  return true;
+  bool own = closing_.ping_to > 0 && sent.from == closing_.ping_to && !sent.first_out;  // in several segments
+  if (!own && last.answered) {
+    own = last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
+  } else if (!own && packet.has(kAck) && ends_[kClient].data.unwrap(packet.ack) <= last.request_from) {
+    // it was sent before the new request arrived, and long after the last answer
+    own = sent.first_out && now_us - ends_[kServer].data.last_advance_us() >= Closing::kLeastPauseUs;
+  } else if (!own) {
+    const bool late = now_us - ends_[kClient].data.last_sent_us() >= Closing::kPingPauseUs;
+    own = late && !sent.announced && last.request_to - last.request_from <= Closing::kPingBytes;
+    if (own) exchanges_.pop_back();
+  }
+  if (own) closing_.ping_to = sent.to;
+  return own;
 }
 
 // The connection is closed, so what the server sent after the pause is no part of the answer.
