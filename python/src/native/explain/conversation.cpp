@@ -92,6 +92,16 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   give_requests(false, out);
 }
 
+// A receiver may report a duplicate packet by its last byte. Then all its bytes had arrived before. (Of a
+// packet that was new in part, the report begins where a segment of the sender did.)
+void Conversation::arrived_whole(const Repaired& one, const DataSide::Acked& acked,
+                                 std::vector<Repaired>& all) {
+  if (acked.twice_from <= one.stream_end - one.bytes || acked.twice_to < one.stream_end) return;
+  if (acked.twice_from >= one.stream_end) return;
+  for (Repaired& other : all)
+    if (other.packet == one.packet && other.all_copies == 1) other.spurious = other.certain = true;
+}
+
 // Takes an ACK of the data of `end`.
 void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_us) {
   if (packet.has(kSyn)) return;
@@ -116,10 +126,10 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
       if (++loss.duplicates < loss.all_copies) continue;
       loss.spurious = loss.certain = true;
       me.data.count_needless(loss.packet, loss.all_copies);
-      // a duplicate packet is reported by its last bytes, but arrived whole
-      for (Repaired& other : me.settling)
-        if (other.packet == loss.packet && other.all_copies == 1) other.spurious = other.certain = true;
+      arrived_whole(loss, acked, me.settling);
     }
+    for (const Repaired& loss : losses_)
+      if (loss.spurious) arrived_whole(loss, acked, losses_);
   }
   for (const Repaired& loss : losses_) {
     if (loss.spurious && end == kClient) begin_earlier(loss);

@@ -88,6 +88,7 @@ class Conversation {
   void own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                 ExplainedRows& out);
   void forget_spurious();
+  static void arrived_whole(const Repaired& one, const DataSide::Acked& acked, std::vector<Repaired>& all);
   void on_acked_again(unsigned end);
   void begin_earlier(const Repaired& late);
   static bool covers(const StallRow& loss, const StallRow& late);
