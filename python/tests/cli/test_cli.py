@@ -208,7 +208,7 @@ def test_an_estimator_is_shown_by_its_name(engine: stub.Engine, capsys: pytest.C
         ("replay FILE --pictures FILE", "is a file; name a directory"),
         ("algorithms estimator jacobsen", "no algorithm is called 'jacobsen'; did you mean jacobson"),
         ("algorithms zzz", "`tcplearn algorithms` lists them"),
-        ("first-rto load --model x", "see `tcplearn first-rto --help`"),
+        ("first-rto load --model x", "see `tcplearn first-rto load --help`"),
         ("algorithms kinds of", "no kind of algorithm is called 'kinds'; the kinds are estimator, loss,"),
         ("algorithms los mlp", "no kind of algorithm is called 'los'; did you mean loss?"),
         ("algorithms loss mlp veno", "(veno); see `tcplearn algorithms --help`"),

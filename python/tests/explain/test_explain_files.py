@@ -5,6 +5,7 @@ combined."""
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import thin
 from scenes import SCENES
 from talk import Talk, pcap_of
 from test_explain_cli import capture
@@ -21,7 +23,7 @@ from wire import pcap
 
 import wrong_results
 from tcplearn.cli import main
-from tcplearn.explain import files, read, run, tables
+from tcplearn.explain import files, read, run, sentences, tables
 from tcplearn.replay.trace_jobs import Results, Seen
 from test_short_flows import MAKE
 
@@ -76,6 +78,33 @@ def test_percentiles_of_few_requests_are_left_out(folder: Path) -> None:
         shown = {head: cell.shown for head, cell in zip(heads, row, strict=True)}
         assert shown["p50, ms"] and shown["longest, ms"], shown
         assert not shown["p99, ms"] and not shown["p99.9, ms"], shown
+
+
+def test_a_folder_with_links_and_pipes(folder: Path) -> None:
+    (folder / "gone.pcap").symlink_to(folder / "nothing")
+    os.mkfifo(folder / "pipe.pcap")
+    found = run([folder])
+    assert found.requests.height and len(found.sources) == 2
+    assert [line for line in found.warnings if "gone.pcap: a link to a file that does not exist" in line]
+
+
+def test_a_server_for_which_alone_a_setting_is_advised(tmp_path: Path) -> None:
+    """Test that slow requests to another server do not hide what a setting would gain for this one."""
+    lossy = Talk()
+    thin.traffic(lossy, 1, 2000, 0.02)
+    (tmp_path / "thin.pcap").write_bytes(pcap_of(lossy))
+    talk = Talk(server="10.0.0.9")
+    at = talk.open()
+    for k in range(400):
+        talk.client(at, 1 + 100 * k, 100, 1 + 10 * k)
+        talk.answer(at + 5_000_000, 1 + 10 * k, 10, 101 + 100 * k)
+        at += 6_000_000
+    (tmp_path / "slow.pcap").write_bytes(pcap_of(talk))
+    found = run([tmp_path / "thin.pcap", tmp_path / "slow.pcap"])
+    assert found.advice is not None and found.advice.chosen is None
+    assert len(found.advised_alone) == 1 and not found.advised_alone[0].startswith("10.0.0.9")
+    said = [line for lines in sentences.advice(found) for line in lines]
+    assert f"add --host {found.advised_alone[0]}." in said[1]
 
 
 def test_an_interrupted_run_goes_on(

@@ -256,7 +256,7 @@ def test_now_is_what_was_seen(tmp_path: Path, ms: int, shorter: bool) -> None:
     ("scene", "why"),
     [
         ("slow_server", "the server itself takes that long"),
-        ("window_closed", "the receiver reads too slowly"),
+        ("window_closed", "the server reads too slowly"),
         ("delayed_ack", "TCP_NODELAY"),
         ("pausing_client", "the client itself takes that long"),
         ("request_lost", "too few to judge"),

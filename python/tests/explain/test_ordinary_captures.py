@@ -190,10 +190,10 @@ def test_a_handshake_that_the_path_held_up_lost_nothing(tmp_path: Path, both: bo
     sent = (5000, 5001) if both else (5000, 6000)
     for k in (0, 1):
         echo = 1 + 1000 * k if both else 1
-        wire.send(S + 40_000 + 1000 * k, wire.server, 0, ack=1, flags=2, options=timestamps(sent[k], echo))
-    wire.send(S + 41_100, wire.client, 1, ack=1, options=timestamps(1041, 5000))
-    wire.send(S + 42_000, wire.client, 1, 100, ack=1, options=timestamps(1042, 5000))
-    wire.send(S + 82_000, wire.server, 1, 100, ack=101, options=timestamps(6080, 1042))
+        wire.send(S + 40_000 + 2000 * k, wire.server, 0, ack=1, flags=2, options=timestamps(sent[k], echo))
+    wire.send(S + 41_000, wire.client, 1, ack=1, options=timestamps(1041, 5000))
+    wire.send(S + 43_000, wire.client, 1, 100, ack=1, options=timestamps(1042, 5000))
+    wire.send(S + 83_000, wire.server, 1, 100, ack=101, options=timestamps(6080, 1042))
     assert _run(tmp_path, talk).stalls.height == 0
 
 

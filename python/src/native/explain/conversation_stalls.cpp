@@ -8,7 +8,7 @@ namespace tcplearn {
 namespace {
 
 // The timer fills a gap within this many RTOs: after a probe, and an RTO that had grown meanwhile.
-constexpr std::int64_t kMostRtos = 3;
+constexpr std::int64_t kMostRtos = 3, kFirstRtoUs = 1'000'000;  // RFC 6298, 2.1
 
 bool is_spurious(const StallRow& row) { return row.cause == static_cast<std::uint8_t>(Cause::kSpurious); }
 
@@ -82,7 +82,8 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
     cause = Cause::kLostFast;
   } else if (loss.by == End::kProbe) {
     cause = Cause::kTailProbe;
-  } else if (loss.first_wait_us < 0 && loss.timer_us > 0 && row.duration_us > kMostRtos * loss.timer_us) {
+  } else if (loss.first_wait_us < 0 &&
+             row.duration_us > kMostRtos * (loss.timer_us > 0 ? loss.timer_us : kFirstRtoUs)) {
     cause = Cause::kResendLost;  // a gap that stayed open for so long: its first filling was lost too
   }
   row.cause = static_cast<std::uint8_t>(cause);

@@ -53,6 +53,7 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   if (packet.has(kRst)) refused_ = refused_ || (!by_client && syn_ack_.copies == 0);
   if (packet.has(kSyn) && !by_client && syn_ack_.copies > 0)
     twice_ = twice_ || now_us - syn_ack_.first_us < kBothUs;
+  if (packet.has(kSyn) && !by_client) note_held(packet, now_us);
   if (third_us_ >= 0 || packet.has(kRst)) return;
   if (packet.has(kSyn) && by_client) {
     const std::uint32_t before = syn_.copies;
@@ -61,7 +62,6 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
     return;
   }
   if (packet.has(kSyn)) {
-    note_held(packet, now_us);
     syn_ack_.add(packet, now_us);
     echo_ = packet.has_timestamp ? packet.ts_echo : 0;
     if (syn_ack_.copies == 1 && syn_.copies == 1) to_server.add(now_us - syn_.first_us, true);

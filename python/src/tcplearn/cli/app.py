@@ -182,7 +182,8 @@ def _run(arguments: list[str]) -> int:
 
 def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = error.format_message().replace("Value error, ", "").replace("Input should be", "it should be")
-    command = next((a for a in arguments if a in VERBS), "")
+    context = getattr(error, "ctx", None)
+    path = context.command_path.split()[1:] if context else [a for a in arguments if a in VERBS][:1]
     first = message.strip().rstrip(".")
-    say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(filter(None, ('tcplearn', command, '--help')))}`")
+    say(f"{first[:1].lower()}{first[1:]}; see `{' '.join(('tcplearn', *path, '--help'))}`")
     return EXIT_USAGE

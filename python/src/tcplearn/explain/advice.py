@@ -37,7 +37,8 @@ _FEWER = "what would help is fewer losses"
 _WHY = {
     "server": "the server itself takes that long; look at its program",
     "client": "the client itself takes that long; look at its program",
-    "window_closed": "the receiver reads too slowly, or its buffer is small; look at its program",
+    "window_closed": "{receiver} reads too slowly, or its buffer is small; look at its program and its "
+    "SO_RCVBUF",
     "delayed_ack": "a program writes a message in parts (Nagle's rule); write it in one, or set TCP_NODELAY",
     "slow_path": "a queue on the path is long; limit the other traffic there, or let the bottleneck run "
     "fq_codel or CAKE",
@@ -77,7 +78,7 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
 def of(found: Explained, forecast: Forecast | None) -> Advice:
     """Return the advice on the RTO of data that follows from `forecast`, which is None if no timer held a
     request up."""
-    why = _why(found, forecast)
+    why, receiver = _why(found, forecast), _receiver(found)
     if forecast is None:
         return Advice(None, why=why)
     if forecast.stalls < LEAST_STALLS:
@@ -87,7 +88,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         if _main(found) not in RESENT:
             few += f". {capitalized(why)}"
         elif most and most.cause in _WHY:
-            few += f". For most of the time of all requests, {_WHY[most.cause]}"
+            few += f". For most of the time of all requests, {_WHY[most.cause].format(receiver=receiver)}"
         return Advice(None, why=few)
     if forecast.fitted >= LEAST_STALLS and abs(forecast.fit - 1) > MISFIT:
         return Advice(None, why=_misfit(forecast))
@@ -234,10 +235,17 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     most = max(stalled, key=lambda part: part.slow_share, default=None)
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
-    why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER)
+    why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER).format(receiver=_receiver(found))
     if found.total.slow_share(TRANSFER) > 0.5:
         why = f"{_MOSTLY_TRANSFER}. For the rest, {why}"
     return why
+
+
+def _receiver(found: Explained) -> str:
+    """Return which end closed its receive window for longest: "the client" or "the server"."""
+    closed = found.stalls.filter(pl.col("cause").cast(pl.String) == "window_closed")
+    by = closed.group_by("by").agg(pl.col("duration_ms").sum()).sort("duration_ms", descending=True)
+    return "the client" if by.height and by["by"][0] == "server" else "the server"
 
 
 def _refuses(held: int, handshakes: int) -> str:

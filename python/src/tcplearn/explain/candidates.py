@@ -13,8 +13,7 @@ STOCK = "stock"
 class Candidate:
     """A setting of the retransmission timer. The resend policy `spec`, a rule for when to retransmit, models
     it; or several policies do, in the notation of native/explain/forecast.h, which has its ticks. In
-    the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`; in `also`, {does}
-    stands for what these arguments do."""
+    the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`."""
 
     name: str
     spec: str
@@ -32,9 +31,6 @@ def _route(ms: int) -> Candidate:
         f"stock:rto_min_us={{{ms * 1000}}}",  # the kernel keeps an rto_min in whole ticks
         "sudo ip route {set}",
         "sudo ip route {undo}",
-        also="The command {does}. It holds for all connections on that route, until a reboot. An rto_min "
-        "that the route already has is in the output of `ip route show`; note it, because the command to "
-        "undo may remove it.",
         rto_min_ms=ms,
     )
 
@@ -106,10 +102,19 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
 def effects(candidate: Candidate, to: str) -> str:
     """Return a sentence on the effects of the command that makes the setting `candidate` for data to the host
     `to` ("": to all); "" if there is nothing to say."""
+    if not candidate.rto_min_ms:
+        return candidate.also
     new = f"rto_min {candidate.rto_min_ms} ms"
-    does = f"makes a route for {to} alone, with {new}"
-    return candidate.also.format(
-        does=does if to else f"adds {new} to the default route and changes nothing else of it"
+    if to:
+        return (
+            f"The command makes a route to {to} alone, with {new}, over today's gateway, until a reboot. If "
+            "ip says that the file exists, there is a route to that host already: then set rto_min on that "
+            "one, and do not type the command to undo, which would remove it."
+        )
+    return (
+        f"The command adds {new} to the default route and changes nothing else of it. It holds for all "
+        "connections on that route, until a reboot. First note any rto_min in the output of `ip route show`; "
+        "the command to undo removes it."
     )
 
 

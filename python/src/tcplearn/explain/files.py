@@ -21,6 +21,9 @@ from tcplearn.replay.trace_jobs import Json, Seen, Where
 from tcplearn.traces import Interface, TraceError
 from tcplearn.traces.base import NOT_A_CAPTURE
 
+#: The most files that a message names.
+_MOST_NAMED = 3
+
 
 def several(
     named: Sequence[Path | Interface],
@@ -38,9 +41,11 @@ def several(
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
     copies: list[str] = []
-    others = 0
+    others: list[Path] = []
     for source in named:
-        if not isinstance(source, Path) or not source.is_file():
+        if source in below and isinstance(source, Path) and not source.exists():
+            left_out.append(f"{printable(source)}: a link to a file that does not exist")
+        elif not isinstance(source, Path) or not source.is_file():
             found[source] = read.capture(source, watch)
         elif read.may_be_capture(source):
             try:
@@ -54,7 +59,7 @@ def several(
             else:
                 copies.append(f"{printable(source)}: a copy of {printable(first)}")
         elif source in below:
-            others += 1
+            others.append(source)
         else:
             left_out.append(f"{printable(source)}: {NOT_A_CAPTURE}")
     work = sorted((one for one in found.values() if isinstance(one, Job)), key=lambda job: -job.cost)
@@ -69,7 +74,9 @@ def several(
             out[source] = of_kept(plain)
     problems += [f"left out: {line}" for line in [*left_out, *copies]]
     if others:
-        problems.append(f"{counted(others, 'file')} in folders left out: no captures")
+        names = [printable(path) for path in others[:_MOST_NAMED]]
+        more = ["and others"] if len(others) > _MOST_NAMED else []
+        problems.append(f"{counted(len(others), 'file')} left out, no captures: {', '.join([*names, *more])}")
     if not out and left_out:
         more = f" (and {counted(len(left_out) - 1, 'more file')})" if len(left_out) > 1 else ""
         raise UserError(f"no capture can be read: {left_out[0]}{more}")

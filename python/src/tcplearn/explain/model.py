@@ -76,6 +76,8 @@ class Explained:
     made_by: dict[str, str] = field(default_factory=dict)
     forecast: Forecast | None = None  # None if no timer held a request up
     advice: Advice | None = None  # None until it has been made
+    # servers for which alone a setting is advised, if none is advised for all requests together
+    advised_alone: list[str] = field(default_factory=list)
     handshakes: Forecast | None = None  # None if no handshake was held up
     handshake_advice: Advice | None = None
 

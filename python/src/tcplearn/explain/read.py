@@ -67,7 +67,7 @@ def may_be_capture(source: Path | Interface) -> bool:
     """Return False for a file that can be read and is not a capture, otherwise True."""
     if not isinstance(source, Path) or not source.is_file():
         return True
-    with contextlib.suppress(TraceError):
+    with contextlib.suppress(TraceError, OSError):
         head = ByteStream(TraceFile.of(source)).read()
         return not head or head.startswith(PCAP_MAGIC)
     return True

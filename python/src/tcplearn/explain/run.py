@@ -15,6 +15,7 @@ from tcplearn import provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.explain import advice, fades, forecast, handshakes, read, silence
 from tcplearn.explain.answers import SIDES
+from tcplearn.explain.causes import RESENT
 from tcplearn.explain.model import Explained
 from tcplearn.output.numbers import counted
 from tcplearn.traces.base import NOT_A_CAPTURE
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tcplearn.replay.trace_jobs import Where
     from tcplearn.traces import CaptureTrace, Interface
 
+#: The most servers for which advice is sought that leaves the requests to others out.
+_MOST_ALONE = 4
 #: In the column `options` of connections: the first SYN was captured.
 SYN_SEEN = 4
 
@@ -64,6 +67,8 @@ def run(
     found.fades = fades.find(found.requests, found.stalls, found.connections)
     found.stalls = found.stalls.with_columns(fades.left_ms(found.stalls, found.fades))
     found.forecast, found.advice = advice.best(found, forecast.of_each(found, seed))
+    if found.advice.chosen is None:
+        found.advised_alone = list(_advised_alone(found, seed))
     found.handshakes = handshakes.of(found, seed)
     found.handshake_advice = advice.of_handshakes(found.handshakes)
     return found
@@ -150,6 +155,24 @@ def _continued(found: Explained) -> Iterator[str]:
             "counts as a connection of its own; if the files are parts of one capture, read them as one: "
             "mergecap -w - FILE... | tcplearn explain -"
         )
+
+
+def _advised_alone(found: Explained, seed: int) -> Iterator[str]:
+    """Yield the servers for which a setting is advised if the requests to others are left out. Only the
+    `_MOST_ALONE` servers are tried whose connections have the most stalls that a timer ended."""
+    servers = found.requests["server"].unique()
+    timed = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
+    if len(servers) < 2 or not timed.height:
+        return
+    most = timed.group_by("server").len().sort("len", "server", descending=[True, False]).head(_MOST_ALONE)
+    for server, stalls in most.iter_rows():
+        if stalls < advice.LEAST_STALLS:
+            return
+        mine = pl.col("server") == server
+        tables = (of.filter(mine) for of in (found.requests, found.stalls, found.connections))
+        alone = Explained(*tables, found.sources, fades=found.fades)
+        if advice.best(alone, forecast.of_each(alone, seed))[1].chosen is not None:
+            yield str(server)
 
 
 def _choose(found: Explained, host: str) -> None:

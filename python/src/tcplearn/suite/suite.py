@@ -53,8 +53,8 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted paths of all files below `directory` except hidden files, and a message for each
-    folder that cannot be listed."""
+    """Return the sorted paths of all regular files and broken links below `directory` except hidden ones, and
+    a message for each folder that cannot be listed."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -63,7 +63,8 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
     found = []
     for folder, folders, files in os.walk(directory, onerror=failed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(folder, name) for name in files if not name.startswith(".")]
+        paths = (Path(folder, name) for name in files if not name.startswith("."))
+        found += [path for path in paths if path.is_file() or not path.exists()]
     return sorted(found), problems
 
 
