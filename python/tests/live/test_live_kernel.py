@@ -52,7 +52,7 @@ def test_lost_requests_wait_less(path: LossyPath) -> None:
     assert max(ours["rto_ms"][200:]) < STOCK_MS / 2
     slow = sorted(stock["ms"])[-6], sorted(ours["ms"])[-6]
     assert slow[0] > STOCK_MS and slow[1] < slow[0] / 2, slow
-    assert "1 connections, 30" in done.stderr and ", spurious in 0 rounds" in done.stderr
+    assert "1 connection, 30" in done.stderr and ", spurious in 0 rounds" in done.stderr
 
 
 @pytest.mark.parametrize("path", [Spec(rtt_ms=5, ipv6=False), Spec(rtt_ms=5, ipv6=True)], indirect=True)

@@ -75,8 +75,8 @@ def several(
     problems += [f"left out: {line}" for line in [*left_out, *copies]]
     if others:
         names = [printable(path) for path in others[:_MOST_NAMED]]
-        more = ["and others"] if len(others) > _MOST_NAMED else []
-        problems.append(f"{counted(len(others), 'file')} left out, no captures: {', '.join([*names, *more])}")
+        names += ["and others"] if len(others) > _MOST_NAMED else []
+        problems.append(f"{counted(len(others), 'file')} left out, no captures: {', '.join(names)}")
     if not out and left_out:
         more = f" (and {counted(len(left_out) - 1, 'more file')})" if len(left_out) > 1 else ""
         raise UserError(f"no capture can be read: {left_out[0]}{more}")

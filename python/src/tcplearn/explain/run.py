@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,8 +170,12 @@ def _advised_alone(found: Explained, seed: int) -> Iterator[str]:
         if stalls < advice.LEAST_STALLS:
             return
         mine = pl.col("server") == server
-        tables = (of.filter(mine) for of in (found.requests, found.stalls, found.connections))
-        alone = Explained(*tables, found.sources, fades=found.fades)
+        alone = replace(
+            found,
+            requests=found.requests.filter(mine),
+            stalls=found.stalls.filter(mine),
+            connections=found.connections.filter(mine),
+        )
         if advice.best(alone, forecast.of_each(alone, seed))[1].chosen is not None:
             yield str(server)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tcplearn.errors import UserError, printable
 from tcplearn.interrupts import waited
+from tcplearn.output.numbers import counted
 
 from .conditions import here, need_all, need_free
 from .notes import noted
@@ -132,8 +133,9 @@ def summary(counts: dict[str, int], observed: bool = False) -> str:
     resent = counts["probes"] + counts["timeouts"]
     lowered, saved = counts["rounds_lowered"], f"about {counts['saved_us'] / 1e6:.2f} s of waiting"
     return (
-        f"live{' (observing)' if observed else ''}: {counts['connections']} connections, {counts['rounds']} "
-        f"rounds, {lowered} {'that would have had' if observed else 'with'} a learned floor; {resent} "
-        f"retransmissions by timer, spurious in {counts['resent_spurious']} rounds; "
+        f"live{' (observing)' if observed else ''}: {counted(counts['connections'], 'connection')}, "
+        f"{counted(counts['rounds'], 'round')}, {lowered} {'that would have had' if observed else 'with'} a learned floor; "
+        f"{counted(resent, 'retransmission')} by timer, spurious in "
+        f"{counted(counts['resent_spurious'], 'round')}; "
         f"{saved} {'would have been saved' if observed else 'saved'}"
     )

@@ -118,7 +118,9 @@ def lines(session: dict[str, Any]) -> Iterator[str]:
     if session["guard"]:
         yield from _guarded(session["guard"])
     yield from counted(session["counts"])
-    yield f"{session['hosts']:12}  hosts in {session['places']} prefixes of which something was learned"
+    what = "host" if session["hosts"] == 1 else "hosts"
+    within = "1 prefix" if session["places"] == 1 else f"{session['places']} prefixes"
+    yield f"{session['hosts']:12}  {what} in {within} of which something was learned"
 
 
 def _does(session: dict[str, Any]) -> str:
