@@ -132,9 +132,10 @@ def summary(counts: dict[str, int], observed: bool = False) -> str:
     learned minimum RTOs would have done."""
     resent = counts["probes"] + counts["timeouts"]
     lowered, saved = counts["rounds_lowered"], f"about {counts['saved_us'] / 1e6:.2f} s of waiting"
+    had = "that would have had" if observed else "with"
     return (
         f"live{' (observing)' if observed else ''}: {counted(counts['connections'], 'connection')}, "
-        f"{counted(counts['rounds'], 'round')}, {lowered} {'that would have had' if observed else 'with'} a learned floor; "
+        f"{counted(counts['rounds'], 'round')}, {lowered} {had} a learned floor; "
         f"{counted(resent, 'retransmission')} by timer, spurious in "
         f"{counted(counts['resent_spurious'], 'round')}; "
         f"{saved} {'would have been saved' if observed else 'saved'}"
