@@ -4,6 +4,9 @@
 #include <arpa/inet.h>
 #include <pcap/dlt.h>
 
+#include "big_endian.h"
+#include "tcp_options.h"
+
 namespace tcplearn {
 namespace {
 
@@ -20,16 +23,6 @@ struct View {
   }
 };
 
-std::uint16_t be16(const std::uint8_t* p) { return static_cast<std::uint16_t>((p[0] << 8) | p[1]); }
-
-std::uint32_t be32(const std::uint8_t* p) {
-  return (static_cast<std::uint32_t>(be16(p)) << 16) | be16(p + 2);
-}
-
-std::uint64_t be64(const std::uint8_t* p) {
-  return (static_cast<std::uint64_t>(be32(p)) << 32) | be32(p + 4);
-}
-
 constexpr std::uint8_t kProtocolTcp = 6;
 // The deepest nesting of tunnels, which also bounds the stack.
 constexpr int kMostTunnels = 4;
@@ -37,40 +30,6 @@ constexpr int kMostTunnels = 4;
 Decoded decode_ip(const View& v, Packet& out, int tunnels);
 Decoded decode_ether_type(std::uint16_t type, View v, Packet& out, int tunnels);
 Decoded decode_ethernet(View v, Packet& out, int tunnels);
-
-void decode_options(const std::uint8_t* p, std::size_t length, Packet& out) {
-  std::size_t at = 0;
-  while (at < length) {
-    const std::uint8_t kind = p[at];
-    if (kind == 0) return;
-    if (kind == 1) {
-      ++at;
-      continue;
-    }
-    if (at + 2 > length) return;
-    const std::size_t size = p[at + 1];
-    // A snap length may cut an option; the options before it are still valid.
-    if (size < 2 || at + size > length) return;
-    const std::uint8_t* value = p + at + 2;
-    if (kind == 2 && size == 4) {
-      out.mss_option = be16(value);
-    } else if (kind == 3 && size == 3) {
-      out.window_scale = value[0];
-    } else if (kind == 4 && size == 2) {
-      out.sack_permitted = true;
-    } else if (kind == 5) {
-      const std::size_t blocks = (size - 2) / 8;
-      for (std::size_t i = 0; i < blocks && out.sack_count < out.sack.size(); ++i) {
-        out.sack[out.sack_count++] = {be32(value + i * 8), be32(value + i * 8 + 4)};
-      }
-    } else if (kind == 8 && size == 10) {
-      out.has_timestamp = true;
-      out.ts_value = be32(value);
-      out.ts_echo = be32(value + 4);
-    }
-    at += size;
-  }
-}
 
 // `ip_payload` is the length of the IP payload according to the IP header.
 Decoded decode_tcp(View v, std::size_t ip_payload, Packet& out) {

@@ -6,15 +6,6 @@
 namespace tcplearn {
 namespace {
 
-// The shortest delay of a delayed ACK: 20 ms; on Linux at least 40 ms.
-constexpr std::int64_t kLeastDelayUs = 20'000;
-// The longest delay of a delayed ACK without data to send; a longer delay is the path's. Linux delays ACKs
-// for 40 ms, other systems for up to 200 ms.
-constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
-// A shortest round trip may be too long by this much if few were seen.
-constexpr std::int64_t kClockUs = 1000;
-// An answer that exceeds the shortest round trip by no more than this gets no cause.
-constexpr std::int64_t kJitterUs = 2000;
 // After this pause of a client without an answer, what it sends is a request of its own.
 constexpr std::int64_t kOwnMessageUs = 1'000'000;
 constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
@@ -213,84 +204,6 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   last_sender_ = end;
 }
 
-// Handles new data after all data of `end` was acknowledged: `end` was idle, or waited for the ACK.
-void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent,
-                            std::int64_t now_us, ExplainedRows& out) {
-  Host& me = ends_[end];
-  const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
-  if (advance_us < 0) return;
-  const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
-  // unheard: the last ACK had not reached `end`, because the packet echoes an older timestamp (RFC 7323, 4.3)
-  const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
-  const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
-  const std::int64_t idle_us = now_us - acked_us - back_us;
-  if (goes_on(end) && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
-    // `end` had received nothing to acknowledge meanwhile, so the lost packet was data
-    lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
-    return;
-  }
-  if (unheard) return;
-  if (goes_on(end) && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
-    // more data of `end` may have been sent and lost without a trace
-    const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
-    const bool perhaps = untold && !beside_server() && idle_us > back_us;
-    const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
-    // after a segment that was not full-sized, `end` had nothing more to send
-    const bool waited = sent.mid_write || acked_us > advance_us;
-    const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
-    wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
-    return;
-  }
-  // held: Nagle's algorithm (RFC 9293, 3.7.4) held the data back until a delayed ACK came (RFC 1122, 4.2.3.2)
-  const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
-  const bool held = me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && !me.data.no_delay() &&
-                    acked_us - due_us >= kLeastDelayUs;
-  // in time: the ACK had reached `end` when it sent the new data
-  const bool in_time = idle_us >= -std::max(kClockUs, back_us / 5) && idle_us <= kPromptUs;
-  if (held && acked_us == advance_us && in_time && me.data.leg.min_us >= 0)
-    wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
-}
-
-// Returns whether the server is in the middle of an answer, or the client in the middle of a request.
-bool Conversation::goes_on(unsigned end) const {
-  return !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
-}
-
-// Returns whether the new data of `end` had been sent before, and was lost before the capture point.
-bool Conversation::was_lost(unsigned end, const DataSide::Sent& sent, bool lone,
-                            std::int64_t waited_us) const {
-  if (waited_us <= std::max(leg_to(end).known_us(), kLeastRowUs)) return false;
-  // a gap in the IP identification counts for a lone segment, or after a full-sized one
-  const bool told = sent.lost_before > 0 && (lone || sent.mid_write) && !beside(end);
-  return sent.announced || (told && ends_[end].data.may_be_lost(sent.lost_before, lone, waited_us));
-}
-
-// Adds a stall: new data of `end`, first sent at `from_us` or later, was lost before the capture point.
-void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSide::Sent& sent,
-                               std::int64_t now_us, ExplainedRows& out) {
-  DataSide& data = ends_[end].data;
-  StallRow row;
-  row.by_server = end == kServer ? 1 : 0;
-  const bool twice = sent.lost_before > 1 && data.may_be_lost(sent.lost_before, true, now_us - from_us);
-  // a probe repeats one segment
-  const bool probe = (options_ & 5) != 4 && sent.lost_before <= 1;
-  const Cause once = probe ? Cause::kTailProbe : Cause::kTailTimer;
-  row.cause = static_cast<std::uint8_t>(twice ? Cause::kResendLost : once);
-  row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
-  row.start_us = row.silent_until_us = from_us;
-  row.duration_us = now_us - from_us;
-  row.resends = twice ? sent.lost_before : 1;
-  row.bytes = static_cast<std::uint32_t>(sent.to - sent.from);
-  row.out_segments = 1;
-  row.silent = path_.silent(end, from_us, now_us) ? 1 : 0;
-  if (data.forecast && !twice && end == kServer && !exchanges_.back().answered) {
-    data.forecast->on_unseen(from_us, row.fates);
-    row.head_us = row.duration_us;
-  }
-  drop_covered(end, row);
-  emit(row, out);
-}
-
 void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
   const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
   if (!pending || sent.restarts) {
@@ -329,66 +242,6 @@ void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, s
   exchange->answer_to = sent.to;
   exchange->end_us = -1;
   exchange->answer_bytes += sent.to - sent.from;
-}
-
-void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us,
-                                ExplainedRows& out) {
-  const DataSide& request = ends_[kClient].data;
-  const std::int64_t arrived_us = std::max(request.arrived_us(), exchange.start_us);
-  const std::int64_t there_us = leg_to(kServer).known_us();
-  const std::int64_t due_us = arrived_us + there_us, excess_us = now_us - due_us;
-  const std::int64_t earliest_us =
-      std::max({request.earliest_us() + there_us, exchange.start_us, exchange.acknowledged_us});
-  if (was_lost(kServer, sent, true, now_us - earliest_us)) {
-    // the answer was lost before the capture point; a client that retransmitted its request waited for it
-    forget_spurious();
-    lost_unseen(kServer, earliest_us, sent, now_us, out);
-    return;
-  }
-  if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
-  const Cause cause = waited_for(exchange, excess_us, now_us);
-  std::int64_t from_us = due_us;
-  if (cause == Cause::kServer && exchange.acknowledged_us > due_us + kHeldUs) {
-    from_us = exchange.acknowledged_us;
-    // without timestamps the server may be another system, which held the ACK back for longer
-    const bool perhaps = (options_ & 2) == 0 && from_us <= due_us + kHeldByOthersUs;
-    wait(kServer, perhaps ? Cause::kUnknown : Cause::kSlowPath, End::kAck, due_us, from_us, out);
-  }
-  if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
-}
-
-// Returns whether the capture point is so close to the server that the path to it takes almost no time.
-bool Conversation::beside_server() const {
-  const std::int64_t there_us = leg_to(kServer).min_us, to_client_us = leg_to(kClient).min_us;
-  return there_us >= 0 && (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us));
-}
-
-bool Conversation::beside(unsigned end) const {
-  if (end == kServer) return beside_server();
-  const std::int64_t here_us = leg_to(kClient).min_us, there_us = leg_to(kServer).min_us;
-  return here_us >= 0 && here_us < kLeastOwnUs && here_us * 8 < there_us;
-}
-
-// A capture beside the client shows so in any connection of the client's host. The ACKs of another connection
-// may all have been delayed. Behind an address farther away there may be several hosts.
-void Conversation::share_client_leg() {
-  Leg& leg = leg_to(kClient);
-  if (leg.pure && leg.min_us < kLeastOwnUs) host_leg_.add(leg.min_us, true);
-  if (host_leg_.pure && (leg.min_us < 0 || host_leg_.min_us < leg.min_us)) leg.add(host_leg_.min_us, true);
-}
-
-Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {
-  const std::int64_t there_us = leg_to(kServer).known_us();
-  if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
-  if (beside_server()) return Cause::kServer;
-  // the server acknowledged the request, and answered later
-  if (exchange.acknowledged_us >= 0) return Cause::kServer;
-  if (excess_us <= std::max(kJitterUs, there_us / 4)) return Cause::kTransfer;
-  const std::int64_t over_us = path_.over_us(now_us);
-  if (over_us < 0) return Cause::kUnknown;
-  return over_us >= excess_us / 2   ? Cause::kSlowPath
-         : over_us <= excess_us / 4 ? Cause::kServer
-                                    : Cause::kUnknown;
 }
 
 void Conversation::give_requests(bool all, ExplainedRows& out) {
