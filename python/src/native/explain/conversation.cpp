@@ -19,18 +19,19 @@ unsigned Conversation::client_side(const Packet& first) {
 }
 
 Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
-                           Leg& to_client, const Candidates& candidates, Learned& learned)
+                           NearHosts& near_clients, const Candidates& candidates, Learned& learned)
     : number_(number),
       client_side_(client_side(first)),
       first_us_(now_us),
       last_us_(now_us),
       path_(path),
-      host_leg_(to_client),
+      near_clients_(near_clients),
       candidates_(candidates),
       learned_(learned) {
   ends_[client_side_ == 0 ? kClient : kServer].endpoint = first.source;
   ends_[client_side_ == 0 ? kServer : kClient].endpoint = first.destination;
   for (const unsigned end : {kClient, kServer}) ends_[end].earlier = learned.of(hosts(end));
+  take_client_leg();
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
   // the options were not captured: assume SACK, which nearly all hosts permit
   if (!first.has(kSyn))
@@ -66,7 +67,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
     closed_ = true;
   }
   if (packet.has(kRst)) {
-    if (closing_.open) end_answer_before_closing();
+    if (may_be_closing()) end_answer_before_closing();
     return;
   }
   losses_.clear();
@@ -79,7 +80,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   on_acked_again(end);
   if (end == kServer && sent.filled > 0 && !exchanges_.empty()) exchanges_.back().answer_bytes += sent.filled;
   if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
-  if (closing_.open && packet.has(kFin)) end_answer_before_closing();
+  if (may_be_closing() && packet.has(kFin)) end_answer_before_closing();
   give_requests(false, out);
 }
 
@@ -178,9 +179,10 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
       last_sender_ = end;
       return;
     }
-    closing_.deferring = may_close(packet, sent, now_us, out);
+    const bool deferring = may_close(packet, sent, now_us, out);
+    if (closing_) closing_->deferring = deferring;
   } else {
-    if (closing_.open && sent.to - sent.from > Closing::kMostBytes) go_on_after_closing(out);
+    if (may_be_closing() && sent.to - sent.from > Closing::kMostBytes) go_on_after_closing(out);
     // what the client sent before a long pause, and the server did not answer, needed no answer
     const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
     if (pending && after_pause(kClient, sent, now_us, kOwnMessageUs)) exchanges_.pop_back();
@@ -200,7 +202,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   } else {
     on_answer(packet, sent, now_us, out);
   }
-  closing_.deferring = false;
+  if (closing_) closing_->deferring = false;
   last_sender_ = end;
 }
 
@@ -256,6 +258,7 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
       close_stall(kClient, out);
       close_stall(kServer, out);
       // if each ACK of the client came with its next request, the client's pauses are in all its round trips
+      take_client_leg();
       const Leg& leg = leg_to(kClient);
       out.add(first.row(number_, leg.pure ? leg.known_us() : 0));
     }
@@ -264,7 +267,7 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
 }
 
 void Conversation::finish(ExplainedRows& out) {
-  if (closing_.open) go_on_after_closing(out);
+  if (may_be_closing()) go_on_after_closing(out);
   for (Host& host : ends_) host.data.finish(host.settling);
   for (const unsigned end : {kClient, kServer}) settle(end, last_us_, true, out);
   for (const unsigned end : {kClient, kServer}) close_stall(end, out);

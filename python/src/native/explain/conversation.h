@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "capture/packet.h"
@@ -19,13 +21,16 @@
 
 namespace tcplearn {
 
+// The shortest round trip to each host that is less than a millisecond from the capture point.
+using NearHosts = std::map<Address, std::int64_t>;
+
 class Conversation {
  public:
   // `candidates`: the resend policies to compare. `path`: the path between the two hosts, shared by all
   // their connections. `learned`: what the policies learned from earlier connections. All outlive the
-  // conversation. `to_client`: the shortest round trip to the client's host in all its connections.
-  Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path, Leg& to_client,
-               const Candidates& candidates, Learned& learned);
+  // conversation. `near_clients`: clients' hosts beside the capture point.
+  Conversation(std::uint32_t number, const Packet& first, std::int64_t now_us, Path& path,
+               NearHosts& near_clients, const Candidates& candidates, Learned& learned);
   // Returns the side that is the client, judged by the connection's first packet.
   static unsigned client_side(const Packet& first);
 
@@ -81,6 +86,7 @@ class Conversation {
   // Returns whether the server's new data is a message of its own, such as a ping. Drops a request that it
   // would seem to answer.
   bool is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us);
+  bool may_be_closing() const { return closing_ && closing_->open; }
   void end_answer_before_closing();
   void go_on_after_closing(ExplainedRows& out);
   void on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
@@ -99,6 +105,7 @@ class Conversation {
   // Returns whether the capture was taken beside `end`, as the time to its host and the other one shows.
   bool beside(unsigned end) const;
   void share_client_leg();
+  void take_client_leg();
   void lost_unseen(unsigned end, std::int64_t from_us, const DataSide::Sent& sent, std::int64_t now_us,
                    ExplainedRows& out);
   void settle(unsigned end, std::int64_t now_us, bool all, ExplainedRows& out);
@@ -118,17 +125,18 @@ class Conversation {
   std::array<Host, 2> ends_;
   Handshake handshake_;
   std::deque<Exchange> exchanges_;
-  Closing closing_;
+  std::unique_ptr<Closing> closing_;  // once the server has sent something of the kind
   std::vector<Repaired> losses_;
   std::vector<DataSide::Mark> marks_;
   std::int64_t first_us_, last_us_;
   Path& path_;
-  Leg& host_leg_;  // to the client's host
+  NearHosts& near_clients_;
   const Candidates& candidates_;
   Learned& learned_;
   unsigned last_sender_ = 2;
   std::uint8_t options_ = 0;
   bool closed_ = false;
+  bool near_ = false;  // the client's host is in near_clients_
 };
 
 }  // namespace tcplearn

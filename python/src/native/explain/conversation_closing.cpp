@@ -16,27 +16,29 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
 
 bool Conversation::may_close(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                              ExplainedRows& out) {
-  if (closing_.open) {
-    const bool same = !exchanges_.empty() && exchanges_.back().request_from == closing_.request_from;
-    if (same && packet.tls && sent.to - closing_.answer_to <= Closing::kMostBytes) return true;
+  if (may_be_closing()) {
+    const bool same = !exchanges_.empty() && exchanges_.back().request_from == closing_->request_from;
+    if (same && packet.tls && sent.to - closing_->answer_to <= Closing::kMostBytes) return true;
     go_on_after_closing(out);
   }
   if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kMostBytes) return false;
   const Exchange& last = exchanges_.back();
   if (!last.answered || last.end_us < 0 || !after_pause(kServer, sent, now_us, Closing::kLeastPauseUs))
     return false;
-  closing_.open = true;
-  closing_.request_from = last.request_from;
-  closing_.end_us = last.end_us;
-  closing_.answer_to = last.answer_to;
-  closing_.answer_bytes = last.answer_bytes;
+  if (!closing_) closing_ = std::make_unique<Closing>();
+  closing_->open = true;
+  closing_->request_from = last.request_from;
+  closing_->end_us = last.end_us;
+  closing_->answer_to = last.answer_to;
+  closing_->answer_bytes = last.answer_bytes;
   return true;
 }
 
 bool Conversation::is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
   if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kPingBytes) return false;
   const Exchange& last = exchanges_.back();
-  bool own = closing_.ping_to > 0 && sent.from == closing_.ping_to && !sent.first_out;  // in several segments
+  bool own = closing_ && closing_->ping_to > 0 && sent.from == closing_->ping_to &&
+             !sent.first_out;  // in several segments
   if (!own && last.answered) {
     own = last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
   } else if (!own && packet.has(kAck) && ends_[kClient].data.unwrap(packet.ack) <= last.request_from) {
@@ -47,27 +49,28 @@ bool Conversation::is_ping(const Packet& packet, const DataSide::Sent& sent, std
     own = late && !sent.announced && last.request_to - last.request_from <= Closing::kPingBytes;
     if (own) exchanges_.pop_back();
   }
-  if (own) closing_.ping_to = sent.to;
+  if (own && !closing_) closing_ = std::make_unique<Closing>();
+  if (own) closing_->ping_to = sent.to;
   return own;
 }
 
 // The connection is closed, so what the server sent after the pause is no part of the answer.
 void Conversation::end_answer_before_closing() {
   for (Exchange& exchange : exchanges_) {
-    if (exchange.request_from != closing_.request_from) continue;
-    exchange.end_us = closing_.end_us;
-    exchange.answer_to = closing_.answer_to;
-    exchange.answer_bytes = closing_.answer_bytes;
+    if (exchange.request_from != closing_->request_from) continue;
+    exchange.end_us = closing_->end_us;
+    exchange.answer_to = closing_->answer_to;
+    exchange.answer_bytes = closing_->answer_bytes;
   }
-  closing_.open = false;
-  closing_.stalls.clear();
+  closing_->open = false;
+  closing_->stalls.clear();
 }
 
 // The connection goes on, so what the server sent after the pause was a part of the answer.
 void Conversation::go_on_after_closing(ExplainedRows& out) {
-  closing_.open = false;
-  for (const StallRow& stall : closing_.stalls) emit(stall, out);
-  closing_.stalls.clear();
+  closing_->open = false;
+  for (const StallRow& stall : closing_->stalls) emit(stall, out);
+  closing_->stalls.clear();
 }
 
 }  // namespace tcplearn

@@ -137,8 +137,8 @@ void Conversation::close_stall(unsigned end, ExplainedRows& out) {
 void Conversation::emit(const StallRow& given, ExplainedRows& out) {
   StallRow row = given;
   row.connection = number_;
-  if (closing_.deferring) {
-    closing_.stalls.push_back(row);
+  if (closing_ && closing_->deferring) {
+    closing_->stalls.push_back(row);
     return;
   }
   for (Exchange& exchange : exchanges_) {

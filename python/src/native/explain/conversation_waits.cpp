@@ -139,9 +139,18 @@ bool Conversation::beside(unsigned end) const {
 // A capture beside the client shows so in any connection of the client's host. The ACKs of another connection
 // may all have been delayed. Behind an address farther away there may be several hosts.
 void Conversation::share_client_leg() {
-  Leg& leg = leg_to(kClient);
-  if (leg.pure && leg.min_us < kLeastOwnUs) host_leg_.add(leg.min_us, true);
-  if (host_leg_.pure && (leg.min_us < 0 || host_leg_.min_us < leg.min_us)) leg.add(host_leg_.min_us, true);
+  const Leg& leg = leg_to(kClient);
+  if (near_ || !leg.pure || leg.min_us >= kLeastOwnUs) return;
+  near_ = true;
+  near_clients_.emplace(ends_[kClient].endpoint.address, leg.min_us);
+}
+
+void Conversation::take_client_leg() {
+  if (near_) return;
+  const auto known = near_clients_.find(ends_[kClient].endpoint.address);
+  if (known == near_clients_.end()) return;
+  near_ = true;
+  leg_to(kClient).add(known->second, true);
 }
 
 Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {

@@ -17,8 +17,8 @@ void Explainer::on_packet(std::uint32_t connection, unsigned side, const Packet&
       const Endpoint& server = by_client ? packet.destination : packet.source;
       Path& path = paths_[{client.address, server.address}];
       path.begin();
-      entry = std::make_unique<Conversation>(connection, packet, now_us, path, clients_[client.address],
-                                             candidates_, learned_);
+      entry = std::make_unique<Conversation>(connection, packet, now_us, path, near_clients_, candidates_,
+                                             learned_);
     }
     last_ = entry.get();
     last_number_ = connection;

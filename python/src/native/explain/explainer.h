@@ -39,7 +39,7 @@ class Explainer final : public PacketObserver {
   Candidates candidates_;
   Learned learned_;
   std::map<std::pair<Address, Address>, Path> paths_;  // by client address and server address
-  std::map<Address, Leg> clients_;                     // the shortest round trip to each client's host
+  NearHosts near_clients_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Conversation>> alive_;
   std::uint32_t last_number_ = 0;
   Conversation* last_ = nullptr;  // consecutive packets often belong to the same connection
