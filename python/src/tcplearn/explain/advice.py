@@ -236,7 +236,8 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
     why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER).format(receiver=_receiver(found))
-    if found.total.slow_share(TRANSFER) > 0.5:
+    # a window that closes has slowed the transfer down before
+    if found.total.slow_share(TRANSFER) > 0.5 and most.cause != "window_closed":
         why = f"{_MOSTLY_TRANSFER}. For the rest, {why}"
     return why
 
