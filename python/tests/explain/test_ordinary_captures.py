@@ -56,11 +56,14 @@ def test_a_keep_alive_at_the_beginning_is_no_request(tmp_path: Path) -> None:
 
 
 def _closed_after_a_pause(talk: Talk, bytes_: int) -> None:
-    """Close a connection after 65 s: the server sends `bytes_` in two segments, and its FIN."""
+    """Close a connection after 65 s: the server sends `bytes_` in two segments, of which the client
+    acknowledges the first at once, and its FIN."""
     at = _calm(talk)
     talk.client(at, ASKED, 0, ANSWERED)
     at += 65 * S
     talk.answer(at, ANSWERED, bytes_ - 20, ASKED)
+    talk.client(at + HALF_US, ASKED, 0, ANSWERED + bytes_ - 20)
+    at += RTT_US
     talk.answer(at + 10, ANSWERED + bytes_ - 20, 20, ASKED)
     talk.answer(at + 20, ANSWERED + bytes_, 0, ASKED, flags=FIN)
     talk.client(at + 20 + HALF_US, ASKED, 0, ANSWERED + bytes_ + 1, flags=FIN)

@@ -37,8 +37,8 @@ bool Conversation::may_close(const Packet& packet, const DataSide::Sent& sent, s
 bool Conversation::is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
   if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kPingBytes) return false;
   const Exchange& last = exchanges_.back();
-  bool own = closing_ && closing_->ping_to > 0 && sent.from == closing_->ping_to &&
-             !sent.first_out;  // in several segments
+  // more of the same message, or what follows it before the connection is closed
+  bool own = closing_ && closing_->ping_to > 0 && sent.from == closing_->ping_to && last.answered;
   if (!own && last.answered) {
     own = last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
   } else if (!own && packet.has(kAck) && ends_[kClient].data.unwrap(packet.ack) <= last.request_from) {
