@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// What a server sends after a pause, just before the connection is closed: TLS's close_notify, HTTP/2's
-// GOAWAY.
+// What a server sends by itself after a pause: pings of WebSocket or HTTP/2, and messages before the
+// connection is closed (close_notify of TLS, GOAWAY of HTTP/2).
 #ifndef TCPLEARN_EXPLAIN_CLOSING_H
 #define TCPLEARN_EXPLAIN_CLOSING_H
 
@@ -11,22 +11,23 @@
 
 namespace tcplearn {
 
-// The state of the last answer before data that may be no part of it. Whether it is shows what follows: the
-// end of the connection, or other data.
+// The state of the last answer before data that may be no part of it. What follows shows whether it is: the
+// end of the connection, a pause, a request, or more data.
 struct Closing {
   // The pause before such data has at least this length, and the data at most this many bytes.
   static constexpr std::int64_t kLeastPauseUs = 1'000'000, kMostBytes = 128;
+  // Data after this pause, with at most this many bytes, is a ping unless more follows within kAtOnceUs. It
+  // ends no request that has no more bytes either, such as the last pong.
+  static constexpr std::int64_t kPingPauseUs = 5'000'000, kPingBytes = 64, kAtOnceUs = 1'000'000;
 
-  // A message of a server under TLS that comes after this pause, with at most this many bytes, is its own: a
-  // ping of WebSocket or HTTP/2. It ends no request that has no more bytes either, such as the last pong.
-  static constexpr std::int64_t kPingPauseUs = 5'000'000, kPingBytes = 64;
-
-  bool open = false;              // it is not known yet
-  bool deferring = false;         // stalls go to `stalls`
+  bool open = false;       // it is not known yet
+  bool deferring = false;  // stalls go to `stalls`
+  bool ping = false;
+  bool no_request = false;        // what it seems to answer is no request, if it is a ping
   std::int64_t request_from = 0;  // identifies the request
-  std::int64_t end_us = 0, answer_to = 0, answer_bytes = 0;
-  std::int64_t ping_to = 0;      // position in the server's stream after its last ping; 0: there was none
-  std::vector<StallRow> stalls;  // of the pause
+  std::int64_t began_us = 0, from = 0;
+  std::int64_t end_us = 0, answer_to = 0, answer_bytes = 0;  // of the answer without it
+  std::vector<StallRow> stalls;                              // of the pause
 };
 
 }  // namespace tcplearn

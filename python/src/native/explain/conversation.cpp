@@ -175,17 +175,16 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
   if (end == kServer) {
-    if (is_ping(packet, sent, now_us)) {
-      last_sender_ = end;
-      return;
-    }
-    const bool deferring = may_close(packet, sent, now_us, out);
+    const bool deferring = may_be_own(packet, sent, now_us, out);
     if (closing_) closing_->deferring = deferring;
   } else {
-    if (may_be_closing() && sent.to - sent.from > Closing::kMostBytes) go_on_after_closing(out);
+    settle_closing(sent.to - sent.from, out);
     // what the client sent before a long pause, and the server did not answer, needed no answer
     const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
-    if (pending && after_pause(kClient, sent, now_us, kOwnMessageUs)) exchanges_.pop_back();
+    if (pending && after_pause(kClient, sent, now_us, kOwnMessageUs)) {
+      passed_over_ = std::make_unique<Exchange>(std::move(exchanges_.back()));
+      exchanges_.pop_back();
+    }
   }
   // the last answer continues, so its end is not known yet
   if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
@@ -227,11 +226,17 @@ void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, s
   if (!exchange->answered && acked <= exchange->request_from && packet.has(kAck)) {
     // this data was sent before the request arrived, so it belongs to the previous answer
     exchange->pipelined = true;
+    const bool late = passed_over_ && acked >= passed_over_->request_to;  // the message had a slow answer
+    if (late) exchanges_.insert(exchanges_.end() - 1, std::move(*passed_over_));
+    passed_over_.reset();
     if (exchanges_.size() < 2) return;
     exchange = &exchanges_[exchanges_.size() - 2];
     exchange->pipelined = true;
+    if (late) await_answer(*exchange, sent, now_us, out);
+    exchange->answered = true;
   } else if (!exchange->answered) {
     // the answer to the first of several pending requests
+    passed_over_.reset();
     Exchange rest;
     const bool several = acked < exchange->request_to && exchange->split(acked, rest);
     await_answer(*exchange, sent, now_us, out);
@@ -267,7 +272,7 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
 }
 
 void Conversation::finish(ExplainedRows& out) {
-  if (may_be_closing()) go_on_after_closing(out);
+  settle_closing(Closing::kMostBytes + 1, out);
   for (Host& host : ends_) host.data.finish(host.settling);
   for (const unsigned end : {kClient, kServer}) settle(end, last_us_, true, out);
   for (const unsigned end : {kClient, kServer}) close_stall(end, out);

@@ -81,11 +81,10 @@ class Conversation {
   // with less than a full segment.
   bool after_pause(unsigned end, const DataSide::Sent& sent, std::int64_t now_us,
                    std::int64_t least_us) const;
-  // Takes the server's new data, which may be its last words. Returns whether they may.
-  bool may_close(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
-  // Returns whether the server's new data is a message of its own, such as a ping. Drops a request that it
-  // would seem to answer.
-  bool is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us);
+  // Takes the server's new data. Returns whether it may be a message of its own, and no part of an answer.
+  bool may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
+  void open_closing(const Exchange& last, const DataSide::Sent& sent, std::int64_t now_us, bool ping);
+  void settle_closing(std::int64_t bytes, ExplainedRows& out);
   bool may_be_closing() const { return closing_ && closing_->open; }
   void end_answer_before_closing();
   void go_on_after_closing(ExplainedRows& out);
@@ -125,7 +124,8 @@ class Conversation {
   std::array<Host, 2> ends_;
   Handshake handshake_;
   std::deque<Exchange> exchanges_;
-  std::unique_ptr<Closing> closing_;  // once the server has sent something of the kind
+  std::unique_ptr<Exchange> passed_over_;  // the client's last message that seemed to need no answer
+  std::unique_ptr<Closing> closing_;       // once the server has sent something of the kind
   std::vector<Repaired> losses_;
   std::vector<DataSide::Mark> marks_;
   std::int64_t first_us_, last_us_;

@@ -14,63 +14,89 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
          now_us - last_us - leg_to(end).known_us() >= least_us;
 }
 
-bool Conversation::may_close(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
-                             ExplainedRows& out) {
+bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
+                              ExplainedRows& out) {
   if (may_be_closing()) {
-    const bool same = !exchanges_.empty() && exchanges_.back().request_from == closing_->request_from;
-    if (same && packet.tls && sent.to - closing_->answer_to <= Closing::kMostBytes) return true;
-    go_on_after_closing(out);
+    const bool at_once = now_us - closing_->began_us < Closing::kAtOnceUs;
+    if (at_once && packet.tls && sent.to - closing_->from <= Closing::kMostBytes) return true;
+    if (closing_->ping && !at_once) {
+      end_answer_before_closing();
+    } else {
+      go_on_after_closing(out);
+    }
   }
-  if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kMostBytes) return false;
+  const std::int64_t bytes = sent.to - sent.from;
+  if (exchanges_.empty() || !packet.tls || bytes > Closing::kMostBytes) return false;
   const Exchange& last = exchanges_.back();
-  if (!last.answered || last.end_us < 0 || !after_pause(kServer, sent, now_us, Closing::kLeastPauseUs))
+  const DataSide& data = ends_[kServer].data;
+  if (last.answered) {
+    if (last.end_us < 0 || !after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) return false;
+    const bool long_ago = after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
+    open_closing(last, sent, now_us, long_ago && bytes <= Closing::kPingBytes);
+    return true;
+  }
+  if (packet.has(kAck) && ends_[kClient].data.unwrap(packet.ack) <= last.request_from) {
+    // it was sent before the new request arrived, and long after the last answer
+    if (exchanges_.size() < 2 || !sent.first_out) return false;
+    const Exchange& before = exchanges_[exchanges_.size() - 2];
+    if (before.end_us < 0 || now_us - data.last_advance_us() < Closing::kLeastPauseUs) return false;
+    open_closing(before, sent, now_us, true);
+    return true;
+  }
+  const bool late = now_us - ends_[kClient].data.last_sent_us() >= Closing::kPingPauseUs;
+  if (!late || sent.announced || bytes > Closing::kPingBytes ||
+      last.request_to - last.request_from > Closing::kPingBytes)
     return false;
-  if (!closing_) closing_ = std::make_unique<Closing>();
-  closing_->open = true;
-  closing_->request_from = last.request_from;
-  closing_->end_us = last.end_us;
-  closing_->answer_to = last.answer_to;
-  closing_->answer_bytes = last.answer_bytes;
+  open_closing(last, sent, now_us, true);
+  closing_->no_request = true;
   return true;
 }
 
-bool Conversation::is_ping(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
-  if (exchanges_.empty() || !packet.tls || sent.to - sent.from > Closing::kPingBytes) return false;
-  const Exchange& last = exchanges_.back();
-  // more of the same message, or what follows it before the connection is closed
-  bool own = closing_ && closing_->ping_to > 0 && sent.from == closing_->ping_to && last.answered;
-  if (!own && last.answered) {
-    own = last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
-  } else if (!own && packet.has(kAck) && ends_[kClient].data.unwrap(packet.ack) <= last.request_from) {
-    // it was sent before the new request arrived, and long after the last answer
-    own = sent.first_out && now_us - ends_[kServer].data.last_advance_us() >= Closing::kLeastPauseUs;
-  } else if (!own) {
-    const bool late = now_us - ends_[kClient].data.last_sent_us() >= Closing::kPingPauseUs;
-    own = late && !sent.announced && last.request_to - last.request_from <= Closing::kPingBytes;
-    if (own) exchanges_.pop_back();
-  }
-  if (own && !closing_) closing_ = std::make_unique<Closing>();
-  if (own) closing_->ping_to = sent.to;
-  return own;
+void Conversation::open_closing(const Exchange& last, const DataSide::Sent& sent, std::int64_t now_us,
+                                bool ping) {
+  if (!closing_) closing_ = std::make_unique<Closing>();
+  closing_->open = true;
+  closing_->ping = ping;
+  closing_->no_request = false;
+  closing_->request_from = last.request_from;
+  closing_->began_us = now_us;
+  closing_->from = sent.from;
+  closing_->end_us = last.end_us;
+  closing_->answer_to = last.answer_to;
+  closing_->answer_bytes = last.answer_bytes;
 }
 
-// The connection is closed, so what the server sent after the pause is no part of the answer.
+// What the server sent after the pause is no part of the answer.
 void Conversation::end_answer_before_closing() {
-  for (Exchange& exchange : exchanges_) {
-    if (exchange.request_from != closing_->request_from) continue;
-    exchange.end_us = closing_->end_us;
-    exchange.answer_to = closing_->answer_to;
-    exchange.answer_bytes = closing_->answer_bytes;
+  const auto of = std::find_if(exchanges_.begin(), exchanges_.end(), [&](const Exchange& exchange) {
+    return exchange.request_from == closing_->request_from;
+  });
+  if (of != exchanges_.end() && closing_->no_request) {
+    exchanges_.erase(of);
+  } else if (of != exchanges_.end()) {
+    of->end_us = closing_->end_us;
+    of->answer_to = closing_->answer_to;
+    of->answer_bytes = closing_->answer_bytes;
   }
   closing_->open = false;
   closing_->stalls.clear();
 }
 
-// The connection goes on, so what the server sent after the pause was a part of the answer.
+// What the server sent after the pause was a part of the answer.
 void Conversation::go_on_after_closing(ExplainedRows& out) {
   closing_->open = false;
   for (const StallRow& stall : closing_->stalls) emit(stall, out);
   closing_->stalls.clear();
+}
+
+// The capture or the connection ends, or the client sends `bytes`.
+void Conversation::settle_closing(std::int64_t bytes, ExplainedRows& out) {
+  if (!may_be_closing()) return;
+  if (closing_->ping) {
+    end_answer_before_closing();
+  } else if (bytes > Closing::kMostBytes) {
+    go_on_after_closing(out);
+  }
 }
 
 }  // namespace tcplearn

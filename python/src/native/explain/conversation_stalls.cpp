@@ -82,7 +82,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
     cause = Cause::kLostFast;
   } else if (loss.by == End::kProbe) {
     cause = Cause::kTailProbe;
-  } else if (loss.first_wait_us < 0 &&
+  } else if (loss.first_wait_us < 0 && loss.lost_ids > 0 &&
              row.duration_us > kMostRtos * (loss.timer_us > 0 ? loss.timer_us : kFirstRtoUs)) {
     cause = Cause::kResendLost;  // a gap that stayed open for so long: its first filling was lost too
   }

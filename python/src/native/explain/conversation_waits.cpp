@@ -37,6 +37,16 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     return;
   }
   if (unheard) return;
+  // held: Nagle's algorithm (RFC 9293, 3.7.4) held the data back until a delayed ACK came (RFC 1122, 4.2.3.2)
+  const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
+  const bool held = me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && !me.data.no_delay() &&
+                    acked_us - due_us >= kLeastDelayUs;
+  // in time: the ACK had reached `end` when it sent the new data
+  const bool in_time = idle_us >= -std::max(kClockUs, back_us / 5) && idle_us <= kPromptUs;
+  if (held && acked_us == advance_us && in_time && me.data.leg.min_us >= 0) {
+    wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
+    return;
+  }
   if (goes_on(end) && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
     // more data of `end` may have been sent and lost without a trace
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
@@ -46,16 +56,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     const bool waited = sent.mid_write || acked_us > advance_us;
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
-    return;
   }
-  // held: Nagle's algorithm (RFC 9293, 3.7.4) held the data back until a delayed ACK came (RFC 1122, 4.2.3.2)
-  const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
-  const bool held = me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && !me.data.no_delay() &&
-                    acked_us - due_us >= kLeastDelayUs;
-  // in time: the ACK had reached `end` when it sent the new data
-  const bool in_time = idle_us >= -std::max(kClockUs, back_us / 5) && idle_us <= kPromptUs;
-  if (held && acked_us == advance_us && in_time && me.data.leg.min_us >= 0)
-    wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
 }
 
 // Returns whether the server is in the middle of an answer, or the client in the middle of a request.
@@ -115,10 +116,13 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
   const Cause cause = waited_for(exchange, excess_us, now_us);
   std::int64_t from_us = due_us;
-  if (cause == Cause::kServer && exchange.acknowledged_us > due_us + kHeldUs) {
+  // queued: other round trips show that the path was slow when the ACK came
+  const std::int64_t late_us = exchange.acknowledged_us - due_us;
+  const bool queued = late_us > std::max(kJitterUs, there_us / 4) && path_.over_us(now_us) >= late_us / 2;
+  if (cause == Cause::kServer && (late_us > kHeldUs || queued)) {
     from_us = exchange.acknowledged_us;
     // without timestamps the server may be another system, which held the ACK back for longer
-    const bool perhaps = (options_ & 2) == 0 && from_us <= due_us + kHeldByOthersUs;
+    const bool perhaps = !queued && (options_ & 2) == 0 && from_us <= due_us + kHeldByOthersUs;
     wait(kServer, perhaps ? Cause::kUnknown : Cause::kSlowPath, End::kAck, due_us, from_us, out);
   }
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
@@ -155,10 +159,10 @@ void Conversation::take_client_leg() {
 
 Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {
   const std::int64_t there_us = leg_to(kServer).known_us();
-  if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
-  if (beside_server()) return Cause::kServer;
   // the server acknowledged the request, and answered later
   if (exchange.acknowledged_us >= 0) return Cause::kServer;
+  if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
+  if (beside_server()) return Cause::kServer;
   if (excess_us <= std::max(kJitterUs, there_us / 4)) return Cause::kTransfer;
   const std::int64_t over_us = path_.over_us(now_us);
   if (over_us < 0) return Cause::kUnknown;

@@ -131,6 +131,7 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.by = again.copies[at].by;
   loss.spurious = k < 0;
   loss.tail = again.tail;
+  loss.lost_ids = again.lost_ids;
   loss.clocked = again.copies[at].clocked;
   loss.head = head_ack != nullptr;
   loss.packet = again.copies.back().packet;

@@ -92,7 +92,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   if (end > nxt_) {
     out.is_new = true;
     out.first_out = !outstanding();
-    out.mid_write = last_bytes_ >= std::max(largest_, kLeastMss);
+    out.mid_write = was_full();
     last_bytes_ = packet.payload_bytes;
     note_small(packet, start, end, now_us);
     out.from = std::max(start, nxt_);
@@ -118,6 +118,13 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     newest_ts_ = packet.ts_value;
   limit_memory();
   return out;
+}
+
+// Returns whether the last data was a full segment. Segmentation offload sends several of them as one packet.
+bool DataSide::was_full() const {
+  if (last_bytes_ > kLargestSegment && largest_ >= std::max(full_, kLeastMss))
+    return last_bytes_ % largest_ == 0;
+  return last_bytes_ >= std::max(largest_, kLeastMss);
 }
 
 // Notes small segments that were sent while another small one was in flight, which Nagle's algorithm does not
@@ -194,6 +201,7 @@ bool DataSide::copy(Piece& piece, const Packet& packet, std::int64_t now_us, con
     piece.again->timer_us = timer_.rto_us();
     piece.again->srtt_us = timer_.srtt_us();
     piece.again->tail = piece.end == nxt_;
+    piece.again->lost_ids = unseen_;
     resent_starts_.push_back(piece.start);
   }
   if (piece.again->copies.size() >= kMostCopies) return true;
@@ -211,7 +219,10 @@ End DataSide::trigger(const Piece& piece, std::int64_t now_us, const Leg& back, 
     // A fast retransmit comes within the round trip plus RACK's wait, which grows up to SRTT if packets
     // are reordered. With SACK, one that came sooner than the timer is a fast retransmit too.
     const std::int64_t rack_us = leg.known_us() + back.known_us() + std::max(kPromptUs, timer_.srtt_us());
-    const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, timer_.rto_us() * 9 / 10) : rack_us;
+    // no timer of Linux is shorter than a round trip and 200 ms
+    const std::int64_t rto_us =
+        std::min(timer_.rto_us() * 9 / 10, leg.known_us() + back.known_us() + kLeastRtoUs);
+    const std::int64_t most_us = sack_permitted_ ? std::max(rack_us, rto_us) : rack_us;
     // later fills of the same recovery, each soon after an ACK, have its trigger
     if (recovering_ && una_ < recover_ && recovery_by_ == End::kFast && prompt) return End::kFast;
     if (now_us - piece.first_us > most_us) return End::kTimer;

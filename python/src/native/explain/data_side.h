@@ -41,7 +41,8 @@ struct Repaired {
   std::uint32_t copies = 0, all_copies = 0;  // retransmissions until one arrived; in all
   std::uint32_t duplicates = 0;              // duplicates that the receiver has reported (DSACK)
   std::uint32_t bytes = 0, out_segments = 0;
-  std::uint32_t packet = 0;  // number of the last copy among the retransmitted packets
+  std::uint32_t lost_ids = 0;  // packets lost before the first retransmission seen, by IP identification
+  std::uint32_t packet = 0;    // number of the last copy among the retransmitted packets
   End by = End::kUnclear;
   bool spurious = false;  // the first copy arrived
   Fates fates;
@@ -162,9 +163,10 @@ class DataSide {
  private:
   // The largest window is 2^30 bytes, as in capture/flow.cpp.
   static constexpr std::int64_t kLargestStep = std::int64_t{1} << 30;
-  static constexpr std::uint32_t kOptionBytes = 40;  // the most bytes of TCP options
+  static constexpr std::uint32_t kOptionBytes = 12;  // of timestamps, which most segments have
   static constexpr std::uint32_t kLargestSegment = 1500;
   static constexpr std::uint32_t kNoDelay = 2;
+  static constexpr std::int64_t kLeastRtoUs = 200'000;  // of Linux, beyond the round trip
   static bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
   struct Copy {
     std::int64_t us;
@@ -178,6 +180,7 @@ class DataSide {
     std::vector<Copy> copies;
     std::int64_t sacked_us = -1, timer_us = -1, srtt_us = -1;
     bool tail = false;
+    std::uint32_t lost_ids = 0;  // packets lost before the first copy, by IP identification
   };
   struct Piece {
     std::int64_t start, end, first_us;
@@ -190,6 +193,7 @@ class DataSide {
   };
 
   void start_at(std::int64_t sequence);
+  bool was_full() const;
   void note_small(const Packet& packet, std::int64_t start, std::int64_t end, std::int64_t now_us);
   void append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us, bool missing);
   // Returns how many bytes of gaps the packet fills.

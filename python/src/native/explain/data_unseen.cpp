@@ -14,7 +14,6 @@ constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
 // A gap shows no loss if late packets have filled more than one in this many of the missing numbers so far.
 constexpr std::uint32_t kMostFilled = 4;
 constexpr std::int64_t kInitialRtoUs = 1'000'000;  // RFC 6298, 2.1
-constexpr std::int64_t kLeastRtoUs = 200'000;      // of Linux, if the RTT is not known
 
 }  // namespace
 
