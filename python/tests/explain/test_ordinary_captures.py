@@ -138,6 +138,45 @@ def test_a_message_without_an_answer_is_not_part_of_a_later_request(tmp_path: Pa
         assert last["request_bytes"] == 132 and last["client_ms"] > 200
 
 
+def test_a_slow_answer_to_a_message_before_a_pause(tmp_path: Path) -> None:
+    """Test a request that is answered after 7 s, while the client has sent another one after 3 s."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 300, ANSWERED)
+    talk.answer(at + HALF_US + 10_000, ANSWERED, 0, ASKED + 300)
+    talk.answer(at + 7 * S, ANSWERED, 400, ASKED + 300)
+    talk.client(at + 7 * S - 5000, ASKED + 300, 100, ANSWERED)
+    talk.answer(at + 7 * S + HALF_US, ANSWERED + 400, 50, ASKED + 400)
+    talk.client(at + 7 * S + RTT_US, ASKED + 400, 0, ANSWERED + 450)
+    found = _run(tmp_path, talk, tls=True)
+    assert found.requests.height == BEFORE + 2 and _longest_ms(found) == pytest.approx(7020, abs=2)
+
+
+def test_much_data_after_a_long_pause_is_a_slow_answer(tmp_path: Path) -> None:
+    """Test a small request under TLS whose answer of 33 and 761 bytes comes after 21 s."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 40, ANSWERED)
+    talk.answer(at + HALF_US + 10_000, ANSWERED, 0, ASKED + 40)
+    talk.answer(at + 21 * S, ANSWERED, 33, ASKED + 40)
+    talk.answer(at + 21 * S + 100, ANSWERED + 33, 761, ASKED + 40)
+    talk.client(at + 21 * S + RTT_US, ASKED + 40, 0, ANSWERED + 794)
+    found = _run(tmp_path, talk, tls=True)
+    assert _longest_ms(found) > 21_000 and "server" in found.stalls["cause"].cast(str).to_list()
+
+
+def test_pushes_after_a_ping_are_no_answer(tmp_path: Path) -> None:
+    """Test a server that sends a ping after 8 s, and 300 bytes after 20 more."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 0, ANSWERED)
+    for k, (after, bytes_) in enumerate(((8 * S, 30), (28 * S, 300))):
+        talk.answer(at + after, ANSWERED + 30 * k, bytes_, ASKED)
+        talk.client(at + after + HALF_US, ASKED, 0, ANSWERED + 30 + 300 * k)
+    found = _run(tmp_path, talk, tls=True)
+    assert _longest_ms(found) < 100 and found.stalls.height == 0
+
+
 def test_a_message_that_crosses_an_answer_does_not_begin_a_request(tmp_path: Path) -> None:
     """Test a client that sends a message while an answer is on its way, and a request 9 s later."""
     talk = Talk()

@@ -23,6 +23,7 @@ struct Closing {
   bool open = false;       // it is not known yet
   bool deferring = false;  // stalls go to `stalls`
   bool ping = false;
+  bool over = false;  // there was a ping since the client's last data, so what follows is no answer either
   bool no_request = false;        // what it seems to answer is no request, if it is a ping
   std::int64_t request_from = 0;  // identifies the request
   std::int64_t began_us = 0, from = 0;

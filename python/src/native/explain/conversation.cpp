@@ -177,8 +177,13 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   if (end == kServer) {
     const bool deferring = may_be_own(packet, sent, now_us, out);
     if (closing_) closing_->deferring = deferring;
+    if (closing_ && !deferring && closing_->over && goes_on(kServer)) {
+      last_sender_ = end;
+      return;
+    }
   } else {
     settle_closing(sent.to - sent.from, out);
+    if (closing_) closing_->over = false;
     // what the client sent before a long pause, and the server did not answer, needed no answer
     const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
     if (pending && after_pause(kClient, sent, now_us, kOwnMessageUs)) {

@@ -78,6 +78,7 @@ void Conversation::end_answer_before_closing() {
     of->answer_to = closing_->answer_to;
     of->answer_bytes = closing_->answer_bytes;
   }
+  closing_->over = closing_->ping;
   closing_->open = false;
   closing_->stalls.clear();
 }
