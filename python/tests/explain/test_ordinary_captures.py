@@ -152,6 +152,19 @@ def test_a_slow_answer_to_a_message_before_a_pause(tmp_path: Path) -> None:
     assert found.requests.height == BEFORE + 2 and _longest_ms(found) == pytest.approx(7020, abs=2)
 
 
+def test_silence_is_never_transfer(tmp_path: Path) -> None:
+    """Test an answer that goes on after 5 s, in a capture without pure ACKs."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 100, ASKED + 200)
+    talk.answer(at + 5 * S, ANSWERED + 100, 300, ASKED + 200)
+    talk.client(at + 6 * S, ASKED + 200, 200, ANSWERED + 400)
+    talk.answer(at + 6 * S + HALF_US, ANSWERED + 400, 100, ASKED + 400)
+    longest = _run(tmp_path, talk).requests.sort("response_ms").row(-1, named=True)
+    assert longest["response_ms"] > 4900 and longest["transfer_ms"] < 100
+
+
 def test_much_data_after_a_long_pause_is_a_slow_answer(tmp_path: Path) -> None:
     """Test a small request under TLS whose answer of 33 and 761 bytes comes after 21 s."""
     talk = Talk()

@@ -79,7 +79,10 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   const DataSide::Sent sent = me.data.on_sent(packet, now_us, leg_to(end), path_.ids_in_row(end), losses_);
   on_acked_again(end);
   if (end == kServer && sent.filled > 0 && !exchanges_.empty()) exchanges_.back().answer_bytes += sent.filled;
-  if (sent.is_new) on_new_data(end, packet, sent, now_us, out);
+  if (sent.is_new) {
+    on_new_data(end, packet, sent, now_us, out);
+    no_progress(end, now_us);
+  }
   if (may_be_closing() && packet.has(kFin)) end_answer_before_closing();
   give_requests(false, out);
 }
@@ -128,6 +131,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     if (me.settling.size() < kMostSettling) me.settling.push_back(loss);
   }
   if (acked.advanced) {
+    progress_us_ = now_us;
     me.last_ack = acked;
     me.last_ack_repaired = !losses_.empty();
     // packets sent after unacknowledged data may not echo this ACK (RFC 7323, 4.3)

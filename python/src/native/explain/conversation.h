@@ -92,6 +92,7 @@ class Conversation {
   void await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   void own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                 ExplainedRows& out);
+  void no_progress(unsigned end, std::int64_t now_us);
   void forget_spurious();
   static void arrived_whole(const Repaired& one, const DataSide::Acked& acked, std::vector<Repaired>& all);
   void on_acked_again(unsigned end);
@@ -133,6 +134,7 @@ class Conversation {
   NearHosts& near_clients_;
   const Candidates& candidates_;
   Learned& learned_;
+  std::int64_t progress_us_ = -1;  // when new data was sent or acknowledged last
   unsigned last_sender_ = 2;
   std::uint8_t options_ = 0;
   bool closed_ = false;

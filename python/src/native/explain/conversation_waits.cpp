@@ -2,6 +2,7 @@
 // Finds what a connection waited for while nothing was in flight: a host, an ACK, the path, or a packet that
 // was lost before the capture point.
 #include <algorithm>
+#include <utility>
 
 #include "conversation.h"
 
@@ -17,6 +18,8 @@ constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
 constexpr std::int64_t kClockUs = 1000;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
+// A connection on which nothing moves for so long is idle.
+constexpr std::int64_t kSilentUs = 1'000'000;
 
 }  // namespace
 
@@ -57,6 +60,20 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
   }
+}
+
+// Gives the time since new data or an ACK came last to the end that broke the silence, unless it has another
+// cause: where nothing moves for so long, nothing is transferred.
+void Conversation::no_progress(unsigned end, std::int64_t now_us) {
+  const std::int64_t from_us = std::exchange(progress_us_, now_us);
+  if (exchanges_.empty() || may_be_closing() || from_us < 0 || now_us - from_us < kSilentUs) return;
+  // data that was sent before the newest request arrived belongs to the one before
+  const bool before = end == kServer && !exchanges_.back().answered && exchanges_.size() > 1;
+  Exchange& now = before ? exchanges_[exchanges_.size() - 2] : exchanges_.back();
+  const bool answers = end == kServer && now.answered;
+  const Cause servers = now.acknowledged_us >= 0 || now.answer_bytes > 0 ? Cause::kServer : Cause::kUnknown;
+  if (answers) now.add(servers, from_us, now_us);
+  if (end == kClient && !now.answered) now.add(Cause::kClient, from_us, now_us);
 }
 
 // Returns whether the server is in the middle of an answer, or the client in the middle of a request.

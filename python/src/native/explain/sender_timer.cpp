@@ -78,9 +78,13 @@ void TimerTicks::seen(std::int64_t wait_us, std::int64_t waited_us) {
   for (std::size_t i = 0; i < kTicksUs.size(); ++i) {
     // the mean delay over all phases of the tick
     const std::int64_t late_us = kTicksUs[i] * (granularity(wait_us, kTicksUs[i]) + 1) / 2;
-    errors_us_[i] += std::min(std::abs(waited_us - wait_us - late_us), kMostErrorUs);
-    if (errors_us_[i] < errors_us_[best_]) best_ = i;
+    const std::int64_t error_us = std::abs(waited_us - wait_us - late_us);
+    errors_us_[i] += static_cast<std::int32_t>(std::min<std::int64_t>(error_us, kMostErrorUs));
+    if (errors_us_[i] < errors_us_[best_]) best_ = static_cast<std::uint8_t>(i);
   }
+  // only the differences between the sums count
+  if (*std::max_element(errors_us_.begin(), errors_us_.end()) > kMostSumUs)
+    for (std::int32_t& error_us : errors_us_) error_us /= 2;
 }
 
 }  // namespace tcplearn

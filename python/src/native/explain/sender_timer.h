@@ -39,9 +39,9 @@ class TimerTicks {
   static constexpr std::array<std::int64_t, 3> kTicksUs{1000, 4000, 10'000};
 
  private:
-  static constexpr std::int64_t kMostErrorUs = 10'000;
-  std::size_t best_ = 1;
-  std::array<std::int64_t, kTicksUs.size()> errors_us_{kMostErrorUs, 0, kMostErrorUs};
+  static constexpr std::int32_t kMostErrorUs = 10'000, kMostSumUs = 1'000'000'000;
+  std::uint8_t best_ = 1;
+  std::array<std::int32_t, kTicksUs.size()> errors_us_{kMostErrorUs, 0, kMostErrorUs};
 };
 
 }  // namespace tcplearn
