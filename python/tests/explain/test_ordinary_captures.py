@@ -163,6 +163,7 @@ def test_silence_is_never_transfer(tmp_path: Path) -> None:
     talk.answer(at + 6 * S + HALF_US, ANSWERED + 400, 100, ASKED + 400)
     longest = _run(tmp_path, talk).requests.sort("response_ms").row(-1, named=True)
     assert longest["response_ms"] > 4900 and longest["transfer_ms"] < 100
+    assert longest["unknown_ms"] > 4900
 
 
 def test_much_data_after_a_long_pause_is_a_slow_answer(tmp_path: Path) -> None:
@@ -178,14 +179,36 @@ def test_much_data_after_a_long_pause_is_a_slow_answer(tmp_path: Path) -> None:
     assert _longest_ms(found) > 21_000 and "server" in found.stalls["cause"].cast(str).to_list()
 
 
-def test_pushes_after_a_ping_are_no_answer(tmp_path: Path) -> None:
-    """Test a server that sends a ping after 8 s, and 300 bytes after 20 more."""
+@pytest.mark.parametrize("wait_us", [300_000, 2 * S])
+def test_a_ping_that_crosses_a_request(tmp_path: Path, wait_us: int) -> None:
+    """Test a ping after 20 s that crosses a request, whose answer comes in two parts."""
     talk = Talk()
     at = _calm(talk)
     talk.client(at, ASKED, 0, ANSWERED)
-    for k, (after, bytes_) in enumerate(((8 * S, 30), (28 * S, 300))):
+    at += 20 * S
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + 1000, ANSWERED, 30, ASKED)
+    talk.client(at + HALF_US + 1000, ASKED + 200, 0, ANSWERED + 30)
+    talk.answer(at + HALF_US + 10_000, ANSWERED + 30, 0, ASKED + 200)
+    for k in (0, 1):
+        talk.answer(at + wait_us * (k + 1), ANSWERED + 30 + 300 * k, 300, ASKED + 200)
+        talk.client(at + wait_us * (k + 1) + HALF_US, ASKED + 200, 0, ANSWERED + 330 + 300 * k)
+    found = _run(tmp_path, talk, tls=True)
+    assert _longest_ms(found) == pytest.approx((2 * wait_us + HALF_US) / 1e3, abs=2)
+
+
+def test_pushes_after_a_ping_are_no_answer(tmp_path: Path) -> None:
+    """Test a server that sends a ping after 8 s, and 100 bytes after 20 more. Then the client asks again."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 0, ANSWERED)
+    for k, (after, bytes_) in enumerate(((8 * S, 30), (28 * S, 100))):
         talk.answer(at + after, ANSWERED + 30 * k, bytes_, ASKED)
-        talk.client(at + after + HALF_US, ASKED, 0, ANSWERED + 30 + 300 * k)
+        talk.client(at + after + HALF_US, ASKED, 0, ANSWERED + 30 + 100 * k)
+    at += 30 * S
+    talk.client(at, ASKED, 300, ANSWERED + 130)
+    talk.answer(at + HALF_US, ANSWERED + 130, 50, ASKED + 300)
+    talk.client(at + RTT_US, ASKED + 300, 0, ANSWERED + 180)
     found = _run(tmp_path, talk, tls=True)
     assert _longest_ms(found) < 100 and found.stalls.height == 0
 
@@ -326,8 +349,10 @@ def test_a_duplicate_packet_that_spans_several_segments_arrived_whole(tmp_path: 
     )
     talk.answer(at + 160_000 + HALF_US, ANSWERED, 50, ASKED + 150)
     talk.client(at + 200_000 + RTT_US, ASKED + 150, 0, ANSWERED + 50)
-    causes = set(_run(tmp_path, talk).stalls["cause"].cast(str).to_list())
+    found = _run(tmp_path, talk)
+    causes = set(found.stalls["cause"].cast(str).to_list())
     assert causes <= {"spurious", "server", "client", "unknown"}, causes
+    assert int(found.connections["needless_segments"].sum()) == 1
 
 
 def test_a_packet_larger_than_the_mss_uses_several_ip_numbers(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 /* The resend policy `priced`. It has seven candidates for a flight's first wait and uses the cheapest.
  * The cost of a candidate is the time it makes lost segments wait plus the price of its spurious
  * retransmissions. No wait is longer than that of `stock`, the Linux rule, except that `hold_us` can make a
- * first wait longer. The wait after the tail loss probe equals the first; later ones double (RFC 6298,
- * 5.5) unless another growth or learned spacing is requested. Equations: docs/algorithms/resend/priced.md. Included twice: for double precision and for fixed point. */
+ * first wait longer. The wait after the tail loss probe equals the first; later ones double (RFC 6298, 5.5)
+ * unless another growth or learned spacing is requested. Equations: docs/algorithms/resend/priced.md. Included
+ * twice: for double precision and for fixed point. */
 
 #define TL_RESEND_PRICED_PARAMS(X) \
 	X(us, price, 100000, 0, 4294967296, \

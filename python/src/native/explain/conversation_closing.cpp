@@ -16,16 +16,21 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
 
 bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                               ExplainedRows& out) {
+  const std::int64_t acked = packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
   if (may_be_closing()) {
+    // it answers a newer request
+    const bool newer =
+        !exchanges_.empty() && !exchanges_.back().answered && acked > exchanges_.back().request_from;
     const bool at_once = now_us - closing_->began_us < Closing::kAtOnceUs;
-    if (at_once && packet.tls && sent.to - closing_->from <= Closing::kMostBytes) return true;
-    if (closing_->ping && !at_once) {
+    if (!newer && at_once && packet.tls && sent.to - closing_->from <= Closing::kMostBytes) return true;
+    if (closing_->ping && (newer || !at_once)) {
       end_answer_before_closing();
     } else {
       go_on_after_closing(out);
     }
   }
   const std::int64_t bytes = sent.to - sent.from;
+  if (closing_ && closing_->over && goes_on(kServer)) return false;
   if (exchanges_.empty() || !packet.tls || bytes > Closing::kMostBytes) return false;
   const Exchange& last = exchanges_.back();
   const DataSide& data = ends_[kServer].data;
@@ -35,12 +40,13 @@ bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, 
     open_closing(last, sent, now_us, long_ago && bytes <= Closing::kPingBytes);
     return true;
   }
-  if (packet.has(kAck) && ends_[kClient].data.unwrap(packet.ack) <= last.request_from) {
+  if (packet.has(kAck) && acked <= last.request_from) {
     // it was sent before the new request arrived, and long after the last answer
     if (exchanges_.size() < 2 || !sent.first_out) return false;
     const Exchange& before = exchanges_[exchanges_.size() - 2];
-    if (before.end_us < 0 || now_us - data.last_advance_us() < Closing::kLeastPauseUs) return false;
-    open_closing(before, sent, now_us, true);
+    const std::int64_t pause_us = now_us - data.last_advance_us();
+    if (before.end_us < 0 || pause_us < Closing::kLeastPauseUs) return false;
+    open_closing(before, sent, now_us, pause_us >= Closing::kPingPauseUs && bytes <= Closing::kPingBytes);
     return true;
   }
   const bool late = now_us - ends_[kClient].data.last_sent_us() >= Closing::kPingPauseUs;
@@ -78,7 +84,8 @@ void Conversation::end_answer_before_closing() {
     of->answer_to = closing_->answer_to;
     of->answer_bytes = closing_->answer_bytes;
   }
-  closing_->over = closing_->ping;
+  // unless it came before the answer to a newer request
+  closing_->over = closing_->ping && (exchanges_.empty() || exchanges_.back().answered);
   closing_->open = false;
   closing_->stalls.clear();
 }

@@ -71,7 +71,7 @@ void Conversation::no_progress(unsigned end, std::int64_t now_us) {
   const bool before = end == kServer && !exchanges_.back().answered && exchanges_.size() > 1;
   Exchange& now = before ? exchanges_[exchanges_.size() - 2] : exchanges_.back();
   const bool answers = end == kServer && now.answered;
-  const Cause servers = now.acknowledged_us >= 0 || now.answer_bytes > 0 ? Cause::kServer : Cause::kUnknown;
+  const Cause servers = now.acknowledged_us >= 0 ? Cause::kServer : Cause::kUnknown;
   if (answers) now.add(servers, from_us, now_us);
   if (end == kClient && !now.answered) now.add(Cause::kClient, from_us, now_us);
 }
@@ -163,7 +163,8 @@ void Conversation::share_client_leg() {
   const Leg& leg = leg_to(kClient);
   if (near_ || !leg.pure || leg.min_us >= kLeastOwnUs) return;
   near_ = true;
-  near_clients_.emplace(ends_[kClient].endpoint.address, leg.min_us);
+  std::int64_t& least_us = near_clients_.emplace(ends_[kClient].endpoint.address, leg.min_us).first->second;
+  least_us = std::min(least_us, leg.min_us);
 }
 
 void Conversation::take_client_leg() {

@@ -32,7 +32,7 @@ void DataSide::start_at(std::int64_t sequence) {
   pieces_.clear();
   resent_starts_.clear();
   head_ = 0;
-  una_ = nxt_ = sacked_to_ = recover_ = announced_ = sequence;
+  una_ = nxt_ = sacked_to_ = recover_ = announced_ = small_to_ = sequence;
   duplicates_ = duplicates_alike_ = timer_resends_ = 0;
   recovering_ = false;
   started_ = true;
@@ -122,7 +122,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
 
 // Returns whether the last data was a full segment. Segmentation offload sends several of them as one packet.
 bool DataSide::was_full() const {
-  if (last_bytes_ > kLargestSegment && largest_ >= std::max(full_, kLeastMss))
+  if (last_bytes_ > kLargestSegment && full_ > 0 && largest_ >= std::max(full_, kLeastMss))
     return last_bytes_ % largest_ == 0;
   return last_bytes_ >= std::max(largest_, kLeastMss);
 }
@@ -130,7 +130,7 @@ bool DataSide::was_full() const {
 // Notes small segments that were sent while another small one was in flight, which Nagle's algorithm does not
 // allow. A tail loss probe is exempt from it, and comes after two round trips.
 void DataSide::note_small(const Packet& packet, std::int64_t start, std::int64_t end, std::int64_t now_us) {
-  if (packet.payload_bytes >= std::max(full_, kLeastMss) || packet.has(kFin)) return;
+  if (packet.payload_bytes >= std::max(std::min(full_, largest_), kLeastMss) || packet.has(kFin)) return;
   const std::int64_t since_us = now_us - last_sent_us_;
   if (start == nxt_ && small_to_ > una_ && since_us >= kNoTimerUs && since_us < timer_.srtt_us())
     no_delay_ = std::min(no_delay_ + 1, kNoDelay);

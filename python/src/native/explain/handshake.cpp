@@ -69,6 +69,7 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   }
   if (!by_client || syn_ack_.copies == 0) return;
   third_us_ = now_us;
+  third_pure_ = packet.payload_bytes == 0;
   if (packet.has_timestamp) third_echo_ = packet.ts_echo;
   // with data, this may be a later packet than the handshake's third, which the capture lacks
   if (syn_ack_.copies == 1 && packet.payload_bytes == 0) to_client.add(now_us - syn_ack_.first_us, true);

@@ -24,8 +24,11 @@ class Handshake {
   std::int64_t duration_us() const {
     return third_us_ < 0 || syn_.copies == 0 ? -1 : third_us_ - syn_.first_us;
   }
-  // Returns the RTT with which both hosts begin; -1 if there were retransmissions (Karn's rule).
-  std::int64_t rtt_us() const { return syn_.copies == 1 && syn_ack_.copies == 1 ? duration_us() : -1; }
+  // Returns the RTT with which both hosts begin; -1 if there were retransmissions (Karn's rule),
+  // or if the final ACK came with data, before which the client may have paused.
+  std::int64_t rtt_us() const {
+    return syn_.copies == 1 && syn_ack_.copies == 1 && third_pure_ ? duration_us() : -1;
+  }
 
  private:
   struct Kind {  // the copies of the SYN, or of the SYN-ACK
@@ -49,8 +52,9 @@ class Handshake {
   // third_us_: time of the final ACK; crossed_us_: time of a SYN that came after the first SYN-ACK
   std::int64_t third_us_ = -1, crossed_us_ = -1;
   std::optional<std::uint32_t> third_echo_;
-  bool refused_ = false;  // the SYN was answered by a RST
-  bool twice_ = false;    // two SYN-ACKs came soon after each other
+  bool third_pure_ = false;  // the final ACK has no data
+  bool refused_ = false;     // the SYN was answered by a RST
+  bool twice_ = false;       // two SYN-ACKs came soon after each other
   bool held_ = false;  // two SYN-ACKs came together, but one was sent long before the other, or both at once
 };
 

@@ -126,7 +126,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
             some = f", {forecast.stalls} of them {after}" if forecast.untold else ""
             few = f"{some}, too few to judge by"
         return Advice(None, why=were + few, handshakes=True)
-    if forecast.fitted and abs(forecast.fit - 1) > MISFIT:
+    if forecast.fitted >= LEAST_STALLS and abs(forecast.fit - 1) > MISFIT:
         return Advice(None, why=_misfit(forecast), handshakes=True)
     if not _is_gain(learned, now, now.spurious_permille):
         more = learned.spurious_permille - now.spurious_permille
@@ -158,7 +158,7 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
     if len(set(typed.values())) > 1:
         line, undo = ("\n".join(f"{of[k]}  # on the {side}" for side, of in typed.items()) for k in (0, 1))
     handshakes = chosen.what == "handshake"
-    why = f"{why}\n{effects[0]}".rstrip()
+    why = "\n".join([why, *filter(None, dict.fromkeys(effects))])
     return Advice(chosen, line, undo, chosen.candidate.needs, " and ".join(where), why, handshakes)
 
 

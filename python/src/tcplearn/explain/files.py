@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -43,8 +44,9 @@ def several(
     copies: list[str] = []
     others: list[Path] = []
     for source in named:
-        if source in below and isinstance(source, Path) and not source.exists():
-            left_out.append(f"{printable(source)}: a link to a file that does not exist")
+        # False, and no error, in a folder that must not be searched
+        if source in below and isinstance(source, Path) and not os.path.exists(source):  # noqa: PTH110
+            left_out.append(f"{printable(source)}: no such file, or it must not be opened")
         elif not isinstance(source, Path) or not source.is_file():
             found[source] = read.capture(source, watch)
         elif read.may_be_capture(source):

@@ -34,10 +34,11 @@ def advice(found: Explained) -> list[list[str]]:
     """Return the lines of the advice on the RTO of data, and of that on the first RTO of handshakes. Advice
     that names a setting comes first."""
     given = [one for one in (found.advice, found.handshake_advice) if one]
-    lines = [one.sentences for one in sorted(given, key=lambda one: one.chosen is None)]
+    lines = {id(one): one.sentences for one in sorted(given, key=lambda one: one.chosen is None)}
     if servers := found.advised_alone:
-        lines[-1].append(f"But for {listed(servers)} alone a setting is advised: add --host {servers[0]}.")
-    return lines
+        alone = f"But for {listed(servers)} alone a setting is advised: add --host {servers[0]}."
+        lines[id(found.advice)].append(alone)
+    return list(lines.values())
 
 
 def _times(total: Summary) -> str:

@@ -64,7 +64,8 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
     for folder, folders, files in os.walk(directory, onerror=failed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths = (Path(folder, name) for name in files if not name.startswith("."))
-        found += [path for path in paths if path.is_file() or not path.exists()]
+        # unlike those of Path these functions return False in a folder that must not be searched
+        found += [p for p in paths if os.path.isfile(p) or not os.path.exists(p)]  # noqa: PTH110, PTH113
     return sorted(found), problems
 
 
