@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from scenes import ASKED, BEFORE, HALF_US, _calm
 from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk, explained
-from wire import FIN, Frame, pcap, sack, timestamps
+from wire import FIN, Frame, mss, pcap, timestamps
 
 from tcplearn.explain import Explained, run
 
@@ -45,9 +45,7 @@ def test_a_keep_alive_at_the_beginning_is_no_request(tmp_path: Path) -> None:
     talk = Talk()
     for at in (0, 10 * S):
         talk.client(at, 100, 1, 51)
-        talk.answer(
-            at + HALF_US, 51, 0, 101, options=sack((talk.wire.client.isn + 100, talk.wire.client.isn + 101))
-        )
+        talk.answer(at + HALF_US, 51, 0, 101, blocks=((100, 101),))
     talk.answer(15 * S, 51, 300, 101)
     talk.client(15 * S + HALF_US, 101, 0, 351)
     found = _run(tmp_path, talk)
@@ -327,11 +325,10 @@ def test_copies_with_new_ip_numbers_are_counted_however_soon(tmp_path: Path) -> 
     is no copy of the capture's."""
     talk = Talk()
     at = _calm(talk)
-    twice = sack((talk.wire.client.isn + ASKED, talk.wire.client.isn + ASKED + 200))
     talk.client(at, ASKED, 200, ANSWERED)
     talk.client(at + 500, ASKED, 200, ANSWERED)
     talk.answer(at + HALF_US, ANSWERED, 50, ASKED + 200)
-    talk.answer(at + HALF_US + 500, ANSWERED + 50, 0, ASKED + 200, options=twice)
+    talk.answer(at + HALF_US + 500, ANSWERED + 50, 0, ASKED + 200, blocks=((ASKED, ASKED + 200),))
     connection = _run(tmp_path, talk).connections.row(0, named=True)
     assert (connection["resent_segments"], connection["needless_segments"]) == (1, 1)
 
@@ -343,10 +340,7 @@ def test_a_duplicate_packet_that_spans_several_segments_arrived_whole(tmp_path: 
     for k in range(3):
         talk.client(at + 10_000 * k, ASKED + 50 * k, 50, ANSWERED)
     talk.client(at + 150_000, ASKED, 150, ANSWERED)
-    isn = talk.wire.client.isn
-    talk.answer(
-        at + 150_000 + HALF_US, ANSWERED, 0, ASKED + 150, options=sack((isn + ASKED + 149, isn + ASKED + 150))
-    )
+    talk.answer(at + 150_000 + HALF_US, ANSWERED, 0, ASKED + 150, blocks=((ASKED + 149, ASKED + 150),))
     talk.answer(at + 160_000 + HALF_US, ANSWERED, 50, ASKED + 150)
     talk.client(at + 200_000 + RTT_US, ASKED + 150, 0, ANSWERED + 50)
     found = _run(tmp_path, talk)
@@ -365,8 +359,6 @@ def test_a_packet_larger_than_the_mss_uses_several_ip_numbers(tmp_path: Path) ->
         nonlocal ident
         wire.send(at_us, wire.client, seq, payload, ack=ack, ident=ident)
         ident += numbers
-
-    from wire import mss
 
     wire.send(0, wire.client, 0, flags=2, options=mss(1400), ident=99)
     wire.send(40_000, wire.server, 0, ack=1, flags=2, options=mss(1400))

@@ -57,10 +57,11 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   }
   settle(kClient, now_us, false, out);
   settle(kServer, now_us, false, out);
+  const bool begun = handshake_.rtt_us() >= 0;
   handshake_.on_packet(packet, end == kClient, now_us, leg_to(kServer), leg_to(kClient));
-  share_client_leg();
-  if (handshake_.rtt_us() >= 0 && packet.payload_bytes == 0)
+  if (!begun && handshake_.rtt_us() >= 0)
     for (Host& host : ends_) host.data.begin_with_rtt(handshake_.rtt_us());
+  share_client_leg();
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kFin) || packet.has(kRst)) {
     keep_learned();
@@ -231,7 +232,7 @@ void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, s
                              ExplainedRows& out) {
   if (exchanges_.empty()) return;  // the server sent data first
   Exchange* exchange = &exchanges_.back();
-  const std::int64_t acked = packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
+  const std::int64_t acked = acked_requests(packet);
   if (!exchange->answered && acked <= exchange->request_from && packet.has(kAck)) {
     // this data was sent before the request arrived, so it belongs to the previous answer
     exchange->pipelined = true;
@@ -241,8 +242,10 @@ void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, s
     if (exchanges_.size() < 2) return;
     exchange = &exchanges_[exchanges_.size() - 2];
     exchange->pipelined = true;
-    if (late) await_answer(*exchange, sent, now_us, out);
-    exchange->answered = true;
+    if (late) {
+      await_answer(*exchange, sent, now_us, out);
+      exchange->answered = true;
+    }
   } else if (!exchange->answered) {
     // the answer to the first of several pending requests
     passed_over_.reset();

@@ -76,6 +76,10 @@ class Conversation {
   void follow_window(unsigned end, const Packet& packet, std::int64_t now_us);
   void on_new_data(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                    ExplainedRows& out);
+  // Returns the position in the client's stream up to which a packet of the server acknowledges it; 0: none.
+  std::int64_t acked_requests(const Packet& packet) const {
+    return packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
+  }
   void on_request(const DataSide::Sent& sent, std::int64_t now_us);
   // Returns whether the new data of `end`, which was idle for at least `least_us`, follows data that ended
   // with less than a full segment.

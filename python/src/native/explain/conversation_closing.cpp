@@ -16,7 +16,7 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
 
 bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                               ExplainedRows& out) {
-  const std::int64_t acked = packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
+  const std::int64_t acked = acked_requests(packet);
   if (may_be_closing()) {
     // it answers a newer request
     const bool newer =
@@ -33,7 +33,6 @@ bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, 
   if (closing_ && closing_->over && goes_on(kServer)) return false;
   if (exchanges_.empty() || !packet.tls || bytes > Closing::kMostBytes) return false;
   const Exchange& last = exchanges_.back();
-  const DataSide& data = ends_[kServer].data;
   if (last.answered) {
     if (last.end_us < 0 || !after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) return false;
     const bool long_ago = after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
@@ -44,7 +43,7 @@ bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, 
     // it was sent before the new request arrived, and long after the last answer
     if (exchanges_.size() < 2 || !sent.first_out) return false;
     const Exchange& before = exchanges_[exchanges_.size() - 2];
-    const std::int64_t pause_us = now_us - data.last_advance_us();
+    const std::int64_t pause_us = now_us - ends_[kServer].data.last_advance_us();
     if (before.end_us < 0 || pause_us < Closing::kLeastPauseUs) return false;
     open_closing(before, sent, now_us, pause_us >= Closing::kPingPauseUs && bytes <= Closing::kPingBytes);
     return true;

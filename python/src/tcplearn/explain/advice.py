@@ -78,7 +78,7 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
 def of(found: Explained, forecast: Forecast | None) -> Advice:
     """Return the advice on the RTO of data that follows from `forecast`, which is None if no timer held a
     request up."""
-    why, receiver = _why(found, forecast), _receiver(found)
+    why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
     if forecast.stalls < LEAST_STALLS:
@@ -88,9 +88,9 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         if _main(found) not in RESENT:
             few += f". {capitalized(why)}"
         elif most and most.cause in _WHY:
-            few += f". For most of the time of all requests, {_WHY[most.cause].format(receiver=receiver)}"
+            few += f". For most of the time of all requests, {_reason(found, most.cause)}"
         return Advice(None, why=few)
-    if forecast.fitted >= LEAST_STALLS and abs(forecast.fit - 1) > MISFIT:
+    if _is_misfit(forecast):
         return Advice(None, why=_misfit(forecast))
     now, model = forecast.seen, forecast.of(forecast.in_force)
     least = model.spurious_permille
@@ -126,7 +126,7 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
             some = f", {forecast.stalls} of them {after}" if forecast.untold else ""
             few = f"{some}, too few to judge by"
         return Advice(None, why=were + few, handshakes=True)
-    if forecast.fitted >= LEAST_STALLS and abs(forecast.fit - 1) > MISFIT:
+    if _is_misfit(forecast):
         return Advice(None, why=_misfit(forecast), handshakes=True)
     if not _is_gain(learned, now, now.spurious_permille):
         more = learned.spurious_permille - now.spurious_permille
@@ -235,11 +235,17 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     most = max(stalled, key=lambda part: part.slow_share, default=None)
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
-    why = _WHY.get(most.cause, _UNSEEN if forecast is None else _FEWER).format(receiver=_receiver(found))
+    other = _UNSEEN if forecast is None else _FEWER
+    why = _reason(found, most.cause) if most.cause in _WHY else other
     # a window that closes has slowed the transfer down before
     if found.total.slow_share(TRANSFER) > 0.5 and most.cause != "window_closed":
         why = f"{_MOSTLY_TRANSFER}. For the rest, {why}"
     return why
+
+
+def _reason(found: Explained, cause: str) -> str:
+    """Return why no timer gains anything where most time went to `cause`, a key of `_WHY`."""
+    return _WHY[cause].format(receiver=_receiver(found))
 
 
 def _receiver(found: Explained) -> str:
@@ -255,6 +261,10 @@ def _refuses(held: int, handshakes: int) -> str:
         "loses. Either the path was down, or the server drops SYNs because its listen queue is full: see "
         "`nstat -az TcpExtListenDrops` there"
     )
+
+
+def _is_misfit(forecast: Forecast) -> bool:
+    return forecast.fitted >= LEAST_STALLS and abs(forecast.fit - 1) > MISFIT
 
 
 def _misfit(forecast: Forecast) -> str:
