@@ -83,17 +83,17 @@ void retry(benchmark::State& state, std::uint32_t rate_ppm, std::uint64_t out) {
   how.rate_ppm = rate_ppm;
   tl_retry timer;
   tl_retry_init(&timer, &how);
-  const auto in = samples();
+  std::vector<std::int64_t> gaps_us;
+  for (const auto& sample : samples()) gaps_us.push_back(sample.rtt_us / static_cast<std::int64_t>(out));
   std::int64_t now_us = 0, due_us = 0;
   std::uint64_t k = 0;
   for (; k < out - 1; ++k) tl_retry_sent(&timer, k, now_us);
   for (auto _ : state) {
-    const auto gap_us = in[k & 4095].rtt_us / static_cast<std::int64_t>(out);
     tl_retry_sent(&timer, k, now_us);
     due_us ^= tl_retry_deadline(&timer);
     tl_retry_again again{0, 0};
     if (k % 100 == 0 && out == 1) tl_retry_fired(&timer, now_us = tl_retry_deadline(&timer), &again);
-    tl_retry_answered(&timer, k - out + 1, again.copy, now_us += gap_us);
+    tl_retry_answered(&timer, k - out + 1, again.copy, now_us += gaps_us[k & 4095]);
     ++k;
   }
   benchmark::DoNotOptimize(due_us);

@@ -23,7 +23,6 @@ struct tl_retry_request {
 	 * timer before its bounds in `mdev4`, 0 before the first sample. */
 	int64_t srtt, mdev4, stock_us;
 	uint32_t resends;
-	uint8_t rank;   /* its position in the heap */
 	uint8_t late;   /* 1: its first wait ended in a silence that may hold requests, see silence.h */
 	uint8_t raised; /* 1: the first wait was lengthened, so its outcome says nothing about the rate */
 };
@@ -31,7 +30,9 @@ struct tl_retry_request {
 struct tl_retry_requests {
 	struct tl_retry_request at[TL_RETRY_OUT];
 	uint8_t index[TL_RETRY_INDEX]; /* open addressing: a place, or TL_RETRY_NO_PLACE */
-	uint8_t heap[TL_RETRY_OUT]; /* the first `count` are places: a binary heap of when their waits end */
+	/* A ring of the places in the order in which their waits end: the neighbours of each. TL_RETRY_OUT stands
+	 * for the ring's beginning and end. */
+	uint8_t earlier[TL_RETRY_OUT + 1], later[TL_RETRY_OUT + 1];
 	uint64_t used;
 	uint32_t count;
 };
@@ -42,6 +43,8 @@ TL_FN void tl_retry_requests_init(struct tl_retry_requests *r)
 
 	for (i = 0; i < TL_RETRY_INDEX; i++)
 		r->index[i] = TL_RETRY_NO_PLACE;
+	for (i = 0; i <= TL_RETRY_OUT; i++)
+		r->earlier[i] = r->later[i] = TL_RETRY_OUT;
 	r->used = 0;
 	r->count = 0;
 }
@@ -62,19 +65,17 @@ TL_FN uint32_t tl_retry_entry(const struct tl_retry_requests *r, uint64_t id)
 	return entry;
 }
 
-/* Returns the position of the lowest bit that is 0. Range: not all bits are 1. */
+/* Returns the position of the lowest bit that is 0, by a de Bruijn sequence (Leiserson, Prokop and Randall, "Using
+ * de Bruijn Sequences to Index a 1 in a Computer Word", 1998). Range: not all bits are 1. */
 TL_FN uint32_t tl_retry_free_place(uint64_t used)
 {
-	uint64_t lowest = ~used & (used + 1);
-	uint32_t place = 0, k;
+	static const uint8_t position[64] = { 0,  1,  48, 2,  57, 49, 28, 3,  61, 58, 50, 42, 38, 29, 17, 4,
+					      62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+					      63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+					      46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,  13, 8,  7,  6 };
+	const uint64_t lowest = ~used & (used + 1);
 
-	for (k = 32; k > 0; k >>= 1) {
-		const uint32_t step = (uint32_t)(lowest >> k != 0) * k;
-
-		lowest >>= step;
-		place += step;
-	}
-	return place;
+	return position[(lowest * 0x03f79d71b4cb0a89u) >> 58];
 }
 
 /* Returns whether the wait of the request at place `a` ends before that at `b`; if both end together the lower
@@ -84,30 +85,28 @@ TL_FN uint32_t tl_retry_sooner(const struct tl_retry_requests *r, uint32_t a, ui
 	return r->at[a].due_us < r->at[b].due_us || (r->at[a].due_us == r->at[b].due_us && a < b);
 }
 
-/* Puts `place` into the heap at the position `rank` or, so that the order holds, above or below it. */
-TL_FN void tl_retry_sift(struct tl_retry_requests *r, uint32_t place, uint32_t rank)
+/* Puts `place` into the ring. The search begins at its end, because a wait that begins later mostly ends later:
+ * a few steps, at most TL_RETRY_OUT. */
+TL_FN void tl_retry_link(struct tl_retry_requests *r, uint32_t place)
 {
-	uint32_t below;
+	uint32_t earlier = r->earlier[TL_RETRY_OUT], later;
 
-	while (rank > 0 && tl_retry_sooner(r, place, r->heap[(rank - 1) / 2])) {
-		r->heap[rank] = r->heap[(rank - 1) / 2];
-		r->at[r->heap[rank]].rank = (uint8_t)rank;
-		rank = (rank - 1) / 2;
-	}
-	for (; (below = 2 * rank + 1) < r->count; rank = below) {
-		if (below + 1 < r->count && tl_retry_sooner(r, r->heap[below + 1], r->heap[below]))
-			below++;
-		if (!tl_retry_sooner(r, r->heap[below], place))
-			break;
-		r->heap[rank] = r->heap[below];
-		r->at[r->heap[rank]].rank = (uint8_t)rank;
-	}
-	r->heap[rank] = (uint8_t)place;
-	r->at[place].rank = (uint8_t)rank;
+	while (earlier != TL_RETRY_OUT && tl_retry_sooner(r, place, earlier))
+		earlier = r->earlier[earlier];
+	later = r->later[earlier];
+	r->earlier[place] = (uint8_t)earlier;
+	r->later[place] = (uint8_t)later;
+	r->later[earlier] = r->earlier[later] = (uint8_t)place;
+}
+
+TL_FN void tl_retry_unlink(struct tl_retry_requests *r, uint32_t place)
+{
+	r->later[r->earlier[place]] = r->later[place];
+	r->earlier[r->later[place]] = r->earlier[place];
 }
 
 /* Enters the request `id`, which the table does not have, at the empty `entry` of the index. There is a place
- * for it. Returns the place, of which `id` is set, and `rank` as if its wait never ended; it must be armed. */
+ * for it. Returns the place, of which `id` is set; its first wait must begin next. */
 TL_FN struct tl_retry_request *tl_retry_enter(struct tl_retry_requests *r, uint32_t entry, uint64_t id)
 {
 	const uint32_t place = tl_retry_free_place(r->used);
@@ -115,8 +114,7 @@ TL_FN struct tl_retry_request *tl_retry_enter(struct tl_retry_requests *r, uint3
 	r->index[entry] = (uint8_t)place;
 	r->used |= (uint64_t)1 << place;
 	r->at[place].id = id;
-	r->at[place].rank = (uint8_t)r->count;
-	r->heap[r->count++] = (uint8_t)place;
+	r->count++;
 	return &r->at[place];
 }
 
@@ -141,23 +139,33 @@ TL_FN void tl_retry_remove(struct tl_retry_requests *r, uint32_t entry)
 	}
 	r->index[hole] = TL_RETRY_NO_PLACE;
 	r->used &= ~((uint64_t)1 << place);
-	if (r->at[place].rank < --r->count)
-		tl_retry_sift(r, r->heap[r->count], r->at[place].rank);
+	r->count--;
+	tl_retry_unlink(r, place);
 }
 
-/* Sets when the running wait of a request ends. */
-TL_FN void tl_retry_due_at(struct tl_retry_requests *r, struct tl_retry_request *q, int64_t due_us)
-{
-	q->due_us = due_us;
-	tl_retry_sift(r, (uint32_t)(q - r->at), q->rank);
-}
-
-/* Begins a wait of a request. */
+/* Begins the first wait of a request. */
 TL_FN void tl_retry_arm(struct tl_retry_requests *r, struct tl_retry_request *q, int64_t now_us,
 			int64_t wait_us)
 {
 	q->wait_us = wait_us;
-	tl_retry_due_at(r, q, now_us + wait_us);
+	q->due_us = now_us + wait_us;
+	tl_retry_link(r, (uint32_t)(q - r->at));
+}
+
+/* Changes when the running wait of a request ends. */
+TL_FN void tl_retry_due_at(struct tl_retry_requests *r, struct tl_retry_request *q, int64_t due_us)
+{
+	const uint32_t place = (uint32_t)(q - r->at);
+
+	tl_retry_unlink(r, place);
+	q->due_us = due_us;
+	tl_retry_link(r, place);
+}
+
+/* Returns the request whose wait ends first. Range: there is a request. */
+TL_FN const struct tl_retry_request *tl_retry_next(const struct tl_retry_requests *r)
+{
+	return &r->at[r->later[TL_RETRY_OUT]];
 }
 
 #endif

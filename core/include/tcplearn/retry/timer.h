@@ -185,7 +185,7 @@ TL_FN int tl_retry_sent_fix(struct tl_retry *t, uint64_t id, int64_t now_us)
 
 TL_FN int64_t tl_retry_deadline_fix(const struct tl_retry *t)
 {
-	return t->out.count == 0 ? TL_RETRY_NEVER : tl_retry_due(t, &t->out.at[t->out.heap[0]]);
+	return t->out.count == 0 ? TL_RETRY_NEVER : tl_retry_due(t, tl_retry_next(&t->out));
 }
 
 TL_FN int64_t tl_retry_deadline_of_fix(const struct tl_retry *t, uint64_t id)
@@ -219,13 +219,14 @@ TL_FN int tl_retry_fired_fix(struct tl_retry *t, int64_t now_us, struct tl_retry
 	t->now_us = now_us;
 	if (tl_retry_deadline_fix(t) > now_us)
 		return TL_RETRY_OK;
-	q = &t->out.at[t->out.heap[0]];
+	q = &t->out.at[tl_retry_next(&t->out) - t->out.at];
 	p->flight.wait_us = q->wait_us;
 	wait_us = tl_retry_bound(t, tl_retry_doubled_us(p));
 	tl_retry_silent(t, q, now_us, wait_us);
 	q->resends = tl_resend_more(q->resends);
 	q->last_us = now_us;
-	tl_retry_arm(&t->out, q, now_us, wait_us);
+	q->wait_us = wait_us;
+	tl_retry_due_at(&t->out, q, now_us + wait_us);
 	t->counts.resends = tl_retry_sum(t->counts.resends, 1);
 	again->id = q->id;
 	again->copy = q->resends;
