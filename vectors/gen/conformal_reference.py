@@ -116,6 +116,7 @@ class Tail:
         self.bins, self.top, self.total, self.wide, self.low = [0] * BINS, 0, 0, 0, False
         self.caution = a.half(5 * a.one, 2)
         self.flight, self.count, self.stage = 256, 0, 0
+        self.gain = 10  # of the count of misses
 
     def start(self, y):
         self.error, self.error_n = max(self.a.fine(self.a.div(y, 5)), self.a.least), 5
@@ -141,7 +142,7 @@ class Tail:
     def raw(self, p):
         a, three = self.a, 3 * self.a.one
         width = self.width()
-        push = a.div(10 * a.square(self.excess - self.deferred), self.flight)
+        push = a.div(self.gain * a.square(self.excess - self.deferred), self.flight)
         if self.flight > 256 and push > three:
             push = three + a.half(push - three, 2)
         self.low = 8 * push <= -45 * a.one

@@ -29,7 +29,8 @@ class Retry:
             policy |= {"most_loss": 1, "most_loss_queued": 1}
         self.policy = Priced(Wholes(), policy)
         self.policy.rtt.p["rto_initial_us"] = how["first_wait_us"]
-        self.tail = Tail(Fixed(), self.rate / 1_000_000 or 0.01, False, True, True)
+        self.tail = Tail(Fixed(), self.rate / 1_000_000 or 0.01, False, False, True)
+        self.tail.gain = 4
         self.raw = self.most = 0
         self.memory = 4096  # answers after which the longest latency has lost about two thirds
         while 0 < self.rate * self.memory < 4_000_000:
@@ -243,12 +244,12 @@ class Retry:
         if not latency:
             return
         t, y = self.tail, 256 * latency
+        low = 256 * self.how["min_wait_us"]
+        high = min(256 * self.how["max_wait_us"], self.cap())
         self.most = max(y, self.most - self.most // self.memory)
         if not t.count:
             t.start(y)
             return
-        low = 256 * self.how["min_wait_us"]
-        high = min(256 * self.how["max_wait_us"], self.cap())
         if basis.raw:
             if not held:
                 t.judge(y, basis.level, basis.raw, low, high)

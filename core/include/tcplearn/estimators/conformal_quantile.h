@@ -35,7 +35,8 @@ struct TL(tail) {
 	uint8_t wide;    /* multiplier of the widening: 2 after a miss, then 1, then 0 */
 	uint8_t caution; /* widening after a miss in 1/32 octave, learned from how misses cluster */
 	uint8_t stage, side_up;
-	uint8_t low; /* 1: the count of misses has reduced the width of the interval to its minimum */
+	uint8_t low;  /* 1: the count of misses has reduced the width of the interval to its minimum */
+	uint8_t gain; /* of the count of misses: push is gain / 256 octaves times its square */
 };
 
 TL_FN void TL(tail_forget)(struct TL(tail) *s)
@@ -57,6 +58,7 @@ TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
 	s->halve_at = (uint16_t)TL(tail_memory)(s->miss);
 	s->flight_q8 = 256;
 	s->samples = s->stage = s->side_up = s->low = 0;
+	s->gain = 10;
 	TL(tail_forget)(s);
 }
 
@@ -116,7 +118,7 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 {
 	TL(level) width = TL(tail_width)(s), most = TL(level_of)(3, 1);
-	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), 10);
+	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), s->gain);
 
 	push = s->flight_q8 == 256 ? TL(level_shr)(push, 8) : TL(level_over)(push, s->flight_q8);
 	if (s->flight_q8 > 256 && push > most) /* one missed flight can be many misses at once */

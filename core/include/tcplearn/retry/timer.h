@@ -9,6 +9,9 @@
 
 /* A timer inherits at most this many samples of the width by rate. */
 #define TL_RETRY_INHERITED 512
+/* How much the count of misses changes the width (struct tl_tail_fix): less than in `conformal`, because the waits
+ * of a retry timer need not follow the RTTs of one connection. */
+#define TL_RETRY_GAIN 4
 /* At each answer the longest latency of late loses 1/2^n of its value: n is at least this, and with a rate a the
  * least for which 2^n is at least 4 / a, so that the timer remembers answers as rare as the misses it may have. */
 #define TL_RETRY_FORGET 12
@@ -54,6 +57,7 @@ TL_FN int tl_retry_init_fix(struct tl_retry *t, const struct tl_retry_settings *
 	tl_tail_init_fix(&t->width, how->rate_ppm != 0
 					    ? num_div_count(ratio_from_whole(how->rate_ppm), 1000000)
 					    : TL_RATIO(1, 100));
+	t->width.gain = TL_RETRY_GAIN;
 	t->raw = t->most = 0;
 	t->now_us = -TL_RETRY_TIME_MAX;
 	tl_retry_silence_init(t);
@@ -309,7 +313,7 @@ TL_FN void tl_retry_learn_rate(struct tl_retry *t, const struct tl_retry_request
 		}
 	}
 	if (!o->held)
-		tl_tail_learn_fix(w, y, p, tl_abs_fix(y - p), n > 0, 1, 1);
+		tl_tail_learn_fix(w, y, p, tl_abs_fix(y - p), n > 0, 0, 1);
 }
 
 /* Sets the scores to the waits from which the request's wait was chosen: its answer judges those. */
