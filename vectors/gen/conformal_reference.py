@@ -117,6 +117,7 @@ class Tail:
         self.caution = a.half(5 * a.one, 2)
         self.flight, self.count, self.stage = 256, 0, 0
         self.gain = 10  # of the count of misses
+        self.full = 0  # octaves of `push` that count in full; 0: see raw()
 
     def start(self, y):
         self.error, self.error_n = max(self.a.fine(self.a.div(y, 5)), self.a.least), 5
@@ -140,11 +141,11 @@ class Tail:
         return width
 
     def raw(self, p):
-        a, three = self.a, 3 * self.a.one
+        a, most = self.a, (self.full or 3) * self.a.one
         width = self.width()
         push = a.div(self.gain * a.square(self.excess - self.deferred), self.flight)
-        if self.flight > 256 and push > three:
-            push = three + a.half(push - three, 2)
+        if (self.full or self.flight > 256) and push > most:
+            push = most + a.half(push - most, 2)
         self.low = 8 * push <= -45 * a.one
         wider = (0 * a.one, a.half(self.caution, 1), self.caution)[self.wide]
         return p + a.power(width + push + wider)

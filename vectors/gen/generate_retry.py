@@ -10,7 +10,9 @@ from vector_files import VECTORS, parser, write_or_check
 
 OUT = VECTORS / "retry.csv"
 ANY = -1
-OUTAGES = -1.0  # in place of a share of losses: all transmissions in the server's pauses are lost
+#: In place of a share of losses: all transmissions in the server's pauses are lost; nothing is lost, but
+#: in the last third of the requests each latency is longer than the one before.
+OUTAGES, RISING = -1.0, -2.0
 #: Settings that differ from the defaults; requests per second; share of lost transmissions; whether an answer
 #: says which transmission it answers.
 CASES = (
@@ -23,6 +25,7 @@ CASES = (
     ({"rate_ppm": 500_000, "max_wait_us": 60_000, "budget": 2}, 300, 0.1, True),
     ({"rate_ppm": 100, "first_wait_us": 3_000_000, "min_wait_us": 30_000}, 10, 0.02, True),
     ({"rate_ppm": 20_000}, 300, OUTAGES, True),
+    ({"rate_ppm": 10_000}, 20, RISING, True),
     ({"rate_ppm": 10_000}, 20, 0.02, True),
 )
 REQUESTS = 220
@@ -30,19 +33,22 @@ REQUESTS = 220
 PERIOD_US, PAUSE_US = 900_000, 250_000
 
 
-def latency(dice, n):
+def latency(dice, n, loss):
     """Return a random latency in us of the answer to request number `n`. The last third of the requests has a
-    higher level than the others, and some latencies are ten times longer."""
-    level = 20_000 if n < REQUESTS * 2 // 3 else 90_000
+    higher level, or, if `loss` is RISING, a rising one; otherwise some latencies are ten times longer."""
+    after = n - REQUESTS * 2 // 3
+    if loss == RISING:
+        return 20_000 + n if after < 0 else int(20_000 * 1.04**after)
+    level = 20_000 if after < 0 else 90_000
     slow = 10 if dice.random() < 0.02 else 1
     return int(slow * level * (0.8 + dice.expovariate(4))) + 1
 
 
-def answered_at(dice, n, now):
+def answered_at(dice, n, now, loss):
     """Return the time of the answer to a transmission of request number `n` at `now`. If the answer falls
     into a pause of the server, it comes after the pause."""
-    at = now + latency(dice, n)
-    pauses = at % PERIOD_US < PAUSE_US
+    at = now + latency(dice, n, loss)
+    pauses = at % PERIOD_US < PAUSE_US and loss != RISING
     return at - at % PERIOD_US + PAUSE_US + dice.randrange(3000) if pauses else at
 
 
@@ -110,11 +116,11 @@ def run(timer, earlier, dice, rate, loss, clear):
             while (line := call("fired", now))[2] == 1:
                 yield line
                 if not is_lost(dice, loss, now):
-                    events.append((answered_at(dice, line[3], now), *line[3:5]))
+                    events.append((answered_at(dice, line[3], now, loss), *line[3:5]))
             yield line
             continue
         if not is_lost(dice, loss, now):
-            events.append((answered_at(dice, flown, now), flown, copy))
+            events.append((answered_at(dice, flown, now, loss), flown, copy))
     for name, *values in hostile(dice, now, sent):
         yield call(name, *values)
     yield "sums", *timer.sums.values()

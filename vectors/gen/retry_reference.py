@@ -30,7 +30,7 @@ class Retry:
         self.policy = Priced(Wholes(), policy)
         self.policy.rtt.p["rto_initial_us"] = how["first_wait_us"]
         self.tail = Tail(Fixed(), self.rate / 1_000_000 or 0.01, False, False, True)
-        self.tail.gain = 4
+        self.tail.gain, self.tail.full = 4, 1
         self.raw = self.most = 0
         self.memory = 4096  # answers after which the longest latency has lost about two thirds
         while 0 < self.rate * self.memory < 4_000_000:

@@ -37,6 +37,9 @@ struct TL(tail) {
 	uint8_t stage, side_up;
 	uint8_t low;  /* 1: the count of misses has reduced the width of the interval to its minimum */
 	uint8_t gain; /* of the count of misses: push is gain / 256 octaves times its square */
+	/* Octaves of push that count in full; a quarter of what is beyond them counts. 0: all counts in full, or three
+	 * octaves if a flight has several samples. */
+	uint8_t full;
 };
 
 TL_FN void TL(tail_forget)(struct TL(tail) *s)
@@ -59,6 +62,7 @@ TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
 	s->flight_q8 = 256;
 	s->samples = s->stage = s->side_up = s->low = 0;
 	s->gain = 10;
+	s->full = 0;
 	TL(tail_forget)(s);
 }
 
@@ -117,11 +121,12 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 /* Returns the RTO for a prediction p, before floor and cap. */
 TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
 {
-	TL(level) width = TL(tail_width)(s), most = TL(level_of)(3, 1);
+	TL(level) width = TL(tail_width)(s), most = TL(level_of)(s->full > 0 ? s->full : 3, 1);
 	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), s->gain);
 
 	push = s->flight_q8 == 256 ? TL(level_shr)(push, 8) : TL(level_over)(push, s->flight_q8);
-	if (s->flight_q8 > 256 && push > most) /* one missed flight can be many misses at once */
+	/* one missed flight can be many misses at once */
+	if ((s->full > 0 || s->flight_q8 > 256) && push > most)
 		push = most + TL(level_shr)(push - most, 2);
 	s->low = push <= TL(level_of)(-45, 8);
 	if (s->wide > 0)

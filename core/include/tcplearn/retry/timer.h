@@ -9,9 +9,10 @@
 
 /* A timer inherits at most this many samples of the width by rate. */
 #define TL_RETRY_INHERITED 512
-/* How much the count of misses changes the width (struct tl_tail_fix): less than in `conformal`, because the waits
- * of a retry timer need not follow the RTTs of one connection. */
+/* How much the count of misses changes the width (`gain` and `full` of struct tl_tail_fix): less than in
+ * `conformal`, because the latencies of different requests are mostly independent. */
 #define TL_RETRY_GAIN 4
+#define TL_RETRY_OCTAVES 1
 /* At each answer the longest latency of late loses 1/2^n of its value: n is at least this, and with a rate a the
  * least for which 2^n is at least 4 / a, so that the timer remembers answers as rare as the misses it may have. */
 #define TL_RETRY_FORGET 12
@@ -58,6 +59,7 @@ TL_FN int tl_retry_init_fix(struct tl_retry *t, const struct tl_retry_settings *
 					    ? num_div_count(ratio_from_whole(how->rate_ppm), 1000000)
 					    : TL_RATIO(1, 100));
 	t->width.gain = TL_RETRY_GAIN;
+	t->width.full = TL_RETRY_OCTAVES;
 	t->raw = t->most = 0;
 	t->now_us = -TL_RETRY_TIME_MAX;
 	tl_retry_silence_init(t);

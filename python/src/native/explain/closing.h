@@ -19,11 +19,17 @@ struct Closing {
   // Data after this pause, with at most this many bytes, is a ping unless more follows within kAtOnceUs. It
   // ends no request that has no more bytes either, such as the last pong.
   static constexpr std::int64_t kPingPauseUs = 5'000'000, kPingBytes = 64, kAtOnceUs = 1'000'000;
+  // Data after this pause, with at most this many bytes and the server's FIN at once, is no answer either.
+  static constexpr std::int64_t kFinPauseUs = 30'000'000, kFinBytes = 512, kFinUs = 1000;
+  // After the client's FIN, data of the server with at most this many bytes is no part of an answer that the
+  // client had acknowledged.
+  static constexpr std::int32_t kLeftBytes = 512;
 
   bool open = false;       // it is not known yet
   bool deferring = false;  // stalls go to `stalls`
   bool ping = false;
-  bool over = false;  // there was a ping since the client's last data, so what follows is no answer either
+  bool by_fin = false;  // only the server's FIN, at once, shows that it is no answer
+  bool over = false;    // there was a ping since the client's last data, so what follows is no answer either
   bool no_request = false;        // what it seems to answer is no request, if it is a ping
   std::int64_t request_from = 0;  // identifies the request
   std::int64_t began_us = 0, from = 0;

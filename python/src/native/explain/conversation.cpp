@@ -45,7 +45,8 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   path_.arrived(end, now_us);
   if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
     me.data.set_ids_useless();
-  if (packet.has_timestamp) options_ |= 2;
+  // a SYN only offers timestamps
+  if (packet.has_timestamp && (!packet.has(kSyn) || packet.has(kAck))) options_ |= 2;
   if (packet.has(kSyn)) {
     me.scale = packet.window_scale;
     me.has_scale = true;
@@ -68,7 +69,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
     closed_ = true;
   }
   if (packet.has(kRst)) {
-    if (may_be_closing()) end_answer_before_closing();
+    close_after(end, packet, now_us, out);
     return;
   }
   losses_.clear();
@@ -84,7 +85,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
     on_new_data(end, packet, sent, now_us, out);
     no_progress(end, now_us);
   }
-  if (may_be_closing() && packet.has(kFin)) end_answer_before_closing();
+  if (packet.has(kFin)) close_after(end, packet, now_us, out);
   give_requests(false, out);
 }
 
@@ -180,6 +181,11 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
   if (end == kServer) {
+    if (left_bytes_ >= 0 && left_bytes_ + sent.to - sent.from <= Closing::kLeftBytes) {
+      left_bytes_ += static_cast<std::int32_t>(sent.to - sent.from);
+      last_sender_ = end;
+      return;
+    }
     const bool deferring = may_be_own(packet, sent, now_us, out);
     if (closing_) closing_->deferring = deferring;
     if (closing_ && !deferring && closing_->over && goes_on(kServer)) {
@@ -258,6 +264,7 @@ void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, s
       exchange = &exchanges_[exchanges_.size() - 2];
     }
   }
+  if (exchange->first_answer_us < 0) exchange->first_answer_us = now_us;
   exchange->answer_to = sent.to;
   exchange->end_us = -1;
   exchange->answer_bytes += sent.to - sent.from;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// Tells what a server sends by itself from its answers: pings, and messages before the connection is closed.
+// Tells what a server sends by itself from its answers: pings, and messages before or after the connection is
+// closed.
 #include <algorithm>
 
 #include "conversation.h"
@@ -22,7 +23,9 @@ bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, 
     const bool newer =
         !exchanges_.empty() && !exchanges_.back().answered && acked > exchanges_.back().request_from;
     const bool at_once = now_us - closing_->began_us < Closing::kAtOnceUs;
-    if (!newer && at_once && packet.tls && sent.to - closing_->from <= Closing::kMostBytes) return true;
+    const std::int64_t all = sent.to - closing_->from;
+    const bool more = closing_->by_fin ? all <= Closing::kFinBytes : packet.tls && all <= Closing::kMostBytes;
+    if (!newer && at_once && more) return true;
     if (closing_->ping && (newer || !at_once)) {
       end_answer_before_closing();
     } else {
@@ -31,29 +34,31 @@ bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, 
   }
   const std::int64_t bytes = sent.to - sent.from;
   if (closing_ && closing_->over && goes_on(kServer)) return false;
-  if (exchanges_.empty() || !packet.tls || bytes > Closing::kMostBytes) return false;
+  if (exchanges_.empty() || bytes > Closing::kFinBytes) return false;
   const Exchange& last = exchanges_.back();
-  if (last.answered) {
-    if (last.end_us < 0 || !after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) return false;
-    const bool long_ago = after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
-    open_closing(last, sent, now_us, long_ago && bytes <= Closing::kPingBytes);
-    return true;
-  }
-  if (packet.has(kAck) && acked <= last.request_from) {
+  if (!last.answered && packet.has(kAck) && acked <= last.request_from) {
     // it was sent before the new request arrived, and long after the last answer
-    if (exchanges_.size() < 2 || !sent.first_out) return false;
+    if (exchanges_.size() < 2 || !sent.first_out || bytes > Closing::kMostBytes) return false;
     const Exchange& before = exchanges_[exchanges_.size() - 2];
     const std::int64_t pause_us = now_us - ends_[kServer].data.last_advance_us();
     if (before.end_us < 0 || pause_us < Closing::kLeastPauseUs) return false;
     open_closing(before, sent, now_us, pause_us >= Closing::kPingPauseUs && bytes <= Closing::kPingBytes);
     return true;
   }
-  const bool late = now_us - ends_[kClient].data.last_sent_us() >= Closing::kPingPauseUs;
-  if (!late || sent.announced || bytes > Closing::kPingBytes ||
-      last.request_to - last.request_from > Closing::kPingBytes)
-    return false;
-  open_closing(last, sent, now_us, true);
-  closing_->no_request = true;
+  const bool by_fin = !packet.tls || bytes > Closing::kMostBytes;
+  if (last.answered) {
+    const std::int64_t least_us = by_fin ? Closing::kFinPauseUs : Closing::kLeastPauseUs;
+    if (last.end_us < 0 || !after_pause(kServer, sent, now_us, least_us)) return false;
+    const bool long_ago = after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
+    open_closing(last, sent, now_us, !by_fin && long_ago && bytes <= Closing::kPingBytes);
+  } else {
+    const std::int64_t since_us = now_us - ends_[kClient].data.last_sent_us();
+    const bool late = since_us >= (by_fin ? Closing::kFinPauseUs : Closing::kPingPauseUs);
+    if (!late || sent.announced || last.request_to - last.request_from > Closing::kPingBytes) return false;
+    open_closing(last, sent, now_us, !by_fin && bytes <= Closing::kPingBytes);
+    closing_->no_request = true;
+  }
+  closing_->by_fin = by_fin;
   return true;
 }
 
@@ -62,13 +67,28 @@ void Conversation::open_closing(const Exchange& last, const DataSide::Sent& sent
   if (!closing_) closing_ = std::make_unique<Closing>();
   closing_->open = true;
   closing_->ping = ping;
-  closing_->no_request = false;
+  closing_->by_fin = closing_->no_request = false;
   closing_->request_from = last.request_from;
   closing_->began_us = now_us;
   closing_->from = sent.from;
   closing_->end_us = last.end_us;
   closing_->answer_to = last.answer_to;
   closing_->answer_bytes = last.answer_bytes;
+}
+
+void Conversation::close_after(unsigned end, const Packet& packet, std::int64_t now_us, ExplainedRows& out) {
+  if (may_be_closing()) {
+    const std::int64_t since_us = now_us - ends_[kServer].data.last_sent_us();
+    const bool at_once = end == kServer && packet.has(kFin) && since_us <= Closing::kFinUs;
+    if (at_once || !closing_->by_fin) {
+      end_answer_before_closing();
+    } else {
+      go_on_after_closing(out);
+    }
+  }
+  const bool answered = !exchanges_.empty() && exchanges_.back().answered;
+  if (end == kClient && answered && !ends_[kServer].data.outstanding())
+    left_bytes_ = std::max(left_bytes_, 0);
 }
 
 // What the server sent after the pause is no part of the answer.
@@ -101,7 +121,7 @@ void Conversation::settle_closing(std::int64_t bytes, ExplainedRows& out) {
   if (!may_be_closing()) return;
   if (closing_->ping) {
     end_answer_before_closing();
-  } else if (bytes > Closing::kMostBytes) {
+  } else if (closing_->by_fin || bytes > Closing::kMostBytes) {
     go_on_after_closing(out);
   }
 }

@@ -7,8 +7,9 @@
 namespace tcplearn {
 namespace {
 
-// The timer fills a gap within this many RTOs: after a probe, and an RTO that had grown meanwhile.
-constexpr std::int64_t kMostRtos = 3, kFirstRtoUs = 1'000'000;  // RFC 6298, 2.1
+// The timer fills a gap within this many RTOs: after a probe, and an RTO that had grown meanwhile. Without IP
+// identification that shows a loss, it is one more.
+constexpr std::int64_t kMostRtos = 3;
 
 bool is_spurious(const StallRow& row) { return row.cause == static_cast<std::uint8_t>(Cause::kSpurious); }
 
@@ -70,6 +71,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   row.by_server = end == kServer ? 1 : 0;
   row.start_us = loss.start_us;
   row.duration_us = loss.end_us - loss.start_us;
+  const std::int64_t waited_us = loss.first_wait_us >= 0 ? loss.first_wait_us : row.duration_us;
   Cause cause = Cause::kTailTimer;
   if (loss.spurious) {
     cause = Cause::kSpurious;
@@ -80,14 +82,16 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
     cause = Cause::kResendLost;
   } else if (loss.by == End::kFast) {
     cause = Cause::kLostFast;
-  } else if (loss.by == End::kProbe) {
+  } else if (loss.by == End::kProbe && waited_us <= most_probe_us(loss.timer_us)) {
     cause = Cause::kTailProbe;
-  } else if (loss.first_wait_us < 0 && loss.lost_ids > 0 &&
-             row.duration_us > kMostRtos * (loss.timer_us > 0 ? loss.timer_us : kFirstRtoUs)) {
+  } else if (loss.first_wait_us < 0 &&
+             row.duration_us > (loss.lost_ids > 0 ? kMostRtos : kMostRtos + 1) * rto_us(loss.timer_us)) {
     cause = Cause::kResendLost;  // a gap that stayed open for so long: its first filling was lost too
   }
+  const bool late = loss.by == End::kProbe && cause == Cause::kTailTimer;
+  const End by = late ? End::kTimer : loss.by;
   row.cause = static_cast<std::uint8_t>(cause);
-  row.ended_by = static_cast<std::uint8_t>(loss.spurious ? End::kAck : loss.by);
+  row.ended_by = static_cast<std::uint8_t>(loss.spurious ? End::kAck : by);
   row.waited_us = loss.first_wait_us;
   row.timer_us = loss.timer_us;
   row.srtt_us = loss.srtt_us;

@@ -18,6 +18,8 @@ constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
 constexpr std::int64_t kClockUs = 1000;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
+// One retransmission by the timer repairs what was lost within this many RTOs.
+constexpr std::int64_t kMostUnseenRtos = 4;
 // A connection on which nothing moves for so long is idle.
 constexpr std::int64_t kSilentUs = 1'000'000;
 
@@ -72,8 +74,8 @@ void Conversation::no_progress(unsigned end, std::int64_t now_us) {
   Exchange& now = before ? exchanges_[exchanges_.size() - 2] : exchanges_.back();
   const bool answers = end == kServer && now.answered;
   const Cause servers = now.acknowledged_us >= 0 ? Cause::kServer : Cause::kUnknown;
-  if (answers) now.add(servers, from_us, now_us);
-  if (end == kClient && !now.answered) now.add(Cause::kClient, from_us, now_us);
+  if (answers) now.add(servers, from_us, now_us, true);
+  if (end == kClient && !now.answered) now.add(Cause::kClient, from_us, now_us, true);
 }
 
 // Returns whether the server is in the middle of an answer, or the client in the middle of a request.
@@ -96,15 +98,17 @@ void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSid
   DataSide& data = ends_[end].data;
   StallRow row;
   row.by_server = end == kServer ? 1 : 0;
-  const bool twice = sent.lost_before > 1 && data.may_be_lost(sent.lost_before, true, now_us - from_us);
+  const std::int64_t waited_us = now_us - from_us, timer_us = data.timer().rto_us();
+  const bool counted = sent.lost_before > 1 && data.may_be_lost(sent.lost_before, true, waited_us);
+  const bool twice = counted || waited_us > kMostUnseenRtos * rto_us(timer_us);
   // a probe repeats one segment
-  const bool probe = (options_ & 5) != 4 && sent.lost_before <= 1;
+  const bool probe = (options_ & 5) != 4 && sent.lost_before <= 1 && waited_us <= most_probe_us(timer_us);
   const Cause once = probe ? Cause::kTailProbe : Cause::kTailTimer;
   row.cause = static_cast<std::uint8_t>(twice ? Cause::kResendLost : once);
   row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
   row.start_us = row.silent_until_us = from_us;
-  row.duration_us = now_us - from_us;
-  row.resends = twice ? sent.lost_before : 1;
+  row.duration_us = waited_us;
+  row.resends = counted ? sent.lost_before : twice ? 2 : 1;
   row.bytes = static_cast<std::uint32_t>(sent.to - sent.from);
   row.out_segments = 1;
   row.silent = path_.silent(end, from_us, now_us) ? 1 : 0;

@@ -8,6 +8,8 @@ namespace {
 
 // In a request with more stalls than this, adjacent stalls with the same cause are merged.
 constexpr std::size_t kMostSpans = 256;
+// The shortest pause within an answer that RequestRow::pauses_us counts.
+constexpr std::int64_t kPauseUs = 1'000'000;
 
 // Removes [from, to) from the sorted, disjoint ranges. Returns the length that was removed.
 std::int64_t take(std::vector<std::pair<std::int64_t, std::int64_t>>& free, std::int64_t from,
@@ -45,14 +47,14 @@ bool Exchange::split(std::int64_t at, Exchange& rest) {
   return true;
 }
 
-void Exchange::add(Cause cause, std::int64_t from_us, std::int64_t to_us) {
+void Exchange::add(Cause cause, std::int64_t from_us, std::int64_t to_us, bool weak) {
   from_us = std::max(from_us, start_us);
   if (to_us <= from_us) return;
-  if (spans.size() >= kMostSpans && spans.back().cause == cause) {
+  if (spans.size() >= kMostSpans && spans.back().cause == cause && spans.back().weak == weak) {
     spans.back().to_us = std::max(spans.back().to_us, to_us);
     return;
   }
-  if (spans.size() < 2 * kMostSpans) spans.push_back({from_us, to_us, cause});
+  if (spans.size() < 2 * kMostSpans) spans.push_back({from_us, to_us, cause, weak});
 }
 
 RequestRow Exchange::row(std::uint32_t connection, std::int64_t to_client_us) {
@@ -65,13 +67,16 @@ RequestRow Exchange::row(std::uint32_t connection, std::int64_t to_client_us) {
   out.pipelined = pipelined ? 1 : 0;
   std::int64_t left_us = out.response_us;
   if (!spans.empty()) {
-    std::stable_sort(spans.begin(), spans.end(),
-                     [](const Span& a, const Span& b) { return a.cause < b.cause; });
+    std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+      return a.weak != b.weak ? b.weak : a.cause < b.cause;
+    });
     std::vector<std::pair<std::int64_t, std::int64_t>> free{{start_us, end_us}};
     for (const Span& span : spans) {
       const std::int64_t taken = take(free, span.from_us, span.to_us);
       out.by_cause_us[static_cast<std::size_t>(span.cause)] += taken;
       left_us -= taken;
+      const bool midway = first_answer_us >= 0 && span.from_us >= first_answer_us;
+      if (span.cause == Cause::kServer && midway && taken >= kPauseUs) out.pauses_us += taken;
     }
   }
   out.by_cause_us[static_cast<std::size_t>(Cause::kTransfer)] = left_us;

@@ -17,6 +17,7 @@ struct Exchange {
   std::int64_t answer_to = 0;  // position in the server's stream of the byte after the answer's last
   std::int64_t answer_bytes = 0;
   std::int64_t acknowledged_us = -1;  // time of an ACK of the request without an answer
+  std::int64_t first_answer_us = -1;  // when the first data of the answer was seen
   bool answered = false, pipelined = false;
 
   // The parts of the request: where each begins in the stream, and when it was first seen.
@@ -30,10 +31,12 @@ struct Exchange {
   struct Span {
     std::int64_t from_us, to_us;
     Cause cause;
+    bool weak;
   };
   std::vector<Span> spans;
 
-  void add(Cause cause, std::int64_t from_us, std::int64_t to_us);
+  // Adds a cause of a part of the time; `weak`: if nothing else claims it.
+  void add(Cause cause, std::int64_t from_us, std::int64_t to_us, bool weak = false);
   // Returns the row of this request. Each moment is assigned to the first cause in the list of causes
   // that claims it; the remaining time is kTransfer.
   RequestRow row(std::uint32_t connection, std::int64_t to_client_us);

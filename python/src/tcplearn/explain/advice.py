@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import ip_address
 
 import polars as pl
 
@@ -30,6 +31,8 @@ MISFIT = 0.25
 MOST_HELD_UP, LEAST_REFUSED = 0.25, 20
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
+#: The least number of requests: the slowest 2 % of fewer are less than one request.
+LEAST_REQUESTS = 50
 
 #: The advice if losses are already repaired as quickly as any timer can.
 _FEWER = "what would help is fewer losses"
@@ -90,6 +93,10 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         elif most and most.cause in _WHY:
             few += f". For most of the time of all requests, {_reason(found, most.cause)}"
         return Advice(None, why=few)
+    if found.total.requests < LEAST_REQUESTS:
+        return Advice(
+            None, why=f"{counted(found.total.requests, 'request')} are too few to judge a setting by"
+        )
     if _is_misfit(forecast):
         return Advice(None, why=_misfit(forecast))
     now, model = forecast.seen, forecast.of(forecast.in_force)
@@ -149,7 +156,7 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
     for side, peer in zip(SIDES, reversed(SIDES), strict=True):
         if side in forecast.by:
             hosts, peers = forecast.hosts[side], forecast.hosts[peer]
-            to = peers[0] if len(peers) == 1 else ""
+            to = peers[0] if len(peers) == 1 and _seen_by(peers[0], hosts) else ""
             typed[side] = candidates.lines(chosen.candidate, to, forecast.in_force)
             effects.append(candidates.effects(chosen.candidate, to))
             several = " and others" if len(hosts) > 3 else ""
@@ -160,6 +167,12 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
     handshakes = chosen.what == "handshake"
     why = "\n".join([why, *filter(None, dict.fromkeys(effects))])
     return Advice(chosen, line, undo, chosen.candidate.needs, " and ".join(where), why, handshakes)
+
+
+def _seen_by(peer: str, hosts: Iterable[str]) -> bool:
+    """Return whether `hosts` see `peer` by its own address: not if it is private and a host's is not, because
+    then the address is translated between them."""
+    return not (ip_address(peer).is_private and any(ip_address(host).is_global for host in hosts))
 
 
 def _score(one: Outlook, now: Outlook) -> float:

@@ -21,13 +21,15 @@ NAMED_SHARE = 0.1
 _MOST_NAMED = 3
 #: The least share that is shown as 100 %.
 _ALL = 0.995
+#: The least time for which lost segments held data up outside of requests that is told.
+_LEAST_OUTSIDE_S = 1.0
 
 
 def of(found: Explained) -> list[str]:
     """Return the first lines of `tcplearn explain`: response times, why the slowest were slow, and losses."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
-    return [*begin, *_losses(found), *_fades(found), *_handshakes(found)]
+    return [*begin, *_losses(found), *_outside(found), *_fades(found), *_handshakes(found)]
 
 
 def advice(found: Explained) -> list[list[str]]:
@@ -58,6 +60,7 @@ def _times(total: Summary) -> str:
 def _spent(found: Explained) -> Iterator[str]:
     total = found.total
     yield _slowest(total)
+    yield from _pauses(found)
     if total.slow_share(TRANSFER) > 0.5:
         yield _moved(found)
     if most := most_of_all(total):
@@ -101,6 +104,23 @@ def _moved(found: Explained) -> str:
     return f"{'Medians' if len(parts) > 1 else 'Median'} of these requests: {listed(parts)}."
 
 
+def _pauses(found: Explained) -> Iterator[str]:
+    """Yield a sentence if most of the server's own time in the slowest requests was in pauses after its first
+    data: what ended these pauses may have been sent without a request."""
+    if found.total.slow_share("server") < NAMED_SHARE:
+        return
+    slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
+    paused = slow.filter(pl.col("pauses_ms") > 0)
+    if float(paused["pauses_ms"].sum()) <= 0.5 * float(slow["server_ms"].sum()):
+        return
+    some = f"In {paused.height:,} of them" if paused.height < slow.height else "In each of them"
+    within = "In it" if slow.height == 1 else some
+    yield (
+        f"{within} the server had begun to answer and then sent nothing for a second or more. If it sends "
+        "data without being asked (events, pushes), this was no waiting."
+    )
+
+
 def _percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
@@ -113,12 +133,26 @@ def _losses(found: Explained) -> Iterator[str]:
     count = f"{again:,}" if again else "None"
     words = f"{count} of {counted(sent, 'segment')} with data {were} sent more than once"
     if needless:
-        words += f", {needless:,} of them spuriously: the first copy had arrived"
+        of = "" if again == 1 else "all of them " if again == needless else f"{needless:,} of them "
+        words += f", {of}spuriously: the first copy had arrived"
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in((*RESENT, "lost_fast"))).height
     if lost > again - needless:
         words += ". Of segments that were lost before the capture point only some are counted"
     if sent:
         yield f"{words}."
+
+
+def _outside(found: Explained) -> Iterator[str]:
+    """Yield a sentence if lost segments held data up for longer outside of requests than in them."""
+    causes = (*RESENT, "lost_fast")
+    stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(causes))
+    within_s = sum(float(found.requests[f"{cause}_ms"].sum()) for cause in causes) / 1000
+    outside_s = float(stalls["duration_ms"].sum()) / 1000 - within_s
+    if outside_s > max(within_s, _LEAST_OUTSIDE_S):
+        yield (
+            f"Outside of requests lost segments held data up for {two_digits(outside_s)} s in all, for "
+            "example in transfers whose request came before the capture began."
+        )
 
 
 def _fades(found: Explained) -> Iterator[str]:
