@@ -11,9 +11,10 @@ import pytest
 from scenes import ASKED, BEFORE, HALF_US, _calm
 from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk
 from test_ordinary_captures import ANSWERED, S, _longest_ms, _run
-from wire import FIN
+from thin import traffic
+from wire import FIN, pcap
 
-from tcplearn.explain import sentences
+from tcplearn.explain import run, sentences
 from tcplearn.explain.advice import _seen_by
 
 PLACES = pytest.mark.parametrize("place", [CLIENT, MIDDLE, SERVER])
@@ -65,6 +66,73 @@ def _goaway(talk: Talk, bytes_: int, closes: bool) -> None:
         talk.client(at + RTT_US, to + 200, 0, seen + 100)
 
 
+@pytest.mark.parametrize("pause_s", [8, 60])
+def test_a_short_request_with_a_slow_answer_and_the_fin(tmp_path: Path, pause_s: int) -> None:
+    """Test a health check of HTTP/1.0 with 40 bytes, which a proxy answers after a minute and closes."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 40, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 40)
+    talk.answer(at + HALF_US + pause_s * S, ANSWERED, 300, ASKED + 40, flags=FIN)
+    talk.client(at + RTT_US + pause_s * S, ASKED + 40, 0, ANSWERED + 301)
+    found = _run(tmp_path, talk)
+    assert found.requests.height == BEFORE + 1 and _longest_ms(found) > 1000 * pause_s
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "after_us", "ms"), [(300, 10_000, 40), (5800, 10_000, 50), (300, 3 * S, 3040)]
+)
+def test_an_answer_that_goes_on_after_the_clients_fin(
+    tmp_path: Path, bytes_: int, after_us: int, ms: float
+) -> None:
+    """Test a client that sends its FIN when the head of the answer has arrived: what comes soon and is short
+    is no part of the answer, and all else is."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 100, ASKED + 200)
+    talk.client(at + RTT_US, ASKED + 200, 0, ANSWERED + 100, flags=FIN)
+    at += RTT_US + after_us
+    for k in range(0, bytes_, 290):
+        part = min(290, bytes_ - k)
+        talk.answer(at, ANSWERED + 100 + k, part, ASKED + 201)
+    talk.client(at + HALF_US, ASKED + 201, 0, ANSWERED + 100 + bytes_)
+    (row,) = (
+        _run(tmp_path, talk).requests.filter(pl.col("request_bytes") == 200).tail(1).iter_rows(named=True)
+    )
+    assert row["response_ms"] == pytest.approx(ms + HALF_US / 1000 * (ms > 40), abs=30)
+    assert row["answer_bytes"] == 100 + (bytes_ if ms > 40 else 0)
+
+
+def _messages(talk: Talk, pauses: int) -> None:
+    """Let the server send 313 bytes again and again, each 10 s after the client has acknowledged the last."""
+    at, to = _calm(talk), ANSWERED
+    talk.client(at, ASKED, 0, to)
+    for _ in range(pauses):
+        at += 10 * S
+        talk.answer(at, to, 313, ASKED)
+        to += 313
+        talk.client(at + HALF_US, ASKED, 0, to)
+    talk.client(at + 3 * S, ASKED, 200, to)
+    talk.answer(at + 3 * S + HALF_US, to, 100, ASKED + 200)
+    talk.client(at + 3 * S + RTT_US, ASKED + 200, 0, to + 100)
+
+
+@PLACES
+@pytest.mark.parametrize("tls", [True, False])
+def test_messages_in_a_row_answer_no_request(tmp_path: Path, place: float, tls: bool) -> None:
+    """Test events of a server, such as MongoDB's awaitable hello: one alone may be the rest of an answer."""
+    talk = Talk(place=place)
+    _messages(talk, 4)
+    found = _run(tmp_path, talk, tls=tls)
+    assert found.requests.height == BEFORE + 1 and _longest_ms(found) < 100 and found.stalls.height == 0
+    talk = Talk(place=place)
+    _messages(talk, 1)
+    found = _run(tmp_path, talk, tls=tls)
+    assert _longest_ms(found) > 9000
+    assert found.stalls["cause"].cast(str).to_list() == ["server"]
+
+
 @PLACES
 def test_goaway_answers_no_message(tmp_path: Path, place: float) -> None:
     """Test GOAWAY of HTTP/2 with 73 bytes after a message that needed no answer (SETTINGS)."""
@@ -97,18 +165,41 @@ def test_a_long_last_message_with_the_fin(
     assert (_longest_ms(_run(tmp_path, talk)) > 1000) == slow
 
 
-def test_data_that_crosses_the_next_request_long_after_the_answer(tmp_path: Path) -> None:
-    """Test 14 bytes of the server, 20 s after its answer, that were sent before the next request arrived."""
+@pytest.mark.parametrize("tls", [True, False])
+@pytest.mark.parametrize(("pause_s", "bytes_"), [(20, 14), (2, 14), (4, 60), (20, 100)])
+def test_data_that_crosses_the_next_request_long_after_the_answer(
+    tmp_path: Path, tls: bool, pause_s: int, bytes_: int
+) -> None:
+    """Test some bytes of the server, after a pause, that were sent before the next request arrived."""
     talk = Talk(place=CLIENT)
     at = _calm(talk)
     talk.client(at, ASKED, 0, ANSWERED)
-    at += 20 * S
-    talk.answer(at, ANSWERED, 14, ASKED)
+    at += pause_s * S
+    talk.answer(at, ANSWERED, bytes_, ASKED)
     talk.client(at + 10_000, ASKED, 200, ANSWERED)
-    talk.answer(at + 10_000 + HALF_US, ANSWERED + 14, 100, ASKED + 200)
-    talk.client(at + 10_000 + RTT_US, ASKED + 200, 0, ANSWERED + 114)
-    found = _run(tmp_path, talk)
+    talk.answer(at + 10_000 + HALF_US, ANSWERED + bytes_, 100, ASKED + 200)
+    talk.client(at + 10_000 + RTT_US, ASKED + 200, 0, ANSWERED + bytes_ + 100)
+    found = _run(tmp_path, talk, tls=tls)
     assert found.requests.height == BEFORE + 1 and _longest_ms(found) < 100
+
+
+def test_the_end_of_an_answer_that_was_lost_and_crosses_a_request(tmp_path: Path) -> None:
+    """Test the last 60 bytes of an answer that are lost for 7 s, after a full segment, while the client sends
+    another request: they are part of the answer."""
+    talk = Talk(place=CLIENT)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    at += HALF_US
+    talk.answer(at, ANSWERED, 1448, ASKED + 200)
+    talk.client(at + HALF_US, ASKED + 200, 0, ANSWERED + 1448)
+    for after in (0, 242_000, 726_000, 1_700_000, 3_600_000):
+        talk.answer(at + 10 + after, ANSWERED + 1448, 60, ASKED + 200, lost=0.9)
+    at += 7_400_000
+    talk.client(at, ASKED + 200, 200, ANSWERED + 1448)
+    talk.answer(at, ANSWERED + 1448, 60, ASKED + 200)
+    talk.answer(at + HALF_US, ANSWERED + 1508, 100, ASKED + 400)
+    talk.client(at + RTT_US, ASKED + 400, 0, ANSWERED + 1608)
+    assert _longest_ms(_run(tmp_path, talk)) > 7000
 
 
 def _in_two_parts(talk: Talk, pause_us: int) -> None:
@@ -132,15 +223,49 @@ def test_a_silence_of_unknown_cause_is_not_the_servers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pause_s", [0.5, 3])
-def test_pauses_within_an_answer_are_told(tmp_path: Path, pause_s: float) -> None:
+def test_the_first_lines_name_pauses_within_an_answer(tmp_path: Path, pause_s: float) -> None:
     """Test that the first lines say so if the server paused for a second or more within its answer."""
     talk = Talk(place=SERVER)
     _in_two_parts(talk, round(pause_s * S))
     found = _run(tmp_path, talk)
-    told = [line for line in sentences.of(found) if "without being asked" in line]
-    assert len(told) == (pause_s >= 1)
-    assert all(line.startswith("In it the server had begun to answer") for line in told)
-    assert float(found.requests["pauses_ms"].max() or 0) == pytest.approx(3000 * len(told), abs=60)
+    named = [line for line in sentences.of(found) if "without being asked" in line]
+    assert len(named) == (pause_s >= 1)
+    assert all(line.startswith("In it the server had begun to answer") for line in named)
+    assert float(found.requests["pauses_ms"].max() or 0) == pytest.approx(3000 * len(named), abs=60)
+
+
+@pytest.mark.parametrize("rtt_us", [40_000, 200_000, 600_000])
+def test_a_probe_after_the_last_ack_of_a_long_path(tmp_path: Path, rtt_us: int) -> None:
+    """Test six segments of which the last is lost. The probe comes two round trips after the last ACK, or an
+    RTO after it."""
+    talk = Talk(place=SERVER, rtt_us=rtt_us)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    at += rtt_us // 2
+    for k in range(6):
+        lost = 0.1 if k == 5 else None
+        talk.answer(at + 10 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=lost)
+    heard = at + rtt_us
+    for k in range(5):
+        talk.client(heard - rtt_us // 2 + 10 * k, ASKED + 200, 0, ANSWERED + 1448 * (k + 1))
+    probe = heard + 40 + min(2 * rtt_us + 200_000, rtt_us + 200_000)
+    talk.answer(probe, ANSWERED + 1448 * 5, 1448, ASKED + 200)
+    talk.client(probe + rtt_us // 2, ASKED + 200, 0, ANSWERED + 1448 * 6)
+    found = _run(tmp_path, talk)
+    stalls = found.stalls.select(pl.col("cause", "ended_by").cast(pl.String)).rows()
+    assert ("tail_probe", "probe") in stalls and not any(cause == "tail_timer" for cause, _ in stalls)
+
+
+def test_a_minimum_rto_of_a_second_is_not_a_second_loss(tmp_path: Path) -> None:
+    """Test a sender with the minimum RTO of RFC 6298, whose answer is lost once."""
+    talk = Talk(place=CLIENT, rtt_us=4000)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + 2000, ANSWERED, 0, ASKED + 200)
+    talk.answer(at + 20_000, ANSWERED, 100, ASKED + 200, lost=0.9)
+    talk.answer(at + 1_030_000, ANSWERED, 100, ASKED + 200)
+    talk.client(at + 1_032_000, ASKED + 200, 0, ANSWERED + 100)
+    assert "resend_lost" not in _run(tmp_path, talk).stalls["cause"].cast(str).to_list()
 
 
 @pytest.mark.parametrize(("waited_us", "cause"), [(242_000, "tail_probe"), (700_000, "tail_timer")])
@@ -173,6 +298,71 @@ def test_one_expiry_of_the_timer_does_not_take_many_rtos(tmp_path: Path, waited_
 
 
 def test_an_address_behind_a_translation_is_not_routed_to() -> None:
-    """Test that a server with a public address is not told to set a route to a private one."""
+    """Test that no route to a private address is advised for a server with a public one."""
     assert not _seen_by("192.168.1.4", ["192.229.232.240", "10.0.0.1"])
+    assert not _seen_by("100.64.3.4", ["192.229.232.240"])  # of a carrier's translation (RFC 6598)
     assert _seen_by("192.168.1.4", ["10.0.0.1"]) and _seen_by("192.229.232.240", ["20.106.86.13"])
+
+
+@pytest.mark.parametrize("acknowledged", [True, False])
+def test_what_is_sent_to_a_client_that_has_gone(tmp_path: Path, acknowledged: bool) -> None:
+    """Test data after a pause that nobody acknowledges, although the server sends it again."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 0, ANSWERED)
+    for after in (20 * S, 21 * S, 23 * S):
+        talk.answer(at + after, ANSWERED, 151, ASKED)
+    if acknowledged:
+        talk.client(at + 23 * S + HALF_US, ASKED, 0, ANSWERED + 151)
+    assert (_longest_ms(_run(tmp_path, talk)) > 1000) == acknowledged
+
+
+def test_an_anonymous_report_with_an_advised_setting(tmp_path: Path) -> None:
+    """Test that names in place of addresses do not stop the advice."""
+    path = tmp_path / "thin.pcap"
+    talk = Talk()
+    traffic(talk, 1, 600, 0.03)
+    path.write_bytes(pcap(talk.frames()))
+    found = run([path], anonymize=True)
+    assert found.advice and found.advice.chosen is not None and "10.0.0" not in found.advice.line
+
+
+def test_few_requests_give_no_setting(tmp_path: Path) -> None:
+    """Test that the slowest of few requests decides nothing, though a timer ended enough stalls."""
+    path = tmp_path / "thin.pcap"
+    talk = Talk()
+    traffic(talk, 1, 40, 0.3)
+    path.write_bytes(pcap(talk.frames()))
+    found = run([path])
+    assert found.advice and found.advice.chosen is None and "only 40 requests, too few" in found.advice.why
+
+
+def test_losses_outside_of_requests_are_named(tmp_path: Path) -> None:
+    """Test a download whose request came before the capture began, with lost segments."""
+    talk = Talk(place=CLIENT)
+    at, to = 0, 1
+    for _ in range(6):
+        talk.answer(at, to, 1448, 1, lost=0.9)
+        talk.answer(at + 10, to + 1448, 1448, 1)
+        talk.client(at + 10 + HALF_US, 1, 0, to, blocks=((to + 1448, to + 2896),))
+        at += 700_000
+        talk.answer(at, to, 1448, 1)
+        talk.client(at + HALF_US, 1, 0, to + 2896)
+        at += RTT_US
+        to += 2896
+    (line,) = [line for line in sentences.of(_run(tmp_path, talk)) if line.startswith("Outside of requests")]
+    assert "for 3.5 s in all" in line
+
+
+def test_one_spurious_retransmission_reads_well(tmp_path: Path) -> None:
+    """Test the words for one retransmission, which was spurious."""
+    talk = Talk(place=SERVER)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    at += HALF_US
+    talk.answer(at, ANSWERED, 100, ASKED + 200)
+    talk.answer(at + 242_000, ANSWERED, 100, ASKED + 200)
+    talk.client(at + 250_000, ASKED + 200, 0, ANSWERED + 100)
+    talk.client(at + 262_000, ASKED + 200, 0, ANSWERED + 100, blocks=((ANSWERED, ANSWERED + 100),))
+    lines = sentences.of(_run(tmp_path, talk))
+    assert any("was sent more than once, spuriously: the first copy had arrived" in line for line in lines)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 // What a server sends by itself after a pause: pings of WebSocket or HTTP/2, and messages before the
-// connection is closed (close_notify of TLS, GOAWAY of HTTP/2).
+// connection is closed (close_notify of TLS, GOAWAY of HTTP/2), and messages in a row (events, pushes).
 #ifndef TCPLEARN_EXPLAIN_CLOSING_H
 #define TCPLEARN_EXPLAIN_CLOSING_H
 
@@ -22,14 +22,16 @@ struct Closing {
   // Data after this pause, with at most this many bytes and the server's FIN at once, is no answer either.
   static constexpr std::int64_t kFinPauseUs = 30'000'000, kFinBytes = 512, kFinUs = 1000;
   // After the client's FIN, data of the server with at most this many bytes is no part of an answer that the
-  // client had acknowledged.
-  static constexpr std::int32_t kLeftBytes = 512;
+  // client had acknowledged: within a second, or at any time if the pause before the FIN was kPingPauseUs.
+  static constexpr std::int32_t kAfterFinBytes = 512;
+  static constexpr std::int64_t kAfterFinUs = 1'000'000;
 
   bool open = false;       // it is not known yet
   bool deferring = false;  // stalls go to `stalls`
-  bool ping = false;
-  bool by_fin = false;  // only the server's FIN, at once, shows that it is no answer
-  bool over = false;    // there was a ping since the client's last data, so what follows is no answer either
+  // What shows that it is no answer: nothing more; a FIN; the server's FIN at once; another pause and more
+  // data; an answer to the newer request, which had not arrived when it was sent.
+  bool ping = false, closes = false, closes_at_once = false, repeats = false, crosses = false;
+  bool over = false;              // it was no answer, and neither is what follows until the client sends data
   bool no_request = false;        // what it seems to answer is no request, if it is a ping
   std::int64_t request_from = 0;  // identifies the request
   std::int64_t began_us = 0, from = 0;

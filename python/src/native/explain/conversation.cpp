@@ -8,6 +8,8 @@ namespace {
 
 // After this pause of a client without an answer, what it sends is a request of its own.
 constexpr std::int64_t kOwnMessageUs = 1'000'000;
+// A client that does not acknowledge data for so long is gone.
+constexpr std::int64_t kGoneUs = 1'000'000;
 constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
 
 }  // namespace
@@ -181,8 +183,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
   if (end == kServer) {
-    if (left_bytes_ >= 0 && left_bytes_ + sent.to - sent.from <= Closing::kLeftBytes) {
-      left_bytes_ += static_cast<std::int32_t>(sent.to - sent.from);
+    if (after_fin(sent, now_us)) {
       last_sender_ = end;
       return;
     }
@@ -203,7 +204,16 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     }
   }
   // the last answer continues, so its end is not known yet
-  if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) exchanges_.back().end_us = -1;
+  if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) {
+    Exchange& last = exchanges_.back();
+    if (last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) {
+      last.paused_end_us = last.end_us;
+      last.paused_bytes = last.answer_bytes;
+      last.resumed_us = now_us;
+      last.paused_to = last.answer_to;
+    }
+    last.end_us = -1;
+  }
   const bool window = me.window_closed_us >= 0;
   if (window && me.window_opened_us >= 0) {
     if (now_us - me.window_opened_us <= leg_to(end).known_us() + kPromptUs)
@@ -298,8 +308,12 @@ void Conversation::finish(ExplainedRows& out) {
   if (const auto stall = handshake_.stall(leg_to(kServer), leg_to(kClient))) emit(*stall, out);
   const DataSide& answers = ends_[kServer].data;
   for (Exchange& exchange : exchanges_) {
-    // the capture may end before the ACK of the last bytes
-    if (exchange.answered && exchange.end_us < 0) exchange.end_us = answers.last_sent_us();
+    if (!exchange.answered || exchange.end_us >= 0) continue;
+    // the capture may end before the ACK of the last bytes; or the client was gone when they were sent
+    const bool gone = exchange.paused_end_us >= 0 && answers.una() <= exchange.paused_to &&
+                      last_us_ - exchange.resumed_us >= kGoneUs;
+    exchange.end_us = gone ? exchange.paused_end_us : answers.last_sent_us();
+    if (gone) exchange.answer_bytes = exchange.paused_bytes;
   }
   give_requests(true, out);
   const DataSide& requests = ends_[kClient].data;

@@ -21,11 +21,6 @@
 
 namespace tcplearn {
 
-// Returns a sender's RTO, or the first one of a connection (RFC 6298, 2.1) if it is not known (-1).
-inline std::int64_t rto_us(std::int64_t known_us) { return known_us > 0 ? known_us : 1'000'000; }
-// Returns the longest wait of a tail loss probe: an RTO (RFC 8985, 7.2), which may have grown by a quarter.
-inline std::int64_t most_probe_us(std::int64_t known_us) { return rto_us(known_us) * 5 / 4; }
-
 // The shortest round trip to each host that is less than a millisecond from the capture point.
 using NearHosts = std::map<Address, std::int64_t>;
 
@@ -92,11 +87,13 @@ class Conversation {
                    std::int64_t least_us) const;
   // Takes the server's new data. Returns whether it may be a message of its own, and no part of an answer.
   bool may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
-  void open_closing(const Exchange& last, const DataSide::Sent& sent, std::int64_t now_us, bool ping);
+  bool stays_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us);
+  void open_closing(const Exchange& last, const DataSide::Sent& sent, std::int64_t now_us);
   void settle_closing(std::int64_t bytes, ExplainedRows& out);
   bool may_be_closing() const { return closing_ && closing_->open; }
   // Takes a FIN of `end`, or RST, after data that may be no part of the answer.
   void close_after(unsigned end, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
+  bool after_fin(const DataSide::Sent& sent, std::int64_t now_us);
   void end_answer_before_closing();
   void go_on_after_closing(ExplainedRows& out);
   void on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
@@ -148,7 +145,9 @@ class Conversation {
   std::int64_t progress_us_ = -1;  // when new data was sent or acknowledged last
   unsigned last_sender_ = 2;
   std::uint8_t options_ = 0;
-  std::int32_t left_bytes_ = -1;  // of the server since the client's FIN; -1: no FIN after an answer
+  // After the client's FIN, what the server sends until then is no part of an answer; -1: there was no FIN.
+  std::int64_t after_fin_until_us_ = -1;
+  std::int32_t after_fin_bytes_ = 0;  // of such data
   bool closed_ = false;
   bool near_ = false;  // the client's host is in near_clients_
 };

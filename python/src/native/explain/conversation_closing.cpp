@@ -15,59 +15,71 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
          now_us - last_us - leg_to(end).known_us() >= least_us;
 }
 
+// Takes data of the server after data that may be its own. Returns whether it may still be.
+bool Conversation::stays_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
+  const std::int64_t bytes = sent.to - closing_->from;
+  if (closing_->crosses) return bytes <= Closing::kMostBytes;
+  if (!packet.tls || bytes > Closing::kMostBytes) closing_->ping = closing_->closes = false;
+  if (bytes > Closing::kFinBytes) closing_->closes_at_once = false;
+  if (now_us - closing_->began_us < Closing::kAtOnceUs)
+    return closing_->closes || closing_->closes_at_once || closing_->repeats;
+  return closing_->repeats && !closing_->ping && !after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
+}
+
 bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                               ExplainedRows& out) {
   const std::int64_t acked = acked_requests(packet);
   if (may_be_closing()) {
+    const bool ping = closing_->ping, late = now_us - closing_->began_us >= Closing::kAtOnceUs;
     // it answers a newer request
     const bool newer =
         !exchanges_.empty() && !exchanges_.back().answered && acked > exchanges_.back().request_from;
-    const bool at_once = now_us - closing_->began_us < Closing::kAtOnceUs;
-    const std::int64_t all = sent.to - closing_->from;
-    const bool more = closing_->by_fin ? all <= Closing::kFinBytes : packet.tls && all <= Closing::kMostBytes;
-    if (!newer && at_once && more) return true;
-    if (closing_->ping && (newer || !at_once)) {
+    if (!newer && stays_own(packet, sent, now_us)) return true;
+    if (newer ? ping || closing_->crosses : late && (ping || closing_->repeats)) {
       end_answer_before_closing();
     } else {
       go_on_after_closing(out);
     }
   }
-  const std::int64_t bytes = sent.to - sent.from;
   if (closing_ && closing_->over && goes_on(kServer)) return false;
-  if (exchanges_.empty() || bytes > Closing::kFinBytes) return false;
+  if (exchanges_.empty()) return false;
   const Exchange& last = exchanges_.back();
+  const std::int64_t bytes = sent.to - sent.from;
+  const bool small = packet.tls && bytes <= Closing::kMostBytes;
   if (!last.answered && packet.has(kAck) && acked <= last.request_from) {
     // it was sent before the new request arrived, and long after the last answer
-    if (exchanges_.size() < 2 || !sent.first_out || bytes > Closing::kMostBytes) return false;
+    if (exchanges_.size() < 2 || bytes > Closing::kMostBytes) return false;
     const Exchange& before = exchanges_[exchanges_.size() - 2];
-    const std::int64_t pause_us = now_us - ends_[kServer].data.last_advance_us();
-    if (before.end_us < 0 || pause_us < Closing::kLeastPauseUs) return false;
-    open_closing(before, sent, now_us, pause_us >= Closing::kPingPauseUs && bytes <= Closing::kPingBytes);
+    if (before.end_us < 0 || !after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) return false;
+    open_closing(before, sent, now_us);
+    closing_->closes = closing_->crosses = true;
     return true;
   }
-  const bool by_fin = !packet.tls || bytes > Closing::kMostBytes;
+  const auto paused = [&](std::int64_t least_us) {
+    return last.answered ? after_pause(kServer, sent, now_us, least_us)
+                         : now_us - ends_[kClient].data.last_sent_us() >= least_us;
+  };
+  const bool long_ago = paused(Closing::kPingPauseUs);
   if (last.answered) {
-    const std::int64_t least_us = by_fin ? Closing::kFinPauseUs : Closing::kLeastPauseUs;
-    if (last.end_us < 0 || !after_pause(kServer, sent, now_us, least_us)) return false;
-    const bool long_ago = after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
-    open_closing(last, sent, now_us, !by_fin && long_ago && bytes <= Closing::kPingBytes);
+    if (last.end_us < 0 || !paused(small ? Closing::kLeastPauseUs : Closing::kPingPauseUs)) return false;
   } else {
-    const std::int64_t since_us = now_us - ends_[kClient].data.last_sent_us();
-    const bool late = since_us >= (by_fin ? Closing::kFinPauseUs : Closing::kPingPauseUs);
-    if (!late || sent.announced || last.request_to - last.request_from > Closing::kPingBytes) return false;
-    open_closing(last, sent, now_us, !by_fin && bytes <= Closing::kPingBytes);
-    closing_->no_request = true;
+    const bool message = last.request_to - last.request_from <= Closing::kPingBytes;
+    if (!small || !message || sent.announced || !long_ago) return false;
   }
-  closing_->by_fin = by_fin;
+  open_closing(last, sent, now_us);
+  closing_->no_request = !last.answered;
+  closing_->closes = small;
+  closing_->ping = small && long_ago && bytes <= Closing::kPingBytes;
+  closing_->closes_at_once = last.answered && paused(Closing::kFinPauseUs) && bytes <= Closing::kFinBytes;
+  closing_->repeats = last.answered && long_ago;
   return true;
 }
 
-void Conversation::open_closing(const Exchange& last, const DataSide::Sent& sent, std::int64_t now_us,
-                                bool ping) {
+void Conversation::open_closing(const Exchange& last, const DataSide::Sent& sent, std::int64_t now_us) {
   if (!closing_) closing_ = std::make_unique<Closing>();
   closing_->open = true;
-  closing_->ping = ping;
-  closing_->by_fin = closing_->no_request = false;
+  closing_->ping = closing_->closes = closing_->closes_at_once = false;
+  closing_->repeats = closing_->crosses = closing_->no_request = false;
   closing_->request_from = last.request_from;
   closing_->began_us = now_us;
   closing_->from = sent.from;
@@ -80,15 +92,31 @@ void Conversation::close_after(unsigned end, const Packet& packet, std::int64_t 
   if (may_be_closing()) {
     const std::int64_t since_us = now_us - ends_[kServer].data.last_sent_us();
     const bool at_once = end == kServer && packet.has(kFin) && since_us <= Closing::kFinUs;
-    if (at_once || !closing_->by_fin) {
+    if (closing_->closes || (at_once && closing_->closes_at_once)) {
       end_answer_before_closing();
     } else {
       go_on_after_closing(out);
     }
   }
   const bool answered = !exchanges_.empty() && exchanges_.back().answered;
-  if (end == kClient && answered && !ends_[kServer].data.outstanding())
-    left_bytes_ = std::max(left_bytes_, 0);
+  const DataSide& answers = ends_[kServer].data;
+  if (end != kClient || !answered || answers.outstanding() || after_fin_until_us_ >= 0) return;
+  const bool idle = now_us - answers.last_advance_us() >= Closing::kPingPauseUs;
+  after_fin_until_us_ = idle ? INT64_MAX : now_us + leg_to(kServer).known_us() + Closing::kAfterFinUs;
+}
+
+// Returns whether the server's data is no part of an answer because the client had sent its FIN.
+bool Conversation::after_fin(const DataSide::Sent& sent, std::int64_t now_us) {
+  if (now_us > after_fin_until_us_) return false;
+  const std::int64_t bytes = sent.to - sent.from;
+  if (after_fin_bytes_ + bytes <= Closing::kAfterFinBytes) {
+    after_fin_bytes_ += static_cast<std::int32_t>(bytes);
+    return true;
+  }
+  // so much is the rest of the answer
+  after_fin_until_us_ = 0;
+  if (!exchanges_.empty()) exchanges_.back().answer_bytes += after_fin_bytes_;
+  return false;
 }
 
 // What the server sent after the pause is no part of the answer.
@@ -104,7 +132,8 @@ void Conversation::end_answer_before_closing() {
     of->answer_bytes = closing_->answer_bytes;
   }
   // unless it came before the answer to a newer request
-  closing_->over = closing_->ping && (exchanges_.empty() || exchanges_.back().answered);
+  const bool messages = closing_->ping || closing_->repeats;
+  closing_->over = messages && (exchanges_.empty() || exchanges_.back().answered);
   closing_->open = false;
   closing_->stalls.clear();
 }
@@ -121,7 +150,7 @@ void Conversation::settle_closing(std::int64_t bytes, ExplainedRows& out) {
   if (!may_be_closing()) return;
   if (closing_->ping) {
     end_answer_before_closing();
-  } else if (closing_->by_fin || bytes > Closing::kMostBytes) {
+  } else if (!closing_->closes || bytes > Closing::kMostBytes) {
     go_on_after_closing(out);
   }
 }

@@ -7,10 +7,6 @@
 namespace tcplearn {
 namespace {
 
-// The timer fills a gap within this many RTOs: after a probe, and an RTO that had grown meanwhile. Without IP
-// identification that shows a loss, it is one more.
-constexpr std::int64_t kMostRtos = 3;
-
 bool is_spurious(const StallRow& row) { return row.cause == static_cast<std::uint8_t>(Cause::kSpurious); }
 
 }  // namespace
@@ -72,6 +68,8 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   row.start_us = loss.start_us;
   row.duration_us = loss.end_us - loss.start_us;
   const std::int64_t waited_us = loss.first_wait_us >= 0 ? loss.first_wait_us : row.duration_us;
+  // not one of which IP identification shows that nothing was lost since
+  const bool gap = loss.first_wait_us < 0 && (loss.lost_ids > 0 || !me.data.numbered(path_.ids_in_row(end)));
   Cause cause = Cause::kTailTimer;
   if (loss.spurious) {
     cause = Cause::kSpurious;
@@ -82,10 +80,9 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
     cause = Cause::kResendLost;
   } else if (loss.by == End::kFast) {
     cause = Cause::kLostFast;
-  } else if (loss.by == End::kProbe && waited_us <= most_probe_us(loss.timer_us)) {
+  } else if (loss.by == End::kProbe && waited_us <= SenderTimer::most_probe_us(loss.timer_us, loss.srtt_us)) {
     cause = Cause::kTailProbe;
-  } else if (loss.first_wait_us < 0 &&
-             row.duration_us > (loss.lost_ids > 0 ? kMostRtos : kMostRtos + 1) * rto_us(loss.timer_us)) {
+  } else if (gap && row.duration_us > SenderTimer::most_timer_us(loss.timer_us, loss.lost_ids > 0)) {
     cause = Cause::kResendLost;  // a gap that stayed open for so long: its first filling was lost too
   }
   const bool late = loss.by == End::kProbe && cause == Cause::kTailTimer;
@@ -95,7 +92,7 @@ void Conversation::commit(unsigned end, const Repaired& loss, ExplainedRows& out
   row.waited_us = loss.first_wait_us;
   row.timer_us = loss.timer_us;
   row.srtt_us = loss.srtt_us;
-  row.resends = loss.copies;
+  row.resends = cause == Cause::kResendLost ? std::max(loss.copies, 2u) : loss.copies;
   row.bytes = loss.bytes;
   row.silent_until_us = loss.silent_until_us;
   row.out_segments = loss.out_segments;

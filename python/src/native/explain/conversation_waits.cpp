@@ -18,8 +18,6 @@ constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
 constexpr std::int64_t kClockUs = 1000;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
-// One retransmission by the timer repairs what was lost within this many RTOs.
-constexpr std::int64_t kMostUnseenRtos = 4;
 // A connection on which nothing moves for so long is idle.
 constexpr std::int64_t kSilentUs = 1'000'000;
 
@@ -100,11 +98,13 @@ void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSid
   row.by_server = end == kServer ? 1 : 0;
   const std::int64_t waited_us = now_us - from_us, timer_us = data.timer().rto_us();
   const bool counted = sent.lost_before > 1 && data.may_be_lost(sent.lost_before, true, waited_us);
-  const bool twice = counted || waited_us > kMostUnseenRtos * rto_us(timer_us);
+  const bool once = sent.lost_before == 1 && data.numbered(path_.ids_in_row(end));
+  const bool twice = counted || (!once && waited_us > SenderTimer::most_timer_us(timer_us, false));
   // a probe repeats one segment
-  const bool probe = (options_ & 5) != 4 && sent.lost_before <= 1 && waited_us <= most_probe_us(timer_us);
-  const Cause once = probe ? Cause::kTailProbe : Cause::kTailTimer;
-  row.cause = static_cast<std::uint8_t>(twice ? Cause::kResendLost : once);
+  const bool probe = (options_ & 5) != 4 && sent.lost_before <= 1 &&
+                     waited_us <= SenderTimer::most_probe_us(timer_us, data.timer().srtt_us());
+  const Cause by = probe ? Cause::kTailProbe : Cause::kTailTimer;
+  row.cause = static_cast<std::uint8_t>(twice ? Cause::kResendLost : by);
   row.ended_by = static_cast<std::uint8_t>(End::kUnclear);
   row.start_us = row.silent_until_us = from_us;
   row.duration_us = waited_us;

@@ -16,6 +16,8 @@ struct Exchange {
   std::int64_t request_from = 0, request_to = 0;
   std::int64_t answer_to = 0;  // position in the server's stream of the byte after the answer's last
   std::int64_t answer_bytes = 0;
+  // The same before what the server sent after a pause of a second or more; -1: there was none.
+  std::int64_t paused_end_us = -1, paused_bytes = 0, paused_to = 0, resumed_us = 0;
   std::int64_t acknowledged_us = -1;  // time of an ACK of the request without an answer
   std::int64_t first_answer_us = -1;  // when the first data of the answer was seen
   bool answered = false, pipelined = false;
@@ -38,7 +40,7 @@ struct Exchange {
   // Adds a cause of a part of the time; `weak`: if nothing else claims it.
   void add(Cause cause, std::int64_t from_us, std::int64_t to_us, bool weak = false);
   // Returns the row of this request. Each moment is assigned to the first cause in the list of causes
-  // that claims it; the remaining time is kTransfer.
+  // that claims it, and after all others to a weak one; the remaining time is kTransfer.
   RequestRow row(std::uint32_t connection, std::int64_t to_client_us);
 };
 

@@ -11,7 +11,8 @@
 #include <vector>
 
 // X(identifier, key, meaning): the causes to which the time of a request is assigned. If several causes
-// claim a moment, the first in this list gets it. docs/explain.md has the rules.
+// claim a moment, the first in this list gets it; a silence of which is known only which end broke it comes
+// last. docs/explain.md has the rules.
 #define TCPLEARN_CAUSES(X)                                                                                   \
   X(SynLost, syn_lost, "a SYN was lost; the client sends it again after its first RTO, usually 1 s")         \
   X(SynAckLost, syn_ack_lost, "a SYN-ACK was lost; one end sends again after its first RTO, usually 1 s")    \

@@ -3,6 +3,7 @@
 #ifndef TCPLEARN_EXPLAIN_SENDER_TIMER_H
 #define TCPLEARN_EXPLAIN_SENDER_TIMER_H
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,22 @@ class SenderTimer {
   std::int64_t srtt_us() const;
   std::int64_t rto_us() const;
 
+  // These take an RTO and a smoothed round trip, or -1 where they are not known; 1 s is then assumed for the
+  // RTO (RFC 6298, 2.1). Returns the longest time from a transmission to its tail loss probe: an RTO after
+  // the last ACK (RFC 8985, 7.2), which may be a round trip later, and the RTO may be longer by a quarter.
+  static std::int64_t most_probe_us(std::int64_t rto_us, std::int64_t srtt_us) {
+    return (rto_us > 0 ? rto_us : kFirstRtoUs) * 5 / 4 + (srtt_us > 0 ? srtt_us : 0);
+  }
+  // Returns the longest time in which one retransmission by the timer repairs a loss, after a probe, and if
+  // the RTO has grown meanwhile. `counted`: IP identification shows that more was lost.
+  static std::int64_t most_timer_us(std::int64_t rto_us, bool counted) {
+    const std::int64_t known_us = rto_us > 0 ? rto_us : kFirstRtoUs;
+    // without that, the sender may have the minimum RTO of RFC 6298 (2.4), a second
+    return counted ? 3 * known_us : std::max(4 * known_us, kFirstRtoUs * 5 / 4);
+  }
+
  private:
+  static constexpr std::int64_t kFirstRtoUs = 1'000'000;
   std::unique_ptr<std::uint64_t[]> state_;
   std::int64_t begun_us_ = -1;  // no state is kept for connections that send no data
 };

@@ -12,7 +12,7 @@ from tcplearn.explain import candidates
 from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
-from tcplearn.explain.model import Explained, Part, Summary
+from tcplearn.explain.model import Explained, Part, Summary, of_slowest
 from tcplearn.output.numbers import capitalized, counted, milliseconds, permille
 
 #: The least share by which a gain must shorten the slowest requests' mean or the 99th percentile.
@@ -36,10 +36,11 @@ LEAST_REQUESTS = 50
 
 #: The advice if losses are already repaired as quickly as any timer can.
 _FEWER = "what would help is fewer losses"
+_LOOK = "look at its program"
 #: Why a timer gains nothing, by the cause of most of the slowest requests' time.
 _WHY = {
-    "server": "the server itself takes that long; look at its program",
-    "client": "the client itself takes that long; look at its program",
+    "server": f"the server itself takes that long; {_LOOK}",
+    "client": f"the client itself takes that long; {_LOOK}",
     "window_closed": "{receiver} reads too slowly, or its buffer is small; look at its program and its "
     "SO_RCVBUF",
     "delayed_ack": "a program writes a message in parts (Nagle's rule); write it in one, or set TCP_NODELAY",
@@ -94,9 +95,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
             few += f". For most of the time of all requests, {_reason(found, most.cause)}"
         return Advice(None, why=few)
     if found.total.requests < LEAST_REQUESTS:
-        return Advice(
-            None, why=f"{counted(found.total.requests, 'request')} are too few to judge a setting by"
-        )
+        few = f"only {counted(found.total.requests, 'request')}, too few to judge a setting by"
+        return Advice(None, why=few)
     if _is_misfit(forecast):
         return Advice(None, why=_misfit(forecast))
     now, model = forecast.seen, forecast.of(forecast.in_force)
@@ -170,9 +170,12 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _seen_by(peer: str, hosts: Iterable[str]) -> bool:
-    """Return whether `hosts` see `peer` by its own address: not if it is private and a host's is not, because
-    then the address is translated between them."""
-    return not (ip_address(peer).is_private and any(ip_address(host).is_global for host in hosts))
+    """Return whether `hosts` probably see `peer` by its own address. If it is private and a host's is public,
+    it is probably translated between them."""
+    try:
+        return ip_address(peer).is_global or not any(ip_address(host).is_global for host in hosts)
+    except ValueError:  # names in place of addresses, with --anonymize
+        return True
 
 
 def _score(one: Outlook, now: Outlook) -> float:
@@ -228,6 +231,15 @@ def most_of_all(total: Summary) -> Part | None:
     return most if most and most.cause != TRANSFER else None
 
 
+def paused(found: Explained) -> pl.DataFrame:
+    """Return those of the slowest requests in which the server paused after its first data, if such pauses
+    have more than half of the server's own time in the slowest requests; otherwise no rows."""
+    slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
+    some = slow.filter(pl.col("pauses_ms") > 0)
+    most = float(some["pauses_ms"].sum()) > 0.5 * float(slow["server_ms"].sum())
+    return some if most else some.clear()
+
+
 def _main(found: Explained) -> str:
     parts = [part for part in found.total.parts if part.cause not in HANDSHAKE]
     return max(parts, key=lambda part: part.slow_share).cause if parts else TRANSFER
@@ -258,6 +270,8 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
 
 def _reason(found: Explained, cause: str) -> str:
     """Return why no timer gains anything where most time went to `cause`, a key of `_WHY`."""
+    if cause == "server" and paused(found).height:
+        return f"the server itself takes that long, unless it sends data without being asked; {_LOOK}"
     return _WHY[cause].format(receiver=_receiver(found))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from tcplearn.explain.advice import most_of_all
+from tcplearn.explain.advice import most_of_all, paused
 from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
 from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
@@ -21,7 +21,7 @@ NAMED_SHARE = 0.1
 _MOST_NAMED = 3
 #: The least share that is shown as 100 %.
 _ALL = 0.995
-#: The least time for which lost segments held data up outside of requests that is told.
+#: A sentence names the time for which lost segments held data up outside of requests from this on.
 _LEAST_OUTSIDE_S = 1.0
 
 
@@ -109,16 +109,13 @@ def _pauses(found: Explained) -> Iterator[str]:
     data: what ended these pauses may have been sent without a request."""
     if found.total.slow_share("server") < NAMED_SHARE:
         return
-    slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
-    paused = slow.filter(pl.col("pauses_ms") > 0)
-    if float(paused["pauses_ms"].sum()) <= 0.5 * float(slow["server_ms"].sum()):
-        return
-    some = f"In {paused.height:,} of them" if paused.height < slow.height else "In each of them"
-    within = "In it" if slow.height == 1 else some
-    yield (
-        f"{within} the server had begun to answer and then sent nothing for a second or more. If it sends "
-        "data without being asked (events, pushes), this was no waiting."
-    )
+    if count := paused(found).height:
+        some = f"In {count:,} of them" if count < found.total.slowest else "In each of them"
+        within = "In it" if found.total.slowest == 1 else some
+        yield (
+            f"{within} the server had begun to answer and then sent nothing for a second or more. If it "
+            "sends data without being asked (events, pushes), this was no waiting."
+        )
 
 
 def _percent(share: float) -> str:
