@@ -121,16 +121,78 @@ def _messages(talk: Talk, pauses: int) -> None:
 @PLACES
 @pytest.mark.parametrize("tls", [True, False])
 def test_messages_in_a_row_answer_no_request(tmp_path: Path, place: float, tls: bool) -> None:
-    """Test events of a server, such as MongoDB's awaitable hello: one alone may be the rest of an answer."""
+    """Test events of a server, such as MongoDB's awaitable hello: one or two may be the rest of an answer."""
     talk = Talk(place=place)
     _messages(talk, 4)
     found = _run(tmp_path, talk, tls=tls)
     assert found.requests.height == BEFORE + 1 and _longest_ms(found) < 100 and found.stalls.height == 0
-    talk = Talk(place=place)
-    _messages(talk, 1)
-    found = _run(tmp_path, talk, tls=tls)
-    assert _longest_ms(found) > 9000
+    for few in (1, 2):
+        talk = Talk(place=place)
+        _messages(talk, few)
+        found = _run(tmp_path, talk, tls=tls)
+        assert _longest_ms(found) > 9000 * few
+        assert found.stalls["cause"].cast(str).to_list() == ["server"] * few
+
+
+@pytest.mark.parametrize("last", ["ping", "close"])
+@pytest.mark.parametrize("bytes_", [100, 2000])
+def test_a_slow_answer_before_a_ping_or_the_end(tmp_path: Path, last: str, bytes_: int) -> None:
+    """Test an answer of which 50 bytes come at once and the rest after 8 s; a minute later the server sends a
+    ping, or closes the connection."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    at += HALF_US
+    to, asked = ANSWERED, ASKED + 200
+    for after, part in ((0, 50), (8 * S, min(bytes_, 1448)), (8 * S + 10, max(bytes_ - 1448, 0))):
+        talk.answer(at + after, to, part, asked)
+        to += part
+        talk.client(at + after + HALF_US, asked, 0, to)
+    at += 68 * S
+    talk.answer(at, to, 24, asked)
+    if last == "close":
+        talk.answer(at + 10, to + 24, 0, asked, flags=FIN)
+    talk.client(at + HALF_US, asked, 0, to + 24 + (last == "close"))
+    found = _run(tmp_path, talk, tls=True)
+    assert found.requests.height == BEFORE + 1 and 8000 < _longest_ms(found) < 8200
     assert found.stalls["cause"].cast(str).to_list() == ["server"]
+
+
+def test_data_soon_after_a_ping_does_not_undo_it(tmp_path: Path) -> None:
+    """Test a ping after 20 s, other data of the server 3 s later, and a request."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 0, ANSWERED)
+    at += 20 * S
+    for after, to, bytes_ in ((0, ANSWERED, 14), (3 * S, ANSWERED + 14, 300)):
+        talk.answer(at + after, to, bytes_, ASKED)
+        talk.client(at + after + HALF_US, ASKED, 0, to + bytes_)
+    at, to = at + 5 * S, ANSWERED + 314
+    talk.client(at, ASKED, 200, to)
+    talk.answer(at + HALF_US, to, 100, ASKED + 200)
+    talk.client(at + RTT_US, ASKED + 200, 0, to + 100)
+    found = _run(tmp_path, talk, tls=True)
+    assert found.requests.height == BEFORE + 1 and _longest_ms(found) < 100 and found.stalls.height == 0
+
+
+@pytest.mark.parametrize("after_us", [500_000, 10 * S])
+def test_a_message_of_a_row_that_crosses_the_next_request(tmp_path: Path, after_us: int) -> None:
+    """Test messages in a row, the last of which was sent before the client's request arrived."""
+    talk = Talk()
+    at, to = _calm(talk), ANSWERED
+    talk.client(at, ASKED, 0, to)
+    for _ in range(4):
+        at += 10 * S
+        talk.answer(at, to, 313, ASKED)
+        to += 313
+        talk.client(at + HALF_US, ASKED, 0, to)
+    at += after_us
+    talk.answer(at, to, 313, ASKED)
+    talk.client(at + 10_000, ASKED, 200, to)
+    talk.answer(at + 10_000 + HALF_US, to + 313, 100, ASKED + 200)
+    talk.client(at + 10_000 + RTT_US, ASKED + 200, 0, to + 413)
+    found = _run(tmp_path, talk)
+    assert found.requests.height == BEFORE + 1 and _longest_ms(found) < 100
 
 
 @PLACES
@@ -176,9 +238,10 @@ def test_data_that_crosses_the_next_request_long_after_the_answer(
     talk.client(at, ASKED, 0, ANSWERED)
     at += pause_s * S
     talk.answer(at, ANSWERED, bytes_, ASKED)
-    talk.client(at + 10_000, ASKED, 200, ANSWERED)
-    talk.answer(at + 10_000 + HALF_US, ANSWERED + bytes_, 100, ASKED + 200)
-    talk.client(at + 10_000 + RTT_US, ASKED + 200, 0, ANSWERED + bytes_ + 100)
+    talk.client(at + 10_000, ASKED, 1448, ANSWERED)
+    talk.client(at + HALF_US + 10, ASKED + 1448, 200, ANSWERED + bytes_)
+    talk.answer(at + RTT_US + 20, ANSWERED + bytes_, 100, ASKED + 1648)
+    talk.client(at + RTT_US + HALF_US + 20, ASKED + 1648, 0, ANSWERED + bytes_ + 100)
     found = _run(tmp_path, talk, tls=tls)
     assert found.requests.height == BEFORE + 1 and _longest_ms(found) < 100
 
@@ -314,7 +377,9 @@ def test_what_is_sent_to_a_client_that_has_gone(tmp_path: Path, acknowledged: bo
         talk.answer(at + after, ANSWERED, 151, ASKED)
     if acknowledged:
         talk.client(at + 23 * S + HALF_US, ASKED, 0, ANSWERED + 151)
-    assert (_longest_ms(_run(tmp_path, talk)) > 1000) == acknowledged
+    found = _run(tmp_path, talk)
+    assert (_longest_ms(found) > 1000) == acknowledged
+    assert found.stalls.filter(pl.col("cause").cast(pl.String) == "server").height == acknowledged
 
 
 def test_an_anonymous_report_with_an_advised_setting(tmp_path: Path) -> None:

@@ -25,13 +25,17 @@ struct Closing {
   // client had acknowledged: within a second, or at any time if the pause before the FIN was kPingPauseUs.
   static constexpr std::int32_t kAfterFinBytes = 512;
   static constexpr std::int64_t kAfterFinUs = 1'000'000;
+  // After so many such pauses without data of the client it is a row of messages.
+  static constexpr std::uint32_t kLeastPauses = 3;
 
   bool open = false;       // it is not known yet
   bool deferring = false;  // stalls go to `stalls`
   // What shows that it is no answer: nothing more; a FIN; the server's FIN at once; another pause and more
   // data; an answer to the newer request, which had not arrived when it was sent.
   bool ping = false, closes = false, closes_at_once = false, repeats = false, crosses = false;
-  bool over = false;              // it was no answer, and neither is what follows until the client sends data
+  std::uint32_t pauses = 0;  // of a row of messages
+  bool over =
+      false;  // it was no answer, and neither is what follows until the client's next data is answered
   bool no_request = false;        // what it seems to answer is no request, if it is a ping
   std::int64_t request_from = 0;  // identifies the request
   std::int64_t began_us = 0, from = 0;

@@ -189,13 +189,12 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     }
     const bool deferring = may_be_own(packet, sent, now_us, out);
     if (closing_) closing_->deferring = deferring;
-    if (closing_ && !deferring && closing_->over && goes_on(kServer)) {
+    if (closing_ && !deferring && closing_->over) {
       last_sender_ = end;
       return;
     }
   } else {
     settle_closing(sent.to - sent.from, out);
-    if (closing_) closing_->over = false;
     // what the client sent before a long pause, and the server did not answer, needed no answer
     const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
     if (pending && after_pause(kClient, sent, now_us, kOwnMessageUs)) {
@@ -300,7 +299,13 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
   }
 }
 
+bool Conversation::gone(const Exchange& exchange) const {
+  return exchange.answered && exchange.end_us < 0 && exchange.paused_end_us >= 0 &&
+         ends_[kServer].data.una() <= exchange.paused_to && last_us_ - exchange.resumed_us >= kGoneUs;
+}
+
 void Conversation::finish(ExplainedRows& out) {
+  if (may_be_closing() && !exchanges_.empty() && gone(exchanges_.back())) closing_->stalls.clear();
   settle_closing(Closing::kMostBytes + 1, out);
   for (Host& host : ends_) host.data.finish(host.settling);
   for (const unsigned end : {kClient, kServer}) settle(end, last_us_, true, out);
@@ -310,10 +315,9 @@ void Conversation::finish(ExplainedRows& out) {
   for (Exchange& exchange : exchanges_) {
     if (!exchange.answered || exchange.end_us >= 0) continue;
     // the capture may end before the ACK of the last bytes; or the client was gone when they were sent
-    const bool gone = exchange.paused_end_us >= 0 && answers.una() <= exchange.paused_to &&
-                      last_us_ - exchange.resumed_us >= kGoneUs;
-    exchange.end_us = gone ? exchange.paused_end_us : answers.last_sent_us();
-    if (gone) exchange.answer_bytes = exchange.paused_bytes;
+    const bool left = gone(exchange);
+    exchange.end_us = left ? exchange.paused_end_us : answers.last_sent_us();
+    if (left) exchange.answer_bytes = exchange.paused_bytes;
   }
   give_requests(true, out);
   const DataSide& requests = ends_[kClient].data;

@@ -87,8 +87,11 @@ class Conversation {
                    std::int64_t least_us) const;
   // Takes the server's new data. Returns whether it may be a message of its own, and no part of an answer.
   bool may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
-  bool stays_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us);
+  bool stays_own(const Packet& packet, const DataSide::Sent& sent);
+  bool row_goes_on(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us);
   void open_closing(const Exchange& last, const DataSide::Sent& sent, std::int64_t now_us);
+  // Returns whether the client was gone when the server sent the last part of an answer.
+  bool gone(const Exchange& exchange) const;
   void settle_closing(std::int64_t bytes, ExplainedRows& out);
   bool may_be_closing() const { return closing_ && closing_->open; }
   // Takes a FIN of `end`, or RST, after data that may be no part of the answer.

@@ -15,27 +15,42 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
          now_us - last_us - leg_to(end).known_us() >= least_us;
 }
 
-// Takes data of the server after data that may be its own. Returns whether it may still be.
-bool Conversation::stays_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
+// Takes data of the server within a second after data that may be its own. Returns whether it may still be.
+bool Conversation::stays_own(const Packet& packet, const DataSide::Sent& sent) {
   const std::int64_t bytes = sent.to - closing_->from;
   if (closing_->crosses) return bytes <= Closing::kMostBytes;
   if (!packet.tls || bytes > Closing::kMostBytes) closing_->ping = closing_->closes = false;
   if (bytes > Closing::kFinBytes) closing_->closes_at_once = false;
-  if (now_us - closing_->began_us < Closing::kAtOnceUs)
-    return closing_->closes || closing_->closes_at_once || closing_->repeats;
-  return closing_->repeats && !closing_->ping && !after_pause(kServer, sent, now_us, Closing::kPingPauseUs);
+  return closing_->closes || closing_->closes_at_once || closing_->repeats;
+}
+
+// Takes data of the server later after data that may be its own, which may be a row of messages. Returns
+// whether the row goes on. A ping or a message before the connection is closed is not of it.
+bool Conversation::row_goes_on(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
+  if (!closing_->repeats) return false;
+  if (!after_pause(kServer, sent, now_us, Closing::kPingPauseUs)) return true;
+  if (packet.tls && sent.to - sent.from <= Closing::kMostBytes) return closing_->repeats = false;
+  return ++closing_->pauses < Closing::kLeastPauses;
 }
 
 bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                               ExplainedRows& out) {
   const std::int64_t acked = acked_requests(packet);
+  const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
+  const bool newer = pending && acked > exchanges_.back().request_from;  // it answers a newer request
+  if (closing_ && pending && closing_->over) {
+    if (!newer) return false;
+    closing_->over = false;
+  }
   if (may_be_closing()) {
-    const bool ping = closing_->ping, late = now_us - closing_->began_us >= Closing::kAtOnceUs;
-    // it answers a newer request
-    const bool newer =
-        !exchanges_.empty() && !exchanges_.back().answered && acked > exchanges_.back().request_from;
-    if (!newer && stays_own(packet, sent, now_us)) return true;
-    if (newer ? ping || closing_->crosses : late && (ping || closing_->repeats)) {
+    const bool late = now_us - closing_->began_us >= Closing::kAtOnceUs;
+    bool own = closing_->ping || (newer && closing_->crosses);
+    if (!newer && !late && stays_own(packet, sent)) return true;
+    if (!newer && late && !own) {
+      if (row_goes_on(packet, sent, now_us)) return true;
+      own = closing_->repeats;
+    }
+    if ((newer || late) && own) {
       end_answer_before_closing();
     } else {
       go_on_after_closing(out);
@@ -72,6 +87,7 @@ bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, 
   closing_->ping = small && long_ago && bytes <= Closing::kPingBytes;
   closing_->closes_at_once = last.answered && paused(Closing::kFinPauseUs) && bytes <= Closing::kFinBytes;
   closing_->repeats = last.answered && long_ago;
+  closing_->pauses = 1;
   return true;
 }
 
@@ -148,7 +164,7 @@ void Conversation::go_on_after_closing(ExplainedRows& out) {
 // The capture or the connection ends, or the client sends `bytes`.
 void Conversation::settle_closing(std::int64_t bytes, ExplainedRows& out) {
   if (!may_be_closing()) return;
-  if (closing_->ping) {
+  if (closing_->ping || closing_->crosses) {
     end_answer_before_closing();
   } else if (!closing_->closes || bytes > Closing::kMostBytes) {
     go_on_after_closing(out);

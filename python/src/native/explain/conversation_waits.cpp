@@ -66,7 +66,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
 // cause: where nothing moves for so long, nothing is transferred.
 void Conversation::no_progress(unsigned end, std::int64_t now_us) {
   const std::int64_t from_us = std::exchange(progress_us_, now_us);
-  if (exchanges_.empty() || may_be_closing() || from_us < 0 || now_us - from_us < kSilentUs) return;
+  if (exchanges_.empty() || from_us < 0 || now_us - from_us < kSilentUs) return;
   // data that was sent before the newest request arrived belongs to the one before
   const bool before = end == kServer && !exchanges_.back().answered && exchanges_.size() > 1;
   Exchange& now = before ? exchanges_[exchanges_.size() - 2] : exchanges_.back();
