@@ -11,11 +11,7 @@ import pytest
 from scenes import ASKED, BEFORE, HALF_US, _calm
 from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk
 from test_ordinary_captures import ANSWERED, S, _longest_ms, _run
-from thin import traffic
-from wire import FIN, pcap
-
-from tcplearn.explain import run, sentences
-from tcplearn.explain.advice import _seen_by
+from wire import FIN
 
 PLACES = pytest.mark.parametrize("place", [CLIENT, MIDDLE, SERVER])
 
@@ -265,38 +261,6 @@ def test_the_end_of_an_answer_that_was_lost_and_crosses_a_request(tmp_path: Path
     assert _longest_ms(_run(tmp_path, talk)) > 7000
 
 
-def _in_two_parts(talk: Talk, pause_us: int) -> None:
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 200)
-    at += 100_000
-    talk.answer(at, ANSWERED, 1448, ASKED + 200)
-    talk.client(at + HALF_US, ASKED + 200, 0, ANSWERED + 1448)
-    at += pause_us
-    talk.answer(at, ANSWERED + 1448, 100, ASKED + 200)
-    talk.client(at + HALF_US, ASKED + 200, 0, ANSWERED + 1548)
-
-
-def test_a_silence_of_unknown_cause_is_not_the_servers(tmp_path: Path) -> None:
-    """Test a pause after a full segment, without IP identification: what followed may have been lost."""
-    talk = Talk(place=CLIENT, numbered=False)
-    _in_two_parts(talk, 2 * S)
-    (slow,) = _run(tmp_path, talk).requests.filter(pl.col("response_ms") > 1000).iter_rows(named=True)
-    assert slow["unknown_ms"] > 1900 and slow["server_ms"] < 200 and slow["pauses_ms"] == 0
-
-
-@pytest.mark.parametrize("pause_s", [0.5, 3])
-def test_the_first_lines_name_pauses_within_an_answer(tmp_path: Path, pause_s: float) -> None:
-    """Test that the first lines say so if the server paused for a second or more within its answer."""
-    talk = Talk(place=SERVER)
-    _in_two_parts(talk, round(pause_s * S))
-    found = _run(tmp_path, talk)
-    named = [line for line in sentences.of(found) if "without being asked" in line]
-    assert len(named) == (pause_s >= 1)
-    assert all(line.startswith("In it the server had begun to answer") for line in named)
-    assert float(found.requests["pauses_ms"].max() or 0) == pytest.approx(3000 * len(named), abs=60)
-
-
 @pytest.mark.parametrize("rtt_us", [40_000, 200_000, 600_000])
 def test_a_probe_after_the_last_ack_of_a_long_path(tmp_path: Path, rtt_us: int) -> None:
     """Test six segments of which the last is lost. The probe comes two round trips after the last ACK, or an
@@ -360,13 +324,6 @@ def test_one_expiry_of_the_timer_does_not_take_many_rtos(tmp_path: Path, waited_
     assert _run(tmp_path, talk).stalls["cause"].cast(str).to_list() == [cause]
 
 
-def test_an_address_behind_a_translation_is_not_routed_to() -> None:
-    """Test that no route to a private address is advised for a server with a public one."""
-    assert not _seen_by("192.168.1.4", ["192.229.232.240", "10.0.0.1"])
-    assert not _seen_by("100.64.3.4", ["192.229.232.240"])  # of a carrier's translation (RFC 6598)
-    assert _seen_by("192.168.1.4", ["10.0.0.1"]) and _seen_by("192.229.232.240", ["20.106.86.13"])
-
-
 @pytest.mark.parametrize("acknowledged", [True, False])
 def test_what_is_sent_to_a_client_that_has_gone(tmp_path: Path, acknowledged: bool) -> None:
     """Test data after a pause that nobody acknowledges, although the server sends it again."""
@@ -380,54 +337,3 @@ def test_what_is_sent_to_a_client_that_has_gone(tmp_path: Path, acknowledged: bo
     found = _run(tmp_path, talk)
     assert (_longest_ms(found) > 1000) == acknowledged
     assert found.stalls.filter(pl.col("cause").cast(pl.String) == "server").height == acknowledged
-
-
-def test_an_anonymous_report_with_an_advised_setting(tmp_path: Path) -> None:
-    """Test that names in place of addresses do not stop the advice."""
-    path = tmp_path / "thin.pcap"
-    talk = Talk()
-    traffic(talk, 1, 600, 0.03)
-    path.write_bytes(pcap(talk.frames()))
-    found = run([path], anonymize=True)
-    assert found.advice and found.advice.chosen is not None and "10.0.0" not in found.advice.line
-
-
-def test_few_requests_give_no_setting(tmp_path: Path) -> None:
-    """Test that the slowest of few requests decides nothing, though a timer ended enough stalls."""
-    path = tmp_path / "thin.pcap"
-    talk = Talk()
-    traffic(talk, 1, 40, 0.3)
-    path.write_bytes(pcap(talk.frames()))
-    found = run([path])
-    assert found.advice and found.advice.chosen is None and "only 40 requests, too few" in found.advice.why
-
-
-def test_losses_outside_of_requests_are_named(tmp_path: Path) -> None:
-    """Test a download whose request came before the capture began, with lost segments."""
-    talk = Talk(place=CLIENT)
-    at, to = 0, 1
-    for _ in range(6):
-        talk.answer(at, to, 1448, 1, lost=0.9)
-        talk.answer(at + 10, to + 1448, 1448, 1)
-        talk.client(at + 10 + HALF_US, 1, 0, to, blocks=((to + 1448, to + 2896),))
-        at += 700_000
-        talk.answer(at, to, 1448, 1)
-        talk.client(at + HALF_US, 1, 0, to + 2896)
-        at += RTT_US
-        to += 2896
-    (line,) = [line for line in sentences.of(_run(tmp_path, talk)) if line.startswith("Outside of requests")]
-    assert "for 3.5 s in all" in line
-
-
-def test_one_spurious_retransmission_reads_well(tmp_path: Path) -> None:
-    """Test the words for one retransmission, which was spurious."""
-    talk = Talk(place=SERVER)
-    at = _calm(talk)
-    talk.client(at, ASKED, 200, ANSWERED)
-    at += HALF_US
-    talk.answer(at, ANSWERED, 100, ASKED + 200)
-    talk.answer(at + 242_000, ANSWERED, 100, ASKED + 200)
-    talk.client(at + 250_000, ASKED + 200, 0, ANSWERED + 100)
-    talk.client(at + 262_000, ASKED + 200, 0, ANSWERED + 100, blocks=((ANSWERED, ANSWERED + 100),))
-    lines = sentences.of(_run(tmp_path, talk))
-    assert any("was sent more than once, spuriously: the first copy had arrived" in line for line in lines)

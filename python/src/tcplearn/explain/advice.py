@@ -31,6 +31,8 @@ MISFIT = 0.25
 MOST_HELD_UP, LEAST_REFUSED = 0.25, 20
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
+#: A cause with a larger share of the time of all requests is named beside those of the slowest ones.
+MUCH = 0.25
 #: The least number of requests: the slowest 2 % of fewer are less than one request.
 LEAST_REQUESTS = 50
 
@@ -91,8 +93,8 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
         most = most_of_all(found.total)
         if _main(found) not in RESENT:
             few += f". {capitalized(why)}"
-        elif most and most.cause in _WHY:
-            few += f". For most of the time of all requests, {_reason(found, most.cause)}"
+        elif most and most.share > 0.5 and most.cause in _WHY:
+            few += f". For most of the time of all requests, {reason(found, most.cause)}"
         return Advice(None, why=few)
     if found.total.requests < LEAST_REQUESTS:
         few = f"only {counted(found.total.requests, 'request')}, too few to judge a setting by"
@@ -224,11 +226,11 @@ def _cost(more: float, forecast: Forecast) -> str:
 
 
 def most_of_all(total: Summary) -> Part | None:
-    """Return the cause of more than half of all requests' time, or None if there is none. Return None also if
-    this cause is round trips and transfer, or is the main cause of the slowest requests."""
+    """Return the cause of more than a quarter of all requests' time, or None if there is none. Return None
+    also if this cause is round trips and transfer, or is the main cause of the slowest requests."""
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
-    most = next((part for part in parts[1:] if part.share > 0.5), None)
-    return most if most and most.cause != TRANSFER else None
+    some = [part for part in parts[1:] if part.share > MUCH and part.cause != TRANSFER]
+    return max(some, key=lambda part: part.share, default=None)
 
 
 def paused(found: Explained) -> pl.DataFrame:
@@ -261,14 +263,14 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
     if most is None or most.slow_share < LEAST_GAIN:
         return _WHY[TRANSFER]
     other = _UNSEEN if forecast is None else _FEWER
-    why = _reason(found, most.cause) if most.cause in _WHY else other
+    why = reason(found, most.cause) if most.cause in _WHY else other
     # a window that closes has slowed the transfer down before
     if found.total.slow_share(TRANSFER) > 0.5 and most.cause != "window_closed":
         why = f"{_MOSTLY_TRANSFER}. For the rest, {why}"
     return why
 
 
-def _reason(found: Explained, cause: str) -> str:
+def reason(found: Explained, cause: str) -> str:
     """Return why no timer gains anything where most time went to `cause`, a key of `_WHY`."""
     if cause == "server" and paused(found).height:
         return f"the server itself takes that long, unless it sends data without being asked; {_LOOK}"

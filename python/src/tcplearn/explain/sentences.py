@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from tcplearn.explain.advice import most_of_all, paused
+from tcplearn.explain.advice import most_of_all, paused, reason
 from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
 from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
@@ -19,6 +19,8 @@ from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, t
 NAMED_SHARE = 0.1
 #: The largest number of causes that are named.
 _MOST_NAMED = 3
+#: Causes for which the first lines say what to do, if they have much of the time of all requests.
+_MENDABLE = ("delayed_ack", "window_closed", "slow_path")
 #: The least share that is shown as 100 %.
 _ALL = 0.995
 #: A sentence names the time for which lost segments held data up outside of requests from this on.
@@ -64,7 +66,8 @@ def _spent(found: Explained) -> Iterator[str]:
     if total.slow_share(TRANSFER) > 0.5:
         yield _moved(found)
     if most := most_of_all(total):
-        yield f"Of the time of all requests, {_percent(most.share)} went to {WORDS[most.cause].spent}."
+        mend = f": {reason(found, most.cause)}" if most.cause in _MENDABLE else ""
+        yield f"Of the time of all requests, {_percent(most.share)} went to {WORDS[most.cause].spent}{mend}."
 
 
 def _slowest(total: Summary) -> str:
