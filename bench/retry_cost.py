@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ import tcplearn
 #: The names of the packages' modules that have a class WindowedSketch(accuracy, window_s).
 PEERS = {"hedge-python": "hedge.sketch", "httpx-hedged": "httpx_hedged.sketch._windowed"}
 OUT = (1, 8, 64)
+TIMES = 5  # that each cost is measured; the least counts
 
 
 def timer_ns(latencies_us: list[int], out: int, **settings: Any) -> float:
@@ -48,10 +48,6 @@ def sketch_ns(latencies_us: list[int], sketch: Any) -> float:
     return (time.perf_counter_ns() - begun) / len(latencies_us)
 
 
-def best(times: int, measure: Callable[[], float]) -> float:
-    return min(measure() for _ in range(times))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -62,7 +58,7 @@ def main() -> None:
     latencies_us = (20_000 * np.exp(0.3 * dice.standard_normal(given.requests))).astype(int).tolist()
     print(f"{'ns a request; requests out':28}" + "".join(f"{out:>8}" for out in OUT))
     for name, settings in (("by price", {"price_us": 100_000}), ("by rate", {"rate": 0.01})):
-        costs = [best(5, lambda o=out, s=settings: timer_ns(latencies_us, o, **s)) for out in OUT]
+        costs = [min(timer_ns(latencies_us, out, **settings) for _ in range(TIMES)) for out in OUT]
         print(f"{f'RetryTimer {name}':28}" + "".join(f"{cost:8.0f}" for cost in costs))
     for name, module in PEERS.items():
         try:
@@ -71,7 +67,7 @@ def main() -> None:
             print(f"{name:28} is not installed")
             continue
         few = latencies_us[: max(given.requests // 50, 1)]
-        print(f"{name:28}{best(3, lambda f=few, w=found: sketch_ns(f, w(0.01, 30.0))):8.0f}")
+        print(f"{name:28}{min(sketch_ns(few, found(0.01, 30.0)) for _ in range(TIMES)):8.0f}")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,13 @@ def _calm(talk: Talk) -> int:
     return talk.exchanges(talk.open(), BEFORE)
 
 
+def _idle(talk: Talk, pause_us: int) -> int:
+    """Send requests without a stall, acknowledge the last answer, and return the time after a pause."""
+    at = _calm(talk)
+    talk.client(at, ASKED, 0, ANSWERED)
+    return at + pause_us
+
+
 def _asked(talk: Talk) -> int:
     """Send a request after those without a stall; return the time at which it reaches the server."""
     at = _calm(talk)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from scenes import ASKED, HALF_US, _calm
+from scenes import ANSWERED, ASKED, HALF_US, _calm
 from talk import CLIENT, RTT_US, SERVER, Talk
-from test_ordinary_captures import ANSWERED, S, _run
+from test_ordinary_captures import S, _run
 from thin import traffic
 from wire import pcap
 

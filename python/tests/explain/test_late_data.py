@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from scenes import ASKED, BEFORE, HALF_US, _calm
+from scenes import ANSWERED, ASKED, BEFORE, HALF_US, _calm, _idle
 from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk
-from test_ordinary_captures import ANSWERED, S, _longest_ms, _run
+from test_ordinary_captures import S, _longest_ms, _run
 from wire import FIN
 
 PLACES = pytest.mark.parametrize("place", [CLIENT, MIDDLE, SERVER])
@@ -157,9 +157,7 @@ def test_a_slow_answer_before_a_ping_or_the_end(tmp_path: Path, last: str, bytes
 def test_data_soon_after_a_ping_does_not_undo_it(tmp_path: Path) -> None:
     """Test a ping after 20 s, other data of the server 3 s later, and a request."""
     talk = Talk()
-    at = _calm(talk)
-    talk.client(at, ASKED, 0, ANSWERED)
-    at += 20 * S
+    at = _idle(talk, 20 * S)
     for after, to, bytes_ in ((0, ANSWERED, 14), (3 * S, ANSWERED + 14, 300)):
         talk.answer(at + after, to, bytes_, ASKED)
         talk.client(at + after + HALF_US, ASKED, 0, to + bytes_)
@@ -214,9 +212,7 @@ def test_a_long_last_message_with_the_fin(
 ) -> None:
     """Test two segments with the server's FIN after a long pause; and when they are an answer."""
     talk = Talk(place=place)
-    at = _calm(talk)
-    talk.client(at, ASKED, 0, ANSWERED)
-    at += pause_s * S
+    at = _idle(talk, pause_s * S)
     for k, flags in ((0, 0), (1, FIN)):
         talk.answer(at + 10_000 * k, ANSWERED + k * (bytes_ // 2), bytes_ // 2, ASKED, flags=flags)
     talk.client(at + 10_000 + HALF_US, ASKED, 0, ANSWERED + bytes_ + 1)
@@ -230,9 +226,7 @@ def test_data_that_crosses_the_next_request_long_after_the_answer(
 ) -> None:
     """Test some bytes of the server, after a pause, that were sent before the next request arrived."""
     talk = Talk(place=CLIENT)
-    at = _calm(talk)
-    talk.client(at, ASKED, 0, ANSWERED)
-    at += pause_s * S
+    at = _idle(talk, pause_s * S)
     talk.answer(at, ANSWERED, bytes_, ASKED)
     talk.client(at + 10_000, ASKED, 1448, ANSWERED)
     talk.client(at + HALF_US + 10, ASKED + 1448, 200, ANSWERED + bytes_)

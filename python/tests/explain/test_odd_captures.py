@@ -12,15 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 import thin
-from scenes import ASKED, BEFORE, HALF_US, PLACES, SCENES, _asked, _calm, _served
+from scenes import ANSWERED, ASKED, BEFORE, HALF_US, PLACES, SCENES, _asked, _calm, _served
 from talk import RTT_US, SERVER, Talk, explained
 from wire import FIN, Frame, pcap
 
 from tcplearn.cli import main
 from tcplearn.explain import Explained, advice, run
 from tcplearn.explain.model import held_up
-
-ANSWERED = 1 + BEFORE
 
 
 def _mirrored(folder: Path, frames: list[Frame], after_us: int, times: int = 1) -> Explained:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenes import ASKED, BEFORE, HALF_US, _calm
+from scenes import ANSWERED, ASKED, BEFORE, HALF_US, _calm, _idle
 from talk import CLIENT, MIDDLE, RTT_US, SERVER, Talk, explained
 from wire import FIN, Frame, mss, pcap, timestamps
 
 from tcplearn.explain import Explained, run
 
-ANSWERED = 1 + BEFORE
 S = 1_000_000
 PSH = 8
 
@@ -56,9 +55,7 @@ def test_a_keep_alive_at_the_beginning_is_no_request(tmp_path: Path) -> None:
 def _closed_after_a_pause(talk: Talk, bytes_: int, pause_s: int = 65) -> None:
     """Close a connection after a pause: the server sends `bytes_` in two segments, of which the client
     acknowledges the first at once, and its FIN."""
-    at = _calm(talk)
-    talk.client(at, ASKED, 0, ANSWERED)
-    at += pause_s * S
+    at = _idle(talk, pause_s * S)
     talk.answer(at, ANSWERED, bytes_ - 20, ASKED)
     talk.client(at + HALF_US, ASKED, 0, ANSWERED + bytes_ - 20)
     at += RTT_US
@@ -91,9 +88,7 @@ def test_what_is_sent_before_closing_is_no_part_of_the_answer(
 def test_an_answer_that_goes_on_after_a_pause_is_slow(tmp_path: Path) -> None:
     """Test that small data after a pause counts as part of the answer if more follows."""
     talk = Talk()
-    at = _calm(talk)
-    talk.client(at, ASKED, 0, ANSWERED)
-    at += 3 * S
+    at = _idle(talk, 3 * S)
     talk.answer(at, ANSWERED, 100, ASKED)
     talk.client(at + HALF_US, ASKED, 0, ANSWERED + 100)
     talk.answer(at + RTT_US, ANSWERED + 100, 1000, ASKED)
@@ -185,9 +180,7 @@ def test_much_data_after_a_long_pause_is_a_slow_answer(tmp_path: Path) -> None:
 def test_a_ping_that_crosses_a_request(tmp_path: Path, wait_us: int) -> None:
     """Test a ping after 20 s that crosses a request, whose answer comes in two parts."""
     talk = Talk()
-    at = _calm(talk)
-    talk.client(at, ASKED, 0, ANSWERED)
-    at += 20 * S
+    at = _idle(talk, 20 * S)
     talk.client(at, ASKED, 200, ANSWERED)
     talk.answer(at + 1000, ANSWERED, 30, ASKED)
     talk.client(at + HALF_US + 1000, ASKED + 200, 0, ANSWERED + 30)

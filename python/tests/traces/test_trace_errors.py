@@ -70,6 +70,13 @@ def test_one_direction(read):
     fails(read, w.pcap(), "no ACK in it acknowledges data that is in it too")
 
 
+def test_a_second_or_more_in_the_field_of_the_fraction(read):
+    data = bytearray(transfer().pcap())
+    seconds, fraction = struct.unpack_from("<II", data, 24)
+    struct.pack_into("<II", data, 24, seconds - 2, fraction + 2_000_000)
+    assert read(bytes(data)).of(0) == read(transfer().pcap()).of(0)
+
+
 def test_short_snap_length(read):
     w = transfer()
     w.frames = [(time, data[:40], size) for time, data, size in w.frames]

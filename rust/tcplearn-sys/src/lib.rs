@@ -8,7 +8,7 @@
 #![deny(missing_docs)]
 
 /// Bytes of a [`tl_retry`].
-pub const RETRY_BYTES: usize = 5912;
+pub const RETRY_BYTES: usize = 5904;
 /// Bytes of the parameters of any algorithm, at most.
 pub const PARAMS_BYTES: usize = 512;
 /// Bytes of an error message that holds any (`TL_ERROR_BYTES_MAX`).

@@ -4,7 +4,7 @@
 #include <tcplearn/retry.h>
 #include <tcplearn/tcplearn.h>
 
-#define SHIM_RETRY_BYTES 5912
+#define SHIM_RETRY_BYTES 5904
 #define SHIM_PARAMS_BYTES 512
 
 _Static_assert(sizeof(struct tl_retry) <= SHIM_RETRY_BYTES, "src/lib.rs: RETRY_BYTES");

@@ -220,7 +220,7 @@ TL_FN void TL(conformal_update)(struct TL(conformal) *s, const struct tl_sample 
 	s->flight_segments = s->flight_missed = 0;
 	s->next_sent_us = in->time_us;
 	s->rtt = TL(conformal_predict)(s, in, y);
-	s->raw = TL(tail_raw)(&s->timer.quantile, s->rtt);
+	s->raw = TL(tail_raw)(&s->timer.quantile, s->rtt, TL_PUSH_GAIN, 0);
 }
 
 TL_FN void TL(conformal_query)(const struct TL(conformal) *s, struct TL(prediction) *out)

@@ -13,7 +13,8 @@ enum {
 	TL_BINS = 26 * TL_BINS_AN_OCTAVE + 1, /* from 1 us to 67 s */
 	TL_STEP_EARLY = 8,    /* samples after a change of the mean RTT until its errors widen the interval */
 	TL_STEP_LASTING = 48, /* samples after such a change until the histogram is emptied */
-	TL_CAUTION_MOST = 80  /* 5/2 octaves, in units of 1/32 octave */
+	TL_CAUTION_MOST = 80, /* 5/2 octaves, in units of 1/32 octave */
+	TL_PUSH_GAIN = 10     /* of the count of misses, in 1/256 octave */
 };
 #endif
 
@@ -35,11 +36,7 @@ struct TL(tail) {
 	uint8_t wide;    /* multiplier of the widening: 2 after a miss, then 1, then 0 */
 	uint8_t caution; /* widening after a miss in 1/32 octave, learned from how misses cluster */
 	uint8_t stage, side_up;
-	uint8_t low;  /* 1: the count of misses has reduced the width of the interval to its minimum */
-	uint8_t gain; /* of the count of misses: push is gain / 256 octaves times its square */
-	/* Octaves of push that count in full; a quarter of what is beyond them counts. 0: all counts in full, or three
-	 * octaves if a flight has several samples. */
-	uint8_t full;
+	uint8_t low; /* 1: the count of misses has reduced the width of the interval to its minimum */
 };
 
 TL_FN void TL(tail_forget)(struct TL(tail) *s)
@@ -61,8 +58,6 @@ TL_FN void TL(tail_init)(struct TL(tail) *s, ratio_t miss)
 	s->halve_at = (uint16_t)TL(tail_memory)(s->miss);
 	s->flight_q8 = 256;
 	s->samples = s->stage = s->side_up = s->low = 0;
-	s->gain = 10;
-	s->full = 0;
 	TL(tail_forget)(s);
 }
 
@@ -118,15 +113,19 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 	return width;
 }
 
-/* Returns the RTO for a prediction p, before floor and cap. */
-TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p)
+/* Returns the RTO for a prediction p, before floor and cap. The count of misses beyond alpha T pushes it by
+ * gain / 256 octaves times the square of the count. If `full` is not 0, that many octaves count in full, and a
+ * quarter of what is beyond them. */
+TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p, uint32_t gain, uint32_t full)
 {
-	TL(level) width = TL(tail_width)(s), most = TL(level_of)(s->full > 0 ? s->full : 3, 1);
-	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), s->gain);
+	TL(level) width = TL(tail_width)(s), most;
+	TL(level) push = TL(level_times)(TL(level_square)(s->excess - s->deferred), gain);
 
 	push = s->flight_q8 == 256 ? TL(level_shr)(push, 8) : TL(level_over)(push, s->flight_q8);
-	/* one missed flight can be many misses at once */
-	if ((s->full > 0 || s->flight_q8 > 256) && push > most)
+	if (full == 0 && s->flight_q8 > 256)
+		full = 3; /* one missed flight can be many misses at once */
+	most = TL(level_of)(full, 1);
+	if (full > 0 && push > most)
 		push = most + TL(level_shr)(push - most, 2);
 	s->low = push <= TL(level_of)(-45, 8);
 	if (s->wide > 0)

@@ -162,10 +162,10 @@ TL_FN void tl_retry_due_at(struct tl_retry_requests *r, struct tl_retry_request 
 	tl_retry_link(r, place);
 }
 
-/* Returns the request whose wait ends first. Range: there is a request. */
-TL_FN const struct tl_retry_request *tl_retry_next(const struct tl_retry_requests *r)
+/* Returns the place of the request whose wait ends first. Range: there is a request. */
+TL_FN uint32_t tl_retry_soonest(const struct tl_retry_requests *r)
 {
-	return &r->at[r->later[TL_RETRY_OUT]];
+	return r->later[TL_RETRY_OUT];
 }
 
 #endif

@@ -9,7 +9,7 @@
 
 /* A timer inherits at most this many samples of the width by rate. */
 #define TL_RETRY_INHERITED 512
-/* How much the count of misses changes the width (`gain` and `full` of struct tl_tail_fix): less than in
+/* How much the count of misses changes the width (`gain` and `full` of tl_tail_raw_fix()): less than in
  * `conformal`, because the latencies of different requests are mostly independent. */
 #define TL_RETRY_GAIN 4
 #define TL_RETRY_OCTAVES 1
@@ -58,8 +58,6 @@ TL_FN int tl_retry_init_fix(struct tl_retry *t, const struct tl_retry_settings *
 	tl_tail_init_fix(&t->width, how->rate_ppm != 0
 					    ? num_div_count(ratio_from_whole(how->rate_ppm), 1000000)
 					    : TL_RATIO(1, 100));
-	t->width.gain = TL_RETRY_GAIN;
-	t->width.full = TL_RETRY_OCTAVES;
 	t->raw = t->most = 0;
 	t->now_us = -TL_RETRY_TIME_MAX;
 	tl_retry_silence_init(t);
@@ -88,6 +86,11 @@ TL_FN void tl_retry_inherit_width(struct tl_tail_fix *w, const struct tl_tail_fi
 		tl_tail_halve_fix(w);
 }
 
+TL_FN void tl_retry_set_raw(struct tl_retry *t)
+{
+	t->raw = tl_tail_raw_fix(&t->width, t->width.level, TL_RETRY_GAIN, TL_RETRY_OCTAVES);
+}
+
 TL_FN int tl_retry_inherit_fix(struct tl_retry *t, const struct tl_retry *earlier)
 {
 	struct tl_linux_tcp_fix *rtt = &t->policy.rtt;
@@ -103,7 +106,7 @@ TL_FN int tl_retry_inherit_fix(struct tl_retry *t, const struct tl_retry *earlie
 	t->policy.min_rtt_us = earlier->policy.min_rtt_us;
 	if (t->rate_ppm != 0 && t->rate_ppm == earlier->rate_ppm && earlier->width.samples > 0) {
 		tl_retry_inherit_width(&t->width, &earlier->width);
-		t->raw = tl_tail_raw_fix(&t->width, t->width.level);
+		tl_retry_set_raw(t);
 		t->most = earlier->most;
 	}
 	return TL_RETRY_OK;
@@ -191,7 +194,7 @@ TL_FN int tl_retry_sent_fix(struct tl_retry *t, uint64_t id, int64_t now_us)
 
 TL_FN int64_t tl_retry_deadline_fix(const struct tl_retry *t)
 {
-	return t->out.count == 0 ? TL_RETRY_NEVER : tl_retry_due(t, tl_retry_next(&t->out));
+	return t->out.count == 0 ? TL_RETRY_NEVER : tl_retry_due(t, &t->out.at[tl_retry_soonest(&t->out)]);
 }
 
 TL_FN int64_t tl_retry_deadline_of_fix(const struct tl_retry *t, uint64_t id)
@@ -225,7 +228,7 @@ TL_FN int tl_retry_fired_fix(struct tl_retry *t, int64_t now_us, struct tl_retry
 	t->now_us = now_us;
 	if (tl_retry_deadline_fix(t) > now_us)
 		return TL_RETRY_OK;
-	q = &t->out.at[tl_retry_next(&t->out) - t->out.at];
+	q = &t->out.at[tl_retry_soonest(&t->out)];
 	p->flight.wait_us = q->wait_us;
 	wait_us = tl_retry_bound(t, tl_retry_doubled_us(p));
 	tl_retry_silent(t, q, now_us, wait_us);
@@ -360,7 +363,7 @@ TL_FN int tl_retry_answered_fix(struct tl_retry *t, uint64_t id, uint32_t copy, 
 		tl_resend_priced_sample_fix(&t->policy, o.of.rtt_us, now_us);
 	tl_resend_priced_end_fix(&t->policy, &o.of);
 	if (t->rate_ppm != 0 && t->width.samples > 0)
-		t->raw = tl_tail_raw_fix(&t->width, t->width.level);
+		tl_retry_set_raw(t);
 	sent_us = o.of.rtt_us > 0 ? now_us - o.of.rtt_us : q->first_us;
 	tl_retry_remove(&t->out, entry);
 	tl_retry_heard(t, now_us, sent_us, early_us);

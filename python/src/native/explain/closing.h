@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "exchange.h"
 #include "rows.h"
 
 namespace tcplearn {
@@ -34,13 +35,13 @@ struct Closing {
   // data; an answer to the newer request, which had not arrived when it was sent.
   bool ping = false, closes = false, closes_at_once = false, repeats = false, crosses = false;
   std::uint32_t pauses = 0;  // of a row of messages
-  bool over =
-      false;  // it was no answer, and neither is what follows until the client's next data is answered
+  // It was no answer, and neither is what follows until the client's next data is answered.
+  bool over = false;
   bool no_request = false;        // what it seems to answer is no request, if it is a ping
   std::int64_t request_from = 0;  // identifies the request
   std::int64_t began_us = 0, from = 0;
-  std::int64_t end_us = 0, answer_to = 0, answer_bytes = 0;  // of the answer without it
-  std::vector<StallRow> stalls;                              // of the pause
+  AnswerEnd before;              // the answer without it
+  std::vector<StallRow> stalls;  // of the pause
 };
 
 }  // namespace tcplearn

@@ -206,10 +206,8 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) {
     Exchange& last = exchanges_.back();
     if (last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) {
-      last.paused_end_us = last.end_us;
-      last.paused_bytes = last.answer_bytes;
+      last.before_pause = last.answer_end();
       last.resumed_us = now_us;
-      last.paused_to = last.answer_to;
     }
     last.end_us = -1;
   }
@@ -300,8 +298,8 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
 }
 
 bool Conversation::gone(const Exchange& exchange) const {
-  return exchange.answered && exchange.end_us < 0 && exchange.paused_end_us >= 0 &&
-         ends_[kServer].data.una() <= exchange.paused_to && last_us_ - exchange.resumed_us >= kGoneUs;
+  return exchange.answered && exchange.end_us < 0 && exchange.before_pause.us >= 0 &&
+         ends_[kServer].data.una() <= exchange.before_pause.to && last_us_ - exchange.resumed_us >= kGoneUs;
 }
 
 void Conversation::finish(ExplainedRows& out) {
@@ -315,9 +313,11 @@ void Conversation::finish(ExplainedRows& out) {
   for (Exchange& exchange : exchanges_) {
     if (!exchange.answered || exchange.end_us >= 0) continue;
     // the capture may end before the ACK of the last bytes; or the client was gone when they were sent
-    const bool left = gone(exchange);
-    exchange.end_us = left ? exchange.paused_end_us : answers.last_sent_us();
-    if (left) exchange.answer_bytes = exchange.paused_bytes;
+    if (gone(exchange)) {
+      exchange.end_answer(exchange.before_pause);
+    } else {
+      exchange.end_us = answers.last_sent_us();
+    }
   }
   give_requests(true, out);
   const DataSide& requests = ends_[kClient].data;

@@ -29,7 +29,10 @@ bool Conversation::stays_own(const Packet& packet, const DataSide::Sent& sent) {
 bool Conversation::row_goes_on(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
   if (!closing_->repeats) return false;
   if (!after_pause(kServer, sent, now_us, Closing::kPingPauseUs)) return true;
-  if (packet.tls && sent.to - sent.from <= Closing::kMostBytes) return closing_->repeats = false;
+  if (packet.tls && sent.to - sent.from <= Closing::kMostBytes) {
+    closing_->repeats = false;
+    return false;
+  }
   return ++closing_->pauses < Closing::kLeastPauses;
 }
 
@@ -43,14 +46,17 @@ bool Conversation::may_be_own(const Packet& packet, const DataSide::Sent& sent, 
     closing_->over = false;
   }
   if (may_be_closing()) {
-    const bool late = now_us - closing_->began_us >= Closing::kAtOnceUs;
-    bool own = closing_->ping || (newer && closing_->crosses);
-    if (!newer && !late && stays_own(packet, sent)) return true;
-    if (!newer && late && !own) {
+    bool own = closing_->ping;
+    if (newer) {
+      own = own || closing_->crosses;
+    } else if (now_us - closing_->began_us < Closing::kAtOnceUs) {
+      if (stays_own(packet, sent)) return true;
+      own = false;
+    } else if (!own) {
       if (row_goes_on(packet, sent, now_us)) return true;
       own = closing_->repeats;
     }
-    if ((newer || late) && own) {
+    if (own) {
       end_answer_before_closing();
     } else {
       go_on_after_closing(out);
@@ -99,9 +105,7 @@ void Conversation::open_closing(const Exchange& last, const DataSide::Sent& sent
   closing_->request_from = last.request_from;
   closing_->began_us = now_us;
   closing_->from = sent.from;
-  closing_->end_us = last.end_us;
-  closing_->answer_to = last.answer_to;
-  closing_->answer_bytes = last.answer_bytes;
+  closing_->before = last.answer_end();
 }
 
 void Conversation::close_after(unsigned end, const Packet& packet, std::int64_t now_us, ExplainedRows& out) {
@@ -143,9 +147,7 @@ void Conversation::end_answer_before_closing() {
   if (of != exchanges_.end() && closing_->no_request) {
     exchanges_.erase(of);
   } else if (of != exchanges_.end()) {
-    of->end_us = closing_->end_us;
-    of->answer_to = closing_->answer_to;
-    of->answer_bytes = closing_->answer_bytes;
+    of->end_answer(closing_->before);
   }
   // unless it came before the answer to a newer request
   const bool messages = closing_->ping || closing_->repeats;

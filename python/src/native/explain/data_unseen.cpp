@@ -13,7 +13,6 @@ constexpr std::int64_t kOvertakenUs = 3000;
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
 // A gap shows no loss if late packets have filled more than one in this many of the missing numbers so far.
 constexpr std::uint32_t kMostFilled = 4;
-constexpr std::int64_t kInitialRtoUs = 1'000'000;  // RFC 6298, 2.1
 
 }  // namespace
 
@@ -74,7 +73,8 @@ std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int
 // Returns whether `times` losses, and nothing else, explain a wait of `waited_us`: docs/explain.md.
 bool DataSide::may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const {
   const std::int64_t rto_us = timer_.rto_us(), n = std::min(times, 16u);
-  if (rto_us < 0) return waited_us >= n * kLeastRtoUs * 3 / 5 && waited_us <= (kInitialRtoUs << n) * 3 / 2;
+  if (rto_us < 0)
+    return waited_us >= n * kLeastRtoUs * 3 / 5 && waited_us <= (SenderTimer::kFirstRtoUs << n) * 3 / 2;
   const std::int64_t least_us = lone ? n * rto_us * 3 / 5 : timer_.srtt_us() * 3 / 2;
   return waited_us >= least_us && waited_us <= (rto_us << n) * 3 / 2;
 }

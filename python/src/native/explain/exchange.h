@@ -10,14 +10,21 @@
 
 namespace tcplearn {
 
+// How far an answer went, in the server's stream, and when.
+struct AnswerEnd {
+  std::int64_t us = -1;            // transmission time of the copy that completed it; -1: not known
+  std::int64_t to = 0, bytes = 0;  // position of the byte after its last; its bytes
+};
+
 struct Exchange {
   std::int64_t start_us = 0, end_us = -1;  // transmission time of the copy that completed the answer
   // Positions of the request in the client's stream: of its first byte, and of the byte after its last.
   std::int64_t request_from = 0, request_to = 0;
   std::int64_t answer_to = 0;  // position in the server's stream of the byte after the answer's last
   std::int64_t answer_bytes = 0;
-  // The same before what the server sent after a pause of a second or more; -1: there was none.
-  std::int64_t paused_end_us = -1, paused_bytes = 0, paused_to = 0, resumed_us = 0;
+  // The answer before what the server sent after the last pause of a second or more, and when that was.
+  AnswerEnd before_pause;
+  std::int64_t resumed_us = 0;
   std::int64_t acknowledged_us = -1;  // time of an ACK of the request without an answer
   std::int64_t first_answer_us = -1;  // when the first data of the answer was seen
   bool answered = false, pipelined = false;
@@ -37,6 +44,12 @@ struct Exchange {
   };
   std::vector<Span> spans;
 
+  AnswerEnd answer_end() const { return {end_us, answer_to, answer_bytes}; }
+  void end_answer(const AnswerEnd& end) {
+    end_us = end.us;
+    answer_to = end.to;
+    answer_bytes = end.bytes;
+  }
   // Adds a cause of a part of the time; `weak`: if nothing else claims it.
   void add(Cause cause, std::int64_t from_us, std::int64_t to_us, bool weak = false);
   // Returns the row of this request. Each moment is assigned to the first cause in the list of causes

@@ -34,8 +34,9 @@ class SenderTimer {
     return counted ? 3 * known_us : std::max(4 * known_us, kFirstRtoUs * 5 / 4);
   }
 
- private:
   static constexpr std::int64_t kFirstRtoUs = 1'000'000;
+
+ private:
   std::unique_ptr<std::uint64_t[]> state_;
   std::int64_t begun_us_ = -1;  // no state is kept for connections that send no data
 };

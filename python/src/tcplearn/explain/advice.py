@@ -12,7 +12,7 @@ from tcplearn.explain import candidates
 from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
-from tcplearn.explain.model import Explained, Part, Summary, of_slowest
+from tcplearn.explain.model import Explained, Part, Summary, slowest_requests
 from tcplearn.output.numbers import capitalized, counted, milliseconds, permille
 
 #: The least share by which a gain must shorten the slowest requests' mean or the 99th percentile.
@@ -236,7 +236,7 @@ def most_of_all(total: Summary) -> Part | None:
 def paused(found: Explained) -> pl.DataFrame:
     """Return those of the slowest requests in which the server paused after its first data, if such pauses
     have more than half of the server's own time in the slowest requests; otherwise no rows."""
-    slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
+    slow = slowest_requests(found.requests)
     some = slow.filter(pl.col("pauses_ms") > 0)
     most = float(some["pauses_ms"].sum()) > 0.5 * float(slow["server_ms"].sum())
     return some if most else some.clear()

@@ -129,6 +129,11 @@ def of_slowest(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return slowest_first(times_ms)[:count]
 
 
+def slowest_requests(requests: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the slowest 1 % of `requests`, at least one, the slowest first."""
+    return requests[of_slowest(requests["response_ms"].to_numpy())]
+
+
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
     """Return the summary of `requests` and `stalls`, which are those of one destination or of one capture
     with the name `destination`, or of all captures ("")."""

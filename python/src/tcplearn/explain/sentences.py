@@ -12,7 +12,7 @@ import polars as pl
 from tcplearn.explain.advice import most_of_all, paused, reason
 from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
-from tcplearn.explain.model import KEY, Explained, Summary, of_slowest
+from tcplearn.explain.model import KEY, Explained, Summary, slowest_requests
 from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, two_digits
 
 #: A cause is named only if it took at least this share of the slowest requests' time.
@@ -88,7 +88,7 @@ def _slowest(total: Summary) -> str:
 def _moved(found: Explained) -> str:
     """Return a sentence with medians over the slowest requests: of the bytes of request and answer, of their
     rate, and of the connection's shortest round trip."""
-    slow = found.requests[of_slowest(found.requests["response_ms"].to_numpy())]
+    slow = slowest_requests(found.requests)
     legs = pl.col("to_client_ms") + pl.col("to_server_ms")
     slow = slow.join(found.connections.select(*KEY, rtt_ms=legs), on=KEY, how="left")
     moved = slow["request_bytes"].cast(pl.Float64) + slow["answer_bytes"]
