@@ -180,17 +180,18 @@ def _chart(runs: Sequence[Run]) -> dict[str, Any]:
         for true, said, share, n in _shares(tally(runs, place))
     ]
     axis = {"type": "nominal", "sort": list(label.values())}
-    x = {"field": "said", **axis, "title": "said", "axis": {"labelAngle": -40}}
-    y = {"field": "true", **axis, "title": "true"}
+    x = {"field": "said", **axis, "title": "said, in the row of the true cause", "axis": {"labelAngle": -40}}
+    y = {"field": "true", **axis, "title": None}
     colour = {
         "field": "share",
         "type": "quantitative",
-        "title": "share of the row",
+        "title": ["share of", "the row"],
         "scale": {"scheme": "blues"},
     }
     ink = {"condition": {"test": "datum.share > 0.5", "value": "white"}, "value": "black"}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "padding": {"left": 50, "right": 20, "top": 5, "bottom": 5},  # fonts differ in width
         "data": {"values": cells},
         "facet": {"column": {"field": "from", "title": None, "sort": [f"from the {p}" for p in PLACES]}},
         "spec": {

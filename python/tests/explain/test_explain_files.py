@@ -156,6 +156,20 @@ def test_all_together_are_what_each_is(folder: Path, own_cache: Path) -> None:
     assert not alone[0].captures
 
 
+def test_of_many_captures_those_with_much_waiting_come_first(tmp_path: Path, own_cache: Path) -> None:
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    for n in range(tables.SHOWN + 1):
+        talk = Talk(port=40_000 + n)  # two equal files would count once
+        talk.exchanges(talk.open(), 9 if n == tables.SHOWN else 3)
+        (folder / f"{n:02}.pcap").write_bytes(pcap_of(talk))
+    found = run([folder])
+    names = [Path(row[0].shown).stem for row in tables.files(found, everything=False).rows]
+    assert names[0] == f"{tables.SHOWN:02}" and len(names) == tables.SHOWN
+    names = [Path(row[0].shown).stem for row in tables.files(found, everything=True).rows]
+    assert names == sorted(names)
+
+
 def test_a_damaged_file_has_a_line_and_the_others_go_on(
     folder: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,8 @@ from wire import pcap
 from tcplearn.explain import run, sentences
 from tcplearn.explain.advice import _seen_by
 
+CAPTURES = Path(__file__).parents[3] / "experiments" / "stalls" / "captures"
+
 
 def _in_two_parts(talk: Talk, pause_us: int) -> None:
     at = _calm(talk)
@@ -94,6 +96,15 @@ def test_losses_outside_of_requests_are_named(tmp_path: Path) -> None:
     assert "for 3.5 s in all" in line
 
 
+@pytest.mark.parametrize(
+    ("name", "says"), [("thin-30-client", 0), ("thin-30-server", 1), ("delay-spikes-server", 0)]
+)
+def test_near_the_server_lost_requests_are_missing(name: str, says: int) -> None:
+    """Test that the first lines say so if a capture with losses was taken near the server."""
+    lines = sentences.of(run([CAPTURES / f"{name}.pcap.gz"]))
+    assert len([line for line in lines if "A capture at a client shows it" in line]) == says
+
+
 def test_one_spurious_retransmission_reads_well(tmp_path: Path) -> None:
     """Test the words for one retransmission, which was spurious."""
     talk = Talk(place=SERVER)
@@ -110,7 +121,6 @@ def test_one_spurious_retransmission_reads_well(tmp_path: Path) -> None:
 
 def test_delayed_acks_of_most_requests_are_named_beside_the_slowest() -> None:
     """Test a capture in which losses hold the slowest requests up, and delayed ACKs a third of all time."""
-    captures = Path(__file__).parents[3] / "experiments" / "stalls" / "captures"
-    lines = sentences.of(run([captures / "delayed-acks-client.pcap.gz"]))
+    lines = sentences.of(run([CAPTURES / "delayed-acks-client.pcap.gz"]))
     (line,) = [line for line in lines if line.startswith("Of the time of all requests")]
     assert "37 % went to waiting for delayed ACKs" in line and "set TCP_NODELAY" in line

@@ -13,7 +13,7 @@ from talk import CLIENT, RTT_US, SERVER, Talk, explained, pcap_of
 from thin import slowest
 
 from tcplearn.cli import main
-from tcplearn.explain import Explained
+from tcplearn.explain import Explained, sentences
 from tcplearn.lab import sock_ops
 
 #: What a place's second handshake waits: three round trips, 200 ms at least.
@@ -96,6 +96,13 @@ def test_the_advice_is_a_line_to_type(tmp_path: Path, place: float) -> None:
     text = " ".join(said.sentences)
     assert "For handshakes, set on" in text and "99 of 100 handshakes should take at most" in text
     assert "first answer" in text and "It costs no spurious SYN." in text
+
+
+def test_beside_an_advised_setting_the_other_advice_is_one_for_requests(tmp_path: Path) -> None:
+    talks, _ = connections(300, 5, 0.04)
+    first, second = sentences.advice(explained(tmp_path, *talks))
+    assert first[0].startswith("For handshakes, set on")
+    assert second[0].startswith("For requests, no setting of TCP's timers is advised: ")
 
 
 def test_nothing_is_learned_of_servers_that_are_seen_once(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -96,7 +97,7 @@ class Explained:
         alone = [((server,), self.requests) for server in servers] if len(servers) == 1 else None
         groups = alone or self.requests.group_by(["server"], maintain_order=True)
         out = [summary(str(key[0]), of, stalls.get(key, self.stalls.clear())) for key, of in groups]
-        return sorted(out, key=lambda s: -s.response_ms["p99_response_ms"] * s.requests)
+        return most_waiting_first(out)
 
     @cached_property
     def unanswered(self) -> pl.DataFrame:
@@ -116,6 +117,12 @@ class Explained:
             summary(name, requests.get((k,), self.requests.clear()), stalls.get((k,), self.stalls.clear()))
             for k, name in enumerate(self.sources)
         ]
+
+
+def most_waiting_first(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the `summaries`, each of at least one request, in descending order of the product of the 99th
+    percentile of response times and the number of requests."""
+    return sorted(summaries, key=lambda one: -one.response_ms["p99_response_ms"] * one.requests)
 
 
 def slowest_first(times_ms: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -23,6 +23,8 @@ _MOST_NAMED = 3
 _MENDABLE = ("delayed_ack", "window_closed", "slow_path")
 #: The least share that is shown as 100 %.
 _ALL = 0.995
+#: A capture was taken near the server if the round trip to it is this share of that to the client, or less.
+_NEAR = 0.1
 #: A sentence names the time for which lost segments held data up outside of requests from this on.
 _LEAST_OUTSIDE_S = 1.0
 
@@ -39,6 +41,9 @@ def advice(found: Explained) -> list[list[str]]:
     that names a setting comes first."""
     given = [one for one in (found.advice, found.handshake_advice) if one]
     lines = {id(one): one.sentences for one in sorted(given, key=lambda one: one.chosen is None)}
+    if found.advice and not found.advice.chosen and any(one.chosen for one in given):
+        first, *more = found.advice.sentences
+        lines[id(found.advice)] = [f"For requests, {first[0].lower()}{first[1:]}", *more]
     if servers := found.advised_alone:
         alone = f"But for {listed(servers)} alone a setting is advised: add --host {servers[0]}."
         lines[id(found.advice)].append(alone)
@@ -136,10 +141,23 @@ def _losses(found: Explained) -> Iterator[str]:
         of = "" if again == 1 else "all of them " if again == needless else f"{needless:,} of them "
         words += f", {of}spuriously: the first copy had arrived"
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in((*RESENT, "lost_fast"))).height
-    if lost > again - needless:
+    near_server = lost and _near_server(connections)
+    if lost > again - needless and not near_server:
         words += ". Of segments that were lost before the capture point only some are counted"
     if sent:
         yield f"{words}."
+    if near_server:
+        yield (
+            "The capture was taken near the server: the wait of a client for a request that was lost on its "
+            "way is not in these times. A capture at a client shows it."
+        )
+
+
+def _near_server(connections: pl.DataFrame) -> bool:
+    """Return whether most connections were captured much nearer to the server than to the client."""
+    legs = connections.select("to_client_ms", "to_server_ms").drop_nulls()
+    near = legs.filter(pl.col("to_server_ms") < _NEAR * pl.col("to_client_ms"))
+    return near.height > legs.height / 2
 
 
 def _outside(found: Explained) -> Iterator[str]:

@@ -10,7 +10,7 @@ from tcplearn.explain import sentences
 from tcplearn.explain.advice import MOST_SPURIOUS
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, MEANINGS, WORDS
-from tcplearn.explain.model import Explained, Summary
+from tcplearn.explain.model import Explained, Summary, most_waiting_first
 from tcplearn.output import numbers
 from tcplearn.output.numbers import counted
 from tcplearn.output.table import Cell, Column, Table, count, milliseconds, share, text
@@ -71,8 +71,13 @@ def destinations(found: Explained, everything: bool) -> Table:
 
 
 def files(found: Explained, everything: bool) -> Table:
-    """Return the table of response times by capture; captures without requests are left out."""
-    return _each("capture", [one for one in found.captures if one.requests], everything)
+    """Return the table of response times by capture; captures without requests are left out. If there are
+    too many to show all, those with many and slow requests come first."""
+    captures = [one for one in found.captures if one.requests]
+    if everything or len(captures) <= SHOWN:
+        return _each("capture", captures, everything)
+    first = "Captures with many and slow requests come first (by p99 times requests). "
+    return _each("capture", most_waiting_first(captures), everything, first)
 
 
 def _each(what: str, all_: Sequence[Summary], everything: bool, order: str = "") -> Table:
