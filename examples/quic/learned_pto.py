@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implements loss recovery for aioquic with a learned probe timeout (RFC 9002, 6.2). While at most three
-packets have no acknowledgement, a probe is sent when tcplearn.RetryTimer demands it, and never later than
-with aioquic's own probe timeout.
+packets have no acknowledgement, a probe of one with a stream's data is sent when tcplearn.RetryTimer demands
+it, and never later than with aioquic's own probe timeout. Other packets keep this timeout: nobody waits for
+the ACK of a PING, and its receiver may delay it.
 
     recovery = LearnedRecovery.of(connection)       # a new QuicConnection that has sent no packet"""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.packet_builder import QuicSentPacket
 from aioquic.quic.rangeset import RangeSet
 from aioquic.quic.recovery import QuicPacketRecovery, QuicPacketSpace
+from aioquic.quic.stream import QuicStreamSender
 
 import tcplearn
 
@@ -20,6 +23,12 @@ import tcplearn
 MOST_IN_FLIGHT = 3
 #: The chosen share of spurious probes.
 RATE = 0.001
+
+
+def has_data(packet: QuicSentPacket) -> bool:
+    """Return whether `packet` has data of a stream."""
+    data = QuicStreamSender.on_data_delivery
+    return any(getattr(handler, "__func__", None) is data for handler, _ in packet.delivery_handlers)
 
 
 class CountedRecovery(QuicPacketRecovery):
@@ -123,6 +132,7 @@ class LearnedRecovery(CountedRecovery):
         self.timer = tcplearn.RetryTimer(rate=rate)
         if earlier is not None:
             self.timer.inherit(earlier)
+        self._timed = False  # the followed packet has a stream's data, and our timer its number
         self._copies = 0  # probes at the times of our timer
         self._wait_s = 0.0
         self._now_us = 0
@@ -137,23 +147,30 @@ class LearnedRecovery(CountedRecovery):
 
     def _follow(self, packet: QuicSentPacket) -> None:
         self._copies = 0
+        self._timed = has_data(packet)
+        if not self._timed:
+            self._wait_s = math.inf
+            return
         now_us = self._us(packet.sent_time)
         self._wait_s = (self.timer.sent(self.packets, now_us) - now_us) / 1e6
 
     def _probed(self, now: float) -> None:
+        if not self._timed:
+            return
         now_us = self._us(now)
         for _, copy in self.timer.fired(now_us):
             self._copies = copy
             self._wait_s = ((self.timer.deadline_us() or now_us) - now_us) / 1e6
 
     def _acknowledged(self, copy: int, now: float) -> None:
-        if copy and self._copies != len(self._followed) - 1:
+        if not self._timed or (copy and self._copies != len(self._followed) - 1):
             self._unknown()  # aioquic's own timeout came before ours: which wait ended is not known
         else:
             self.timer.answered(self.packets, self._us(now), copy)
 
     def _unknown(self) -> None:
-        self.timer.cancelled(self.packets)
+        if self._timed:
+            self.timer.cancelled(self.packets)
 
     def _us(self, time_s: float) -> int:
         """Return `time_s` in us, but at least the previous result: asyncio's timers may fire early by the

@@ -20,6 +20,7 @@ import pytest
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import StreamDataReceived
+from aioquic.quic.recovery import QuicPacketRecovery
 
 from samples import ROOT
 from tcplearn.errors import UserError
@@ -169,6 +170,29 @@ def test_both_ends_learn_from_all_their_packets(example: ModuleType, tmp_path: P
         ends.waits(PAUSE_S)
     counts = [one.timer.counts for one in ends.recoveries.every]
     assert [one["requests"] - one["answers"] for one in counts] == [0, 0]
+
+
+def test_a_ping_has_aioquics_own_timeout(example: ModuleType, tmp_path: Path) -> None:
+    """Test that only packets with a stream's data have the learned timeout: in downloads the ACK of another
+    packet is often late, and nobody waits for it."""
+    ends = Ends(example, "learned", tmp_path, lambda: False)
+    for _ in range(200):
+        ends.asked(1024)
+        ends.waits(PAUSE_S)
+
+    def sooner_s() -> float:
+        ends.step()
+        recovery = ends.client._loss
+        own = QuicPacketRecovery.get_loss_detection_time(recovery, amplification_limited=False)
+        learned = recovery.get_loss_detection_time(amplification_limited=False)
+        assert own is not None and learned is not None
+        return own - learned
+
+    ends.client.send_ping(1)
+    assert sooner_s() == 0
+    ends.waits(PAUSE_S)
+    ends.client.send_stream_data(ends.client.get_next_available_stream_id(), b"?", end_stream=True)
+    assert sooner_s() > 0.01
 
 
 def test_a_large_answer_has_aioquics_own_recovery(example: ModuleType, tmp_path: Path) -> None:
