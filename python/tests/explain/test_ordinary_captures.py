@@ -114,25 +114,30 @@ def test_pings_of_the_server_answer_no_request(tmp_path: Path) -> None:
     assert _longest_ms(found) < 100 and found.stalls.height == 0
 
 
-@pytest.mark.parametrize("pause_us", [300_000, 8 * S])
-def test_a_message_without_an_answer_is_not_part_of_a_later_request(tmp_path: Path, pause_us: int) -> None:
-    """Test a client that sends 39 bytes, which the server acknowledges only, and a request after a pause. A
-    short pause is one within a request."""
+@pytest.mark.parametrize(
+    ("bytes_", "pause_us", "own"),
+    [(39, 300_000, True), (39, 120_000, False), (129, 300_000, False), (300, 8 * S, True)],
+)
+def test_a_message_without_an_answer_is_not_part_of_a_later_request(
+    tmp_path: Path, bytes_: int, pause_us: int, own: bool
+) -> None:
+    """Test a client that sends a message, which the server acknowledges only, and a request after a pause. A
+    pause shorter than 100 ms, or than a second after a larger message, is one within a request."""
     talk = Talk()
     at = _calm(talk)
-    talk.client(at, ASKED, 39, ANSWERED)
-    talk.answer(at + HALF_US + 10_000, ANSWERED, 0, ASKED + 39)
+    talk.client(at, ASKED, bytes_, ANSWERED)
+    talk.answer(at + HALF_US + 10_000, ANSWERED, 0, ASKED + bytes_)
     at += pause_us
-    talk.client(at, ASKED + 39, 93, ANSWERED)
-    talk.answer(at + HALF_US, ANSWERED, 200, ASKED + 132)
-    talk.client(at + RTT_US, ASKED + 132, 0, ANSWERED + 200)
+    talk.client(at, ASKED + bytes_, 93, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 200, ASKED + bytes_ + 93)
+    talk.client(at + RTT_US, ASKED + bytes_ + 93, 0, ANSWERED + 200)
     found = _run(tmp_path, talk, tls=True)
     assert found.requests.height == BEFORE + 1
     last = found.requests.sort("start_s").row(-1, named=True)
-    if pause_us > S:
+    if own:
         assert (last["request_bytes"], last["client_ms"]) == (93, 0) and _longest_ms(found) < 100
     else:
-        assert last["request_bytes"] == 132 and last["client_ms"] > 200
+        assert last["request_bytes"] == bytes_ + 93 and last["client_ms"] > 60
 
 
 def test_a_slow_answer_to_a_message_before_a_pause(tmp_path: Path) -> None:

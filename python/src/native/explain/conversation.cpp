@@ -2,21 +2,37 @@
 #include "conversation.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tcplearn {
 namespace {
 
 // After this pause of a client without an answer, what it sends is a request of its own.
 constexpr std::int64_t kOwnMessageUs = 1'000'000;
+// A message of at most so many bytes needs no answer if the pause after its ACK is at least this: an event,
+// or the acknowledgement of a message by the application (HTTP/2's of SETTINGS and PING).
+constexpr std::int64_t kSmallMessageBytes = 128, kSmallMessageUs = 100'000;
 // A client that does not acknowledge data for so long is gone.
 constexpr std::int64_t kGoneUs = 1'000'000;
 constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
+
+// Ports above 1023 of well-known services (IANA): databases, remote desktops, messages, HTTP.
+bool is_service(std::uint16_t port) {
+  constexpr std::array<std::uint16_t, 21> kPorts = {1433, 1521, 1883, 3306, 3389, 5222,  5432,
+                                                    5671, 5672, 5900, 6379, 6443, 6667,  8000,
+                                                    8080, 8443, 8883, 9092, 9200, 11211, 27017};
+  return std::binary_search(kPorts.begin(), kPorts.end(), port);
+}
 
 }  // namespace
 
 unsigned Conversation::client_side(const Packet& first) {
   if (first.has(kSyn)) return first.has(kAck) ? 1 : 0;
-  // handshake not captured: services listen on the lower port
+  // handshake not captured: services listen on the lower port, or on a known one above those that need a
+  // privilege
+  const bool from = is_service(first.source.port), to = is_service(first.destination.port);
+  const bool high = std::min(first.source.port, first.destination.port) >= 1024;
+  if (high && from != to) return from ? 1 : 0;
   return first.source.port >= first.destination.port ? 0 : 1;
 }
 
@@ -37,7 +53,7 @@ Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
   // the options were not captured: assume SACK, which nearly all hosts permit
   if (!first.has(kSyn))
-    for (Host& host : ends_) host.data.set_sack_permitted();
+    for (Host& host : ends_) host.data.set_sack_permitted(true);
 }
 
 void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out) {
@@ -54,8 +70,11 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
     me.has_scale = true;
     ends_[1 - end].data.set_mss(packet.mss_option);
     if (packet.sack_permitted) {
-      ends_[1 - end].data.set_sack_permitted();
+      ends_[1 - end].data.set_sack_permitted(true);
       options_ |= 1;
+    } else if (packet.has(kAck)) {  // the server declines
+      for (Host& host : ends_) host.data.set_sack_permitted(false);
+      options_ &= static_cast<std::uint8_t>(~1u);
     }
   }
   settle(kClient, now_us, false, out);
@@ -195,9 +214,11 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     }
   } else {
     settle_closing(sent.to - sent.from, out);
-    // what the client sent before a long pause, and the server did not answer, needed no answer
+    // what the client sent before a pause, and the server did not answer, needed no answer
     const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
-    if (pending && after_pause(kClient, sent, now_us, kOwnMessageUs)) {
+    const bool small =
+        pending && exchanges_.back().request_to - exchanges_.back().request_from <= kSmallMessageBytes;
+    if (pending && after_pause(kClient, sent, now_us, small ? kSmallMessageUs : kOwnMessageUs)) {
       passed_over_ = std::make_unique<Exchange>(std::move(exchanges_.back()));
       exchanges_.pop_back();
     }

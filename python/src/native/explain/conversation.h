@@ -81,6 +81,7 @@ class Conversation {
     return packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
   }
   void on_request(const DataSide::Sent& sent, std::int64_t now_us);
+  std::int64_t least_own_us(std::int64_t there_us) const;
   // Returns whether the new data of `end`, which was idle for at least `least_us`, follows data that ended
   // with less than a full segment.
   bool after_pause(unsigned end, const DataSide::Sent& sent, std::int64_t now_us,

@@ -16,6 +16,8 @@ constexpr std::int64_t kLeastDelayUs = 20'000;
 constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
 // A shortest round trip may be too long by this much if few were seen.
 constexpr std::int64_t kClockUs = 1000;
+// Between two programs of one host, time from this on counts as the server's.
+constexpr std::int64_t kLeastLocalUs = 50;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
 constexpr std::int64_t kJitterUs = 2000;
 // A connection on which nothing moves for so long is idle.
@@ -134,7 +136,7 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
     lost_unseen(kServer, earliest_us, sent, now_us, out);
     return;
   }
-  if (excess_us < std::max(kLeastOwnUs, there_us / 8)) return;
+  if (excess_us < least_own_us(there_us)) return;
   const Cause cause = waited_for(exchange, excess_us, now_us);
   std::int64_t from_us = due_us;
   // queued: other round trips show that the path was slow when the ACK came
@@ -147,6 +149,13 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
     wait(kServer, perhaps ? Cause::kUnknown : Cause::kSlowPath, End::kAck, due_us, from_us, out);
   }
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
+}
+
+// Returns the least time beyond the round trip, which takes `there_us`, that is the server's: between two
+// programs of one host a tenth of a millisecond may be nearly all of it.
+std::int64_t Conversation::least_own_us(std::int64_t there_us) const {
+  const bool near = leg_to(kServer).min_us >= 0 && there_us < kLeastOwnUs / 4;
+  return near ? std::max(kLeastLocalUs, 4 * there_us) : std::max(kLeastOwnUs, there_us / 8);
 }
 
 // Returns whether the capture point is so close to the server that the path to it takes almost no time.

@@ -124,7 +124,7 @@ class DataSide {
   // Returns whether this end has sent small segments while another was in flight: it does not wait for ACKs
   // (TCP_NODELAY, RFC 9293, 3.7.4).
   bool no_delay() const { return no_delay_ >= kNoDelay; }
-  void set_sack_permitted() { sack_permitted_ = true; }
+  void set_sack_permitted(bool permitted) { sack_permitted_ = permitted; }
   void set_mss(std::uint32_t mss_bytes) { full_ = mss_bytes > kOptionBytes ? mss_bytes - kOptionBytes : 0; }
   std::int64_t unwrap(std::uint32_t sequence) const;
 

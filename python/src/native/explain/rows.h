@@ -24,7 +24,7 @@
     "the last segment of a flight was lost, so no ACK showed it; a tail loss probe sent it again, which is " \
     "the first expiry of the sender's timer, often before the RTO")                                          \
   X(LostFast, lost_fast, "a segment was lost and sent again once ACKs for later segments had shown it")      \
-  X(Spurious, spurious, "an answer came late, and what was sent again had arrived")                          \
+  X(Spurious, spurious, "an ACK or an answer was late or lost, and what was sent again had arrived")         \
   X(PathSilent, path_silent, "no packet came through on several connections at once")                        \
   X(WindowClosed, window_closed, "the receiver's buffer was full, so that the sender had to wait")           \
   X(DelayedAck, delayed_ack, "the sender waited for an ACK that the receiver held back")                     \

@@ -42,7 +42,7 @@ _LOOK = "look at its program"
 #: Why a timer gains nothing, by the cause of most of the slowest requests' time.
 _WHY = {
     "server": f"the server itself takes that long; {_LOOK}",
-    "client": f"the client itself takes that long; {_LOOK}",
+    "client": f"the client itself takes that long; {_LOOK}, unless it waits for a person",
     "window_closed": "{receiver} reads too slowly, or its buffer is small; look at its program and its "
     "SO_RCVBUF",
     "delayed_ack": "a program writes a message in parts (Nagle's rule); write it in one, or set TCP_NODELAY",

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
+from tcplearn.errors import printable
 from tcplearn.explain.candidates import SPECS
 from tcplearn.explain.causes import CAUSES, ENDS
 from tcplearn.traces import PCAP_MAGIC, CaptureTrace, Interface, TraceError, TraceOptions, open_trace
@@ -60,7 +61,13 @@ def capture(
             watch(trace)
     packets, warnings = trace.packets, list(trace.warnings)
     del trace  # free the trace's state before the tables are joined
-    return Capture(_named({name: pl.concat(parts.pop(name)) for name in TABLES}), packets, warnings)
+    tables = {table: pl.concat(parts.pop(table)) for table in TABLES}
+    times = tables["connections"].select("first_s", "last_s").drop_nulls()
+    if tables["requests"].height and times["first_s"].min() == times["last_s"].max():
+        raise TraceError(
+            f"{name or printable(source)}: all packets have the same time: it was stored without times"
+        )
+    return Capture(_named(tables), packets, warnings)
 
 
 def may_be_capture(source: Path | Interface) -> bool:
