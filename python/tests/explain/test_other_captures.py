@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Test what `explain` says of captures of other people: connections within one host, connections whose SYN was
-not captured, servers without SACK, and captures without times."""
+"""Test what `explain` says of captures of other people: connections within one host, connections whose SYN
+was not captured, servers without SACK, captures without times, and keep-alives of programs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from scenes import ANSWERED, ASKED, HALF_US, _calm
 from talk import RTT_US, Talk
-from test_ordinary_captures import _run
+from test_ordinary_captures import S, _run
 from wire import Host, Wire, pcap
 
-from tcplearn.explain import run
+from tcplearn.explain import run, sentences
 from tcplearn.traces import TraceError
 
 
@@ -66,3 +67,17 @@ def test_a_capture_without_times(tmp_path: Path) -> None:
     path.write_bytes(pcap([(0, data, wire) for _, data, wire in talk.frames()]))
     with pytest.raises(TraceError, match="all packets have the same time"):
         run([path])
+
+
+@pytest.mark.parametrize(("bytes_", "says"), [(16, True), (300, False)])
+def test_small_messages_far_apart_may_be_keep_alives(tmp_path: Path, bytes_: int, says: bool) -> None:
+    """Test a message of 16 bytes that is answered after six seconds, without TLS."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 16, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 0, ASKED + 16)
+    talk.answer(at + 6 * S, ANSWERED, bytes_, ASKED + 16)
+    talk.client(at + 6 * S + HALF_US, ASKED + 16, 0, ANSWERED + bytes_)
+    found = _run(tmp_path, talk)
+    assert any("keep-alives of the programs" in line for line in sentences.of(found)) == says
+    assert found.advice and ("unless these are keep-alives" in found.advice.why) == says

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from tcplearn.explain.advice import most_of_all, paused, reason
+from tcplearn.explain.advice import most_of_all, paused, perhaps_alive, reason
 from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
 from tcplearn.explain.model import KEY, Explained, Summary, slowest_requests
@@ -114,7 +114,8 @@ def _moved(found: Explained) -> str:
 
 def _pauses(found: Explained) -> Iterator[str]:
     """Yield a sentence if most of the server's own time in the slowest requests was in pauses after its first
-    data: what ended these pauses may have been sent without a request."""
+    data, because what ended these pauses may have been sent without a request; or in answers that may be
+    keep-alives."""
     if found.total.slow_share("server") < NAMED_SHARE:
         return
     if count := paused(found).height:
@@ -123,6 +124,13 @@ def _pauses(found: Explained) -> Iterator[str]:
         yield (
             f"{within} the server had begun to answer and then sent nothing for a second or more. If it "
             "sends data without being asked (events, pushes), this was no waiting."
+        )
+    elif count := perhaps_alive(found).height:
+        what = f"{count:,} of them were small messages" if count > 1 else "One of them was a small message"
+        what = "It was a small message" if found.total.slowest == 1 else what
+        yield (
+            f"{what}, which the server answered with as small ones after five seconds or more. Between "
+            "keep-alives of the programs nobody waits."
         )
 
 
