@@ -289,12 +289,15 @@ def test_a_server_that_refuses_many_handshakes_needs_no_other_timer(tmp_path: Pa
 
 
 def test_requests_that_take_no_time_have_no_cause(tmp_path: Path) -> None:
-    """Test captures in which all packets have the same time."""
+    """Test captures in which all packets of a connection have the same time, as with a clock of seconds."""
     talk = Talk(rtt_us=0)
     talk.exchanges(0, 3, pause_us=0)
+    later = Talk(rtt_us=0, port=40_001)
+    later.exchanges(0, 3, pause_us=0)
     names = []
     for name in ("a.pcap", "b.pcap"):
         frames = [(1_600_000_000_000_000, *frame[1:]) for frame in talk.frames()]
+        frames += [(1_600_000_001_000_000, *frame[1:]) for frame in later.frames()]
         (tmp_path / name).write_bytes(pcap(frames[: None if name == "a.pcap" else -1]))
         names.append(str(tmp_path / name))
     assert main(["explain", *names, "--all", "-q"]) == 0

@@ -81,3 +81,22 @@ def test_small_messages_far_apart_may_be_keep_alives(tmp_path: Path, bytes_: int
     found = _run(tmp_path, talk)
     assert any("keep-alives of the programs" in line for line in sentences.of(found)) == says
     assert found.advice and ("unless these are keep-alives" in found.advice.why) == says
+
+
+@pytest.mark.parametrize(("handshake_us", "cause"), [(77_000, "unknown"), (2000, "server")])
+def test_behind_a_relay_the_server_is_not_blamed(tmp_path: Path, handshake_us: int, cause: str) -> None:
+    """Test a translation of addresses on the client's machine, which acknowledges data in the server's
+    place: only the handshake shows the time to the server."""
+    talk = Talk(rtt_us=400)
+    talk.syn(0)
+    talk.syn_ack(handshake_us - 200)
+    at = handshake_us
+    talk.client(at, 1, 0, 1)
+    for k in range(5):
+        talk.client(at, 1 + 200 * k, 200, 1 + 100 * k)
+        talk.answer(at + 200, 1 + 100 * k, 0, 201 + 200 * k)
+        talk.answer(at + 90_000, 1 + 100 * k, 100, 201 + 200 * k)
+        talk.client(at + 90_200, 201 + 200 * k, 0, 101 + 100 * k)
+        at += 200_000
+    found = _run(tmp_path, talk)
+    assert found.total.slow_share(cause) > 0.9

@@ -114,6 +114,7 @@ class Conversation {
   bool goes_on(unsigned end) const;
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
   bool beside_server() const;
+  bool relayed() const;
   // Returns whether the capture was taken beside `end`, as the time to its host and the other one shows.
   bool beside(unsigned end) const;
   void share_client_leg();

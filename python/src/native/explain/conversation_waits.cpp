@@ -16,6 +16,9 @@ constexpr std::int64_t kLeastDelayUs = 20'000;
 constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
 // A shortest round trip may be too long by this much if few were seen.
 constexpr std::int64_t kClockUs = 1000;
+// A handshake that takes so long, and so many times as long as later round trips, was not with who
+// acknowledges.
+constexpr std::int64_t kLeastRelayedUs = 20'000, kRelayedTimes = 8;
 // Between two programs of one host, time from this on counts as the server's.
 constexpr std::int64_t kLeastLocalUs = 50;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
@@ -56,7 +59,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     // more data of `end` may have been sent and lost without a trace
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
-    const Cause servers = perhaps ? Cause::kUnknown : Cause::kServer;
+    const Cause servers = perhaps || relayed() ? Cause::kUnknown : Cause::kServer;
     // after a segment that was not full-sized, `end` had nothing more to send
     const bool waited = sent.mid_write || acked_us > advance_us;
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
@@ -73,7 +76,7 @@ void Conversation::no_progress(unsigned end, std::int64_t now_us) {
   const bool before = end == kServer && !exchanges_.back().answered && exchanges_.size() > 1;
   Exchange& now = before ? exchanges_[exchanges_.size() - 2] : exchanges_.back();
   const bool answers = end == kServer && now.answered;
-  const Cause servers = now.acknowledged_us >= 0 ? Cause::kServer : Cause::kUnknown;
+  const Cause servers = now.acknowledged_us >= 0 && !relayed() ? Cause::kServer : Cause::kUnknown;
   if (answers) now.add(servers, from_us, now_us, true);
   if (end == kClient && !now.answered) now.add(Cause::kClient, from_us, now_us, true);
 }
@@ -164,6 +167,15 @@ bool Conversation::beside_server() const {
   return there_us >= 0 && (there_us < kLeastOwnUs || (to_client_us >= 0 && there_us * 8 < to_client_us));
 }
 
+// Returns whether something on the way acknowledges data before the server does, such as a translation of
+// addresses or a proxy on the client's machine: the handshake took far longer than all round trips since.
+bool Conversation::relayed() const {
+  const std::int64_t handshake_us = handshake_.rtt_us();
+  const std::int64_t here_us = leg_to(kClient).min_us, there_us = leg_to(kServer).min_us;
+  return handshake_us >= kLeastRelayedUs && here_us >= 0 && there_us >= 0 &&
+         kRelayedTimes * (here_us + there_us) < handshake_us;
+}
+
 bool Conversation::beside(unsigned end) const {
   if (end == kServer) return beside_server();
   const std::int64_t here_us = leg_to(kClient).min_us, there_us = leg_to(kServer).min_us;
@@ -191,6 +203,7 @@ void Conversation::take_client_leg() {
 Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {
   const std::int64_t there_us = leg_to(kServer).known_us();
   // the server acknowledged the request, and answered later
+  if (relayed()) return Cause::kUnknown;
   if (exchange.acknowledged_us >= 0) return Cause::kServer;
   if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
   if (beside_server()) return Cause::kServer;
