@@ -79,7 +79,7 @@ def _slowest(total: Summary) -> str:
     named = [p for p in total.parts if p.slow_share >= NAMED_SHARE and p.cause not in HANDSHAKE][:_MOST_NAMED]
     whose = "the slowest request" if total.slowest == 1 else f"the {total.slowest:,} slowest requests"
     if not named:
-        return f"No cause has a tenth of the time of {whose}."
+        return f"No single cause took a tenth of the time of {whose}."
     first = named[0]
     if first.cause == TRANSFER and first.slow_share >= 1 - NAMED_SHARE:
         spent = f"{_percent(first.slow_share)} of the time of {whose} went to {WORDS[TRANSFER].spent}"

@@ -66,7 +66,7 @@ def _explained(summary: Summary) -> list[str]:
 
 def destinations(found: Explained, everything: bool) -> Table:
     """Return the table of response times by server, with the main cause of its slowest requests."""
-    first = "Servers with many and slow requests come first (by p99 times requests). "
+    first = "Servers with many and slow requests come first (p99 multiplied by requests). "
     return _each("server", found.destinations, everything, first)
 
 
@@ -76,7 +76,7 @@ def files(found: Explained, everything: bool) -> Table:
     captures = [one for one in found.captures if one.requests]
     if everything or len(captures) <= SHOWN:
         return _each("capture", captures, everything)
-    first = "Captures with many and slow requests come first (by p99 times requests). "
+    first = "Captures with many and slow requests come first (p99 multiplied by requests). "
     return _each("capture", most_waiting_first(captures), everything, first)
 
 
