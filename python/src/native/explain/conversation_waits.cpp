@@ -18,7 +18,7 @@ constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
 constexpr std::int64_t kClockUs = 1000;
 // A handshake that takes so long, and so many times as long as later round trips, was not with who
 // acknowledges.
-constexpr std::int64_t kLeastRelayedUs = 20'000, kRelayedTimes = 8;
+constexpr std::int64_t kLeastRelayedUs = 5000, kRelayedTimes = 8;
 // Between two programs of one host, time from this on counts as the server's.
 constexpr std::int64_t kLeastLocalUs = 50;
 // An answer that exceeds the shortest round trip by no more than this gets no cause.
@@ -202,8 +202,8 @@ void Conversation::take_client_leg() {
 
 Cause Conversation::waited_for(const Exchange& exchange, std::int64_t excess_us, std::int64_t now_us) const {
   const std::int64_t there_us = leg_to(kServer).known_us();
-  // the server acknowledged the request, and answered later
   if (relayed()) return Cause::kUnknown;
+  // the server acknowledged the request, and answered later
   if (exchange.acknowledged_us >= 0) return Cause::kServer;
   if (leg_to(kServer).min_us < 0) return Cause::kUnknown;
   if (beside_server()) return Cause::kServer;

@@ -33,8 +33,9 @@ MOST_HELD_UP, LEAST_REFUSED = 0.25, 20
 LEAST_STALLS = 5
 #: A cause with a larger share of the time of all requests is named beside those of the slowest ones.
 MUCH = 0.25
-#: An answer of at most so many bytes, after so long, to a message of no more bytes may be a keep-alive.
-ALIVE_BYTES, ALIVE_MS = 64, 5000
+#: A message of at most so many bytes with an answer of at most so many, after so long, may be a keep-alive,
+#: or the receipt of an event.
+ALIVE_BYTES, ALIVE_ANSWER_BYTES, ALIVE_MS = 128, 1024, 5000
 #: The least number of requests: the slowest 2 % of fewer are less than one request.
 LEAST_REQUESTS = 50
 
@@ -245,11 +246,11 @@ def paused(found: Explained) -> pl.DataFrame:
 
 
 def perhaps_alive(found: Explained) -> pl.DataFrame:
-    """Return those of the slowest requests that may be keep-alives of programs, if they have more than half
-    of the server's own time in the slowest requests; otherwise no rows. They are small messages that the
-    server answers with as small ones, after `ALIVE_MS` or more."""
+    """Return those of the slowest requests that may be keep-alives of programs, or receipts of events, if
+    they have more than half of the server's own time in the slowest requests; otherwise no rows. They are
+    small messages, answered with small ones after `ALIVE_MS` or more."""
     slow = slowest_requests(found.requests)
-    small = (pl.col("request_bytes") <= ALIVE_BYTES) & (pl.col("answer_bytes") <= ALIVE_BYTES)
+    small = (pl.col("request_bytes") <= ALIVE_BYTES) & (pl.col("answer_bytes") <= ALIVE_ANSWER_BYTES)
     some = slow.filter(small & (pl.col("server_ms") >= ALIVE_MS))
     most = float(some["server_ms"].sum()) > 0.5 * float(slow["server_ms"].sum())
     return some if most else some.clear()
@@ -288,7 +289,7 @@ def reason(found: Explained, cause: str) -> str:
     if cause == "server" and paused(found).height:
         return f"the server itself takes that long, unless it sends data without being asked; {_LOOK}"
     if cause == "server" and perhaps_alive(found).height:
-        return f"the server itself takes that long, unless these are keep-alives; {_LOOK}"
+        return f"the server itself takes that long, unless these are keep-alives or events; {_LOOK}"
     return _WHY[cause].format(receiver=_receiver(found))
 
 

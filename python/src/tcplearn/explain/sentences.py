@@ -129,8 +129,8 @@ def _pauses(found: Explained) -> Iterator[str]:
         what = f"{count:,} of them were small messages" if count > 1 else "One of them was a small message"
         what = "It was a small message" if found.total.slowest == 1 else what
         yield (
-            f"{what}, which the server answered with as small ones after five seconds or more. Between "
-            "keep-alives of the programs nobody waits."
+            f"{what}, which the server answered with few bytes after five seconds or more. Between "
+            "keep-alives of the programs, or events, nobody waits."
         )
 
 
