@@ -241,8 +241,7 @@ def paused(found: Explained) -> pl.DataFrame:
     have more than half of the server's own time in the slowest requests; otherwise no rows."""
     slow = slowest_requests(found.requests)
     some = slow.filter(pl.col("pauses_ms") > 0)
-    most = float(some["pauses_ms"].sum()) > 0.5 * float(slow["server_ms"].sum())
-    return some if most else some.clear()
+    return _if_most(some, "pauses_ms", slow)
 
 
 def perhaps_alive(found: Explained) -> pl.DataFrame:
@@ -252,7 +251,13 @@ def perhaps_alive(found: Explained) -> pl.DataFrame:
     slow = slowest_requests(found.requests)
     small = (pl.col("request_bytes") <= ALIVE_BYTES) & (pl.col("answer_bytes") <= ALIVE_ANSWER_BYTES)
     some = slow.filter(small & (pl.col("server_ms") >= ALIVE_MS))
-    most = float(some["server_ms"].sum()) > 0.5 * float(slow["server_ms"].sum())
+    return _if_most(some, "server_ms", slow)
+
+
+def _if_most(some: pl.DataFrame, times_ms: str, slow: pl.DataFrame) -> pl.DataFrame:
+    """Return `some` if its `times_ms` have more than half of the server's own time in `slow`; otherwise no
+    rows."""
+    most = float(some[times_ms].sum()) > 0.5 * float(slow["server_ms"].sum())
     return some if most else some.clear()
 
 
