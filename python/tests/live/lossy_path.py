@@ -36,6 +36,7 @@ class Spec:
     stall: float = 0.0  # share of the packets that keep the path waiting for `stall_ms`
     stall_ms: float = 150.0
     loss: float = 0.0  # of each packet with data from the near host; what comes back is not lost
+    lossy_packets: int = 0  # the path stops losing packets once so many with data were sent; 0: never
     seed: int = 1
     ipv6: bool = False
 
@@ -93,7 +94,7 @@ class _Way:
         self.out = out
         self._least_s, self._jitter_s = spec["rtt_ms"] / 2000, spec["jitter_ms"] / 1000
         self._stall, self._stall_s = spec["stall"], spec["stall_ms"] / 1000
-        self._loss = loss
+        self._loss, self._lossy_packets = loss, spec["lossy_packets"]
         self._draw = random.Random(f"{spec['seed']} {loss > 0}")
         self._last_s = 0.0
         self.dropped = self.sent = 0
@@ -102,7 +103,8 @@ class _Way:
         """Return the time at which the path delivers `packet`, or None if the packet is lost."""
         if len(packet) > _DATA_BYTES:
             self.sent += 1
-            if self._draw.random() < self._loss:
+            calm = 0 < self._lossy_packets < self.sent
+            if not calm and self._draw.random() < self._loss:
                 self.dropped += 1
                 return None
         jitter_s = self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0
