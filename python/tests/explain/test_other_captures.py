@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Test what `explain` says of captures of other people: connections within one host, connections whose SYN
-was not captured, servers without SACK, captures without times, and keep-alives of programs."""
+was not captured, servers without SACK, captures without times, keep-alives and receipts of programs, and
+pauses of servers within an answer."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from scenes import ANSWERED, ASKED, HALF_US, _calm
-from talk import RTT_US, Talk
+from talk import CLIENT, RTT_US, SERVER, Talk
 from test_ordinary_captures import S, _run
 from wire import Host, Wire, pcap
 
@@ -100,3 +101,90 @@ def test_behind_a_relay_the_server_is_not_blamed(tmp_path: Path, handshake_us: i
         at += 200_000
     found = _run(tmp_path, talk)
     assert found.total.slow_share(cause) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("place", "pause_us", "server_ms"),
+    [(SERVER, 8000, 8), (CLIENT, 8000, 0), (CLIENT, 100_000, 100), (SERVER, 400_000, 0)],
+)
+def test_a_pause_after_a_small_segment_is_the_servers(
+    tmp_path: Path, place: float, pause_us: int, server_ms: float
+) -> None:
+    """Test an answer in two parts whose first part the client does not acknowledge in time. The path may
+    explain a pause shorter than a round trip, unless the capture was taken at the server, and a loss one
+    that is longer than the delay of an ACK."""
+    talk = Talk(place=place)
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 17, ASKED + 200)
+    talk.answer(at + HALF_US + pause_us, ANSWERED + 17, 300, ASKED + 200)
+    talk.close(at + pause_us + 500_000, ASKED + 200, ANSWERED + 317)
+    last = _run(tmp_path, talk).requests.sort("start_s").row(-1, named=True)
+    assert last["server_ms"] == pytest.approx(server_ms, abs=0.5)
+
+
+def test_a_pause_that_ends_as_the_next_request_begins(tmp_path: Path) -> None:
+    """Test an answer that goes on after a pause, while the client's next request is on its way."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 200, ANSWERED)
+    talk.answer(at + HALF_US, ANSWERED, 50, ASKED + 200)
+    talk.client(at + RTT_US, ASKED + 200, 0, ANSWERED + 50)
+    then = at + RTT_US + S
+    talk.client(then, ASKED + 200, 300, ANSWERED + 50)
+    talk.answer(then + 5000, ANSWERED + 50, 200, ASKED + 200)
+    talk.answer(then + HALF_US, ANSWERED + 250, 100, ASKED + 500)
+    talk.close(then + S, ASKED + 500, ANSWERED + 350)
+    before, after = _run(tmp_path, talk).requests.sort("start_s").tail(2).iter_rows(named=True)
+    assert before["server_ms"] == pytest.approx(1005, abs=25)
+    assert (after["response_ms"], after["server_ms"]) == (pytest.approx(RTT_US / 1000, abs=1), 0)
+
+
+def test_http2s_acknowledgement_of_settings_is_no_part_of_the_request(tmp_path: Path) -> None:
+    """Test the client's acknowledgement of the server's SETTINGS while the server works on a request."""
+    talk = Talk()
+    at = _calm(talk)
+    talk.client(at, ASKED, 300, ANSWERED)
+    talk.answer(at + 10_000, ANSWERED, 31, ASKED)
+    talk.client(at + 30_000, ASKED + 300, 31, ANSWERED + 31)
+    talk.answer(at + HALF_US, ANSWERED + 31, 0, ASKED + 300)
+    talk.answer(at + 50_000, ANSWERED + 31, 0, ASKED + 331)
+    talk.answer(at + HALF_US + 150_000, ANSWERED + 31, 400, ASKED + 331)
+    talk.close(at + 400_000, ASKED + 331, ANSWERED + 431)
+    last = _run(tmp_path, talk, tls=True).requests.sort("start_s").row(-1, named=True)
+    assert (last["request_bytes"], last["answer_bytes"]) == (300, 400)
+    assert last["response_ms"] == pytest.approx(190, abs=1)
+    assert last["server_ms"] == pytest.approx(150, abs=1)
+
+
+@pytest.mark.parametrize(("after_us", "says"), [(10_000, True), (200_000, False)])
+def test_receipts_of_events_are_perhaps_no_requests(tmp_path: Path, after_us: int, says: bool) -> None:
+    """Test a server that sends something every few seconds, which the client answers at once, or after a
+    while as a client's own requests would come."""
+    talk = Talk()
+    at, asked, answered = talk.exchanges(talk.open(), 1), 201, 2
+    for k in range(6):
+        talk.client(at, asked, 46, answered)
+        talk.answer(at + HALF_US, answered, 0, asked + 46)
+        asked, event = asked + 46, at + (2 + k) * S
+        talk.answer(event, answered, 1251, asked)
+        talk.client(event + HALF_US, asked, 0, answered + 1251)
+        at, answered = event + HALF_US + after_us, answered + 1251
+    talk.close(at + S, asked, answered)
+    found = _run(tmp_path, talk)
+    assert any("as soon as data of the server had arrived" in line for line in sentences.of(found)) == says
+    assert found.advice and ("unless it sends data without being asked" in found.advice.why) == says
+
+
+@pytest.mark.parametrize(
+    ("port", "opened", "says"), [(40_000, False, True), (40_000, True, False), (8080, False, False)]
+)
+def test_says_that_only_the_ports_show_which_end_is_the_client(
+    tmp_path: Path, port: int, opened: bool, says: bool
+) -> None:
+    """Test a connection between two high ports whose handshake was captured or not."""
+    talk = Talk()
+    talk.wire = Wire(client=Host("10.0.0.1", 50_000), server=Host("10.0.0.2", port))
+    at = talk.exchanges(talk.open() if opened else 0, 5)
+    talk.client(at, 1001, 0, 6)
+    assert any("was taken for the client" in line for line in sentences.of(_run(tmp_path, talk))) == says

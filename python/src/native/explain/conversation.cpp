@@ -12,6 +12,8 @@ constexpr std::int64_t kOwnMessageUs = 1'000'000;
 // A message of at most so many bytes needs no answer if the pause after its ACK is at least this: an event,
 // or the acknowledgement of a message by the application (HTTP/2's of SETTINGS and PING).
 constexpr std::int64_t kSmallMessageBytes = 128, kSmallMessageUs = 100'000;
+// The acknowledgement of a PING of HTTP/2 is a record of so many bytes, that of SETTINGS is shorter.
+constexpr std::uint32_t kAsideBytes = 46;
 // A client that does not acknowledge data for so long is gone.
 constexpr std::int64_t kGoneUs = 1'000'000;
 constexpr std::size_t kMostExchanges = 64, kMostPieces = 64;
@@ -26,13 +28,17 @@ bool is_service(std::uint16_t port) {
 
 }  // namespace
 
+bool Conversation::is_guess(const Packet& first) {
+  const bool from = is_service(first.source.port), to = is_service(first.destination.port);
+  return !first.has(kSyn) && std::min(first.source.port, first.destination.port) >= 1024 && from == to;
+}
+
 unsigned Conversation::client_side(const Packet& first) {
   if (first.has(kSyn)) return first.has(kAck) ? 1 : 0;
   // handshake not captured: services listen on the lower port, or on a known one above those that need a
   // privilege
-  const bool from = is_service(first.source.port), to = is_service(first.destination.port);
   const bool high = std::min(first.source.port, first.destination.port) >= 1024;
-  if (high && from != to) return from ? 1 : 0;
+  if (high && !is_guess(first)) return is_service(first.source.port) ? 1 : 0;
   return first.source.port >= first.destination.port ? 0 : 1;
 }
 
@@ -51,6 +57,7 @@ Conversation::Conversation(std::uint32_t number, const Packet& first, std::int64
   for (const unsigned end : {kClient, kServer}) ends_[end].earlier = learned.of(hosts(end));
   take_client_leg();
   if (first.has(kSyn) && !first.has(kAck)) options_ |= 4;
+  if (is_guess(first)) options_ |= 8;
   // the options were not captured: assume SACK, which nearly all hosts permit
   if (!first.has(kSyn))
     for (Host& host : ends_) host.data.set_sack_permitted(true);
@@ -224,8 +231,9 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     }
   }
   // the last answer continues, so its end is not known yet
-  if (end == kServer && !exchanges_.empty() && exchanges_.back().answered) {
-    Exchange& last = exchanges_.back();
+  const bool crossed = crosses(end, packet);
+  if (crossed || (end == kServer && !exchanges_.empty() && exchanges_.back().answered)) {
+    Exchange& last = crossed ? exchanges_[exchanges_.size() - 2] : exchanges_.back();
     if (last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) {
       last.before_pause = last.answer_end();
       last.resumed_us = now_us;
@@ -237,16 +245,30 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     if (now_us - me.window_opened_us <= leg_to(end).known_us() + kPromptUs)
       wait(end, Cause::kWindowClosed, End::kAck, me.window_closed_us, me.window_opened_us, out);
     me.window_closed_us = me.window_opened_us = -1;
-  } else if (!window && sent.first_out && (last_sender_ == end || goes_on(end))) {
+  } else if (!window && sent.first_out && (last_sender_ == end || crossed || goes_on(end))) {
+    const std::size_t spans = crossed ? exchanges_.back().spans.size() : 0;
     own_time(end, packet, sent, now_us, out);
+    if (crossed) exchanges_.back().keep(spans);  // the next request did not wait for this
+  } else if (!window && !sent.first_out && end == kServer && goes_on(end)) {
+    paused(sent, now_us, out);
   }
-  if (end == kClient) {
+  if (end == kClient && is_aside(packet, now_us)) {
+    exchanges_.back().aside_us = now_us;
+  } else if (end == kClient) {
     on_request(sent, now_us);
   } else {
     on_answer(packet, sent, now_us, out);
   }
   if (closing_) closing_->deferring = false;
   last_sender_ = end;
+}
+
+// Returns whether the client acknowledges a message of the server under TLS (HTTP/2's SETTINGS or PING),
+// while the request that it sent before is under way.
+bool Conversation::is_aside(const Packet& packet, std::int64_t now_us) const {
+  const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
+  return pending && packet.tls && packet.payload_bytes <= kAsideBytes && last_sender_ == kServer &&
+         now_us - ends_[kServer].data.last_sent_us() <= kPromptUs;
 }
 
 void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
@@ -259,6 +281,7 @@ void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
   }
   Exchange& now = exchanges_.back();
   now.request_to = sent.to;
+  now.asked_us = now_us;
   if (now.pieces.size() < kMostPieces) now.pieces.push_back({sent.from, now_us});
 }
 
@@ -270,7 +293,9 @@ void Conversation::on_answer(const Packet& packet, const DataSide::Sent& sent, s
   if (!exchange->answered && acked <= exchange->request_from && packet.has(kAck)) {
     // this data was sent before the request arrived, so it belongs to the previous answer
     exchange->pipelined = true;
-    const bool late = passed_over_ && acked >= passed_over_->request_to;  // the message had a slow answer
+    // the message had a slow answer, unless this is a message of the server's own
+    const bool own = closing_ && closing_->deferring;
+    const bool late = passed_over_ && !own && acked >= passed_over_->request_to;
     if (late) exchanges_.insert(exchanges_.end() - 1, std::move(*passed_over_));
     passed_over_.reset();
     if (exchanges_.size() < 2) return;

@@ -33,6 +33,8 @@ class Conversation {
                NearHosts& near_clients, const Candidates& candidates, Learned& learned);
   // Returns the side that is the client, judged by the connection's first packet.
   static unsigned client_side(const Packet& first);
+  // Returns whether the order of the ports is all that this judgement rests on.
+  static bool is_guess(const Packet& first);
 
   // `side` is 0 for packets of the endpoint that sent the first packet, 1 for the other.
   void on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
@@ -81,6 +83,7 @@ class Conversation {
     return packet.has(kAck) ? ends_[kClient].data.unwrap(packet.ack) : 0;
   }
   void on_request(const DataSide::Sent& sent, std::int64_t now_us);
+  bool is_aside(const Packet& packet, std::int64_t now_us) const;
   std::int64_t least_own_us(std::int64_t there_us) const;
   // Returns whether the new data of `end`, which was idle for at least `least_us`, follows data that ended
   // with less than a full segment.
@@ -104,6 +107,7 @@ class Conversation {
   void await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   void own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us,
                 ExplainedRows& out);
+  void paused(const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   void no_progress(unsigned end, std::int64_t now_us);
   void forget_spurious();
   static void arrived_whole(const Repaired& one, const DataSide::Acked& acked, std::vector<Repaired>& all);
@@ -112,6 +116,7 @@ class Conversation {
   static bool covers(const StallRow& loss, const StallRow& late);
   void drop_covered(unsigned end, const StallRow& loss);
   bool goes_on(unsigned end) const;
+  bool crosses(unsigned end, const Packet& packet) const;
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
   bool beside_server() const;
   bool relayed() const;

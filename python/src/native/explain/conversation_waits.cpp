@@ -32,6 +32,7 @@ constexpr std::int64_t kSilentUs = 1'000'000;
 void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::Sent& sent,
                             std::int64_t now_us, ExplainedRows& out) {
   Host& me = ends_[end];
+  const bool within = goes_on(end) || crosses(end, packet);
   const std::int64_t back_us = leg_to(end).known_us(), advance_us = me.data.last_advance_us();
   if (advance_us < 0) return;
   const std::int64_t acked_us = std::max(advance_us, me.data.last_needless_us() + me.data.leg.known_us());
@@ -39,7 +40,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   const auto since = static_cast<std::int32_t>(packet.ts_echo - me.last_ack_ts);
   const bool unheard = me.last_ack_echoed && packet.has_timestamp && since < 0;
   const std::int64_t idle_us = now_us - acked_us - back_us;
-  if (goes_on(end) && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
+  if (within && was_lost(end, sent, unheard, now_us - me.last_ack.last_sent_us)) {
     // `end` had received nothing to acknowledge meanwhile, so the lost packet was data
     lost_unseen(end, me.last_ack.last_sent_us, sent, now_us, out);
     return;
@@ -55,7 +56,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
     return;
   }
-  if (goes_on(end) && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
+  if (within && idle_us >= std::max(kLeastOwnUs, back_us / 4)) {
     // more data of `end` may have been sent and lost without a trace
     const bool untold = sent.lost_before > 0 || (sent.mid_write && !me.data.numbered(path_.ids_in_row(end)));
     const bool perhaps = untold && !beside_server() && idle_us > back_us;
@@ -65,6 +66,21 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
     const std::int64_t from_us = waited ? acked_us + back_us : me.last_ack.last_sent_us;
     wait(end, end == kServer ? servers : Cause::kClient, End::kData, from_us, now_us, out);
   }
+}
+
+// Handles new data of an answer while other data of the server is in flight that did not end with a full
+// segment: if no ACK came in between, nothing but the server held the new data back.
+void Conversation::paused(const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out) {
+  if (sent.mid_write || sent.announced || sent.lost_before > 0) return;
+  const std::int64_t round_us = leg_to(kServer).known_us() + leg_to(kClient).known_us();
+  // longer than an ACK is delayed: the data was lost, or its ACK was not captured
+  if (sent.unasked_us > round_us * 5 / 4 + kHeldByOthersUs) return;
+  // farther away, the path may have held the new data back
+  const bool far = !beside_server();
+  const std::int64_t least_us = far ? std::max(kLeastRowUs, round_us) : kLeastOwnUs;
+  if (sent.unasked_us < least_us || (far && path_.over_us(now_us) > sent.unasked_us / 2)) return;
+  wait(kServer, relayed() ? Cause::kUnknown : Cause::kServer, End::kData, now_us - sent.unasked_us, now_us,
+       out);
 }
 
 // Gives the time since new data or an ACK came last to the end that broke the silence, unless it has another
@@ -84,6 +100,15 @@ void Conversation::no_progress(unsigned end, std::int64_t now_us) {
 // Returns whether the server is in the middle of an answer, or the client in the middle of a request.
 bool Conversation::goes_on(unsigned end) const {
   return !exchanges_.empty() && exchanges_.back().answered == (end == kServer);
+}
+
+// Returns whether the packet of the server continues an answer, and was sent before the client's next request
+// had arrived.
+bool Conversation::crosses(unsigned end, const Packet& packet) const {
+  if (end == kClient || exchanges_.size() < 2 || passed_over_ || !packet.has(kAck)) return false;
+  const Exchange& next = exchanges_.back();
+  return !next.answered && acked_requests(packet) <= next.request_from &&
+         exchanges_[exchanges_.size() - 2].answered;
 }
 
 // Returns whether the new data of `end` had been sent before, and was lost before the capture point.
@@ -128,7 +153,9 @@ void Conversation::lost_unseen(unsigned end, std::int64_t from_us, const DataSid
 void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, std::int64_t now_us,
                                 ExplainedRows& out) {
   const DataSide& request = ends_[kClient].data;
-  const std::int64_t arrived_us = std::max(request.arrived_us(), exchange.start_us);
+  const bool aside = exchange.aside_us >= 0 && request.arrived_us() == exchange.aside_us;
+  const std::int64_t arrived_us =
+      std::max(aside ? exchange.asked_us : request.arrived_us(), exchange.start_us);
   const std::int64_t there_us = leg_to(kServer).known_us();
   const std::int64_t due_us = arrived_us + there_us, excess_us = now_us - due_us;
   const std::int64_t earliest_us =

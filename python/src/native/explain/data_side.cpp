@@ -93,6 +93,8 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     out.is_new = true;
     out.first_out = !outstanding();
     out.mid_write = was_full();
+    if (last_sent_us_ >= 0 && last_ack_us_ + back.known_us() <= last_sent_us_)
+      out.unasked_us = now_us - last_sent_us_;
     last_bytes_ = packet.payload_bytes;
     note_small(packet, start, end, now_us);
     out.from = std::max(start, nxt_);

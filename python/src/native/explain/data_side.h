@@ -64,7 +64,10 @@ class DataSide {
     // had been sent before.
     std::uint32_t lost_before = 0;
     bool announced = false;
-    bool mid_write = false;   // the data before was a full segment, so more may have followed it
+    bool mid_write = false;  // the data before was a full segment, so more may have followed it
+    // Time since the data before, if no ACK arrived at this end meanwhile that could have permitted this
+    // data.
+    std::int64_t unasked_us = 0;
     std::int64_t filled = 0;  // bytes of a gap that the packet fills
   };
   struct Acked {

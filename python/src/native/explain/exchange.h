@@ -20,6 +20,8 @@ struct Exchange {
   std::int64_t start_us = 0, end_us = -1;  // transmission time of the copy that completed the answer
   // Positions of the request in the client's stream: of its first byte, and of the byte after its last.
   std::int64_t request_from = 0, request_to = 0;
+  // When the last of its parts was seen, and what the client sent since that is no part of it; -1: nothing.
+  std::int64_t asked_us = 0, aside_us = -1;
   std::int64_t answer_to = 0;  // position in the server's stream of the byte after the answer's last
   std::int64_t answer_bytes = 0;
   // The answer before what the server sent after the last pause of a second or more, and when that was.
@@ -52,6 +54,10 @@ struct Exchange {
   }
   // Adds a cause of a part of the time; `weak`: if nothing else claims it.
   void add(Cause cause, std::int64_t from_us, std::int64_t to_us, bool weak = false);
+  // Drops all but the first `count` causes that were added.
+  void keep(std::size_t count) {
+    spans.erase(spans.begin() + static_cast<std::ptrdiff_t>(count), spans.end());
+  }
   // Returns the row of this request. Each moment is assigned to the first cause in the list of causes
   // that claims it, and after all others to a weak one; the remaining time is kTransfer.
   RequestRow row(std::uint32_t connection, std::int64_t to_client_us);

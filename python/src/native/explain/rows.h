@@ -82,7 +82,7 @@
   X(std::uint32_t, client_needless_segments, "of these, the client's")                             \
   X(std::int64_t, client_bytes, "of new data")                                                     \
   X(std::int64_t, server_bytes, "of new data")                                                     \
-  X(std::uint8_t, options, "1: SACK, 2: timestamps, 4: its first SYN was captured")
+  X(std::uint8_t, options, "1: SACK, 2: timestamps, 4: its first SYN was captured, 8: the ends were guessed")
 
 namespace tcplearn {
 

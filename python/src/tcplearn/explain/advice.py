@@ -8,11 +8,11 @@ from ipaddress import ip_address
 
 import polars as pl
 
-from tcplearn.explain import candidates
+from tcplearn.explain import candidates, unasked
 from tcplearn.explain.answers import SIDES, Advice, Forecast, Outlook
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER
-from tcplearn.explain.model import Explained, Part, Summary, slowest_requests
+from tcplearn.explain.model import Explained, Part, Summary
 from tcplearn.output.numbers import capitalized, counted, milliseconds, permille
 
 #: The least share by which a gain must shorten the slowest requests' mean or the 99th percentile.
@@ -33,9 +33,6 @@ MOST_HELD_UP, LEAST_REFUSED = 0.25, 20
 LEAST_STALLS = 5
 #: A cause with a larger share of the time of all requests is named beside those of the slowest ones.
 MUCH = 0.25
-#: A message of at most so many bytes with an answer of at most so many, after so long, may be a keep-alive,
-#: or the receipt of an event.
-ALIVE_BYTES, ALIVE_ANSWER_BYTES, ALIVE_MS = 128, 1024, 5000
 #: The least number of requests: the slowest 2 % of fewer are less than one request.
 LEAST_REQUESTS = 50
 
@@ -236,31 +233,6 @@ def most_of_all(total: Summary) -> Part | None:
     return max(some, key=lambda part: part.share, default=None)
 
 
-def paused(found: Explained) -> pl.DataFrame:
-    """Return those of the slowest requests in which the server paused after its first data, if such pauses
-    have more than half of the server's own time in the slowest requests; otherwise no rows."""
-    slow = slowest_requests(found.requests)
-    some = slow.filter(pl.col("pauses_ms") > 0)
-    return _if_most(some, "pauses_ms", slow)
-
-
-def perhaps_alive(found: Explained) -> pl.DataFrame:
-    """Return those of the slowest requests that may be keep-alives of programs, or receipts of events, if
-    they have more than half of the server's own time in the slowest requests; otherwise no rows. They are
-    small messages, answered with small ones after `ALIVE_MS` or more."""
-    slow = slowest_requests(found.requests)
-    small = (pl.col("request_bytes") <= ALIVE_BYTES) & (pl.col("answer_bytes") <= ALIVE_ANSWER_BYTES)
-    some = slow.filter(small & (pl.col("server_ms") >= ALIVE_MS))
-    return _if_most(some, "server_ms", slow)
-
-
-def _if_most(some: pl.DataFrame, times_ms: str, slow: pl.DataFrame) -> pl.DataFrame:
-    """Return `some` if its `times_ms` have more than half of the server's own time in `slow`; otherwise no
-    rows."""
-    most = float(some[times_ms].sum()) > 0.5 * float(slow["server_ms"].sum())
-    return some if most else some.clear()
-
-
 def _main(found: Explained) -> str:
     parts = [part for part in found.total.parts if part.cause not in HANDSHAKE]
     return max(parts, key=lambda part: part.slow_share).cause if parts else TRANSFER
@@ -291,10 +263,8 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
 
 def reason(found: Explained, cause: str) -> str:
     """Return why no timer gains anything where most time went to `cause`, a key of `_WHY`."""
-    if cause == "server" and paused(found).height:
-        return f"the server itself takes that long, unless it sends data without being asked; {_LOOK}"
-    if cause == "server" and perhaps_alive(found).height:
-        return f"the server itself takes that long, unless these are keep-alives or events; {_LOOK}"
+    if cause == "server" and (unless := unasked.unless(found)):
+        return f"the server itself takes that long, unless {unless}; {_LOOK}"
     return _WHY[cause].format(receiver=_receiver(found))
 
 

@@ -15,7 +15,7 @@ from tcplearn.explain import forecast
 from tcplearn.explain.answers import SIDES, Forecast, Outlook
 from tcplearn.explain.candidates import FIRST_RTO, SEEN, Candidate
 from tcplearn.explain.causes import HANDSHAKE
-from tcplearn.explain.model import KEY, Explained
+from tcplearn.explain.model import KEY, STAMPED, SYN_SEEN, Explained
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,8 +27,6 @@ _ANSWERED_EVERY_MS = 500.0
 _COPIES = 12
 #: From Linux 6.5 on, this many waits for a SYN-ACK are equal: the first and tcp_syn_linear_timeouts (4).
 _LINEAR = 5
-#: Flags of a connection: it uses TCP timestamps; its first SYN was captured.
-_STAMPED, _FROM_SYN = 2, 4
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
@@ -94,7 +92,7 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
     firsts = found.requests.group_by(KEY).agg(answered_s.sort_by("start_s").first().alias("answered_s"))
     hosts = (pl.col(end).cast(pl.String).str.replace(r":\d+$", "") for end in ("client", "server"))
     return (
-        found.connections.filter(pl.col("handshake_ms").is_not_null() & ((pl.col("options") & _FROM_SYN) > 0))
+        found.connections.filter(pl.col("handshake_ms").is_not_null() & ((pl.col("options") & SYN_SEEN) > 0))
         .select(*KEY, *hosts, "first_s", "handshake_ms", "options")
         .join(stalls, on=KEY, how="left")
         .join(firsts, on=KEY, how="left")
@@ -111,7 +109,7 @@ def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray
     starts_us = (all_["first_s"].to_numpy() * 1e6).astype(np.int64)
     lost = all_["resends"].is_not_null().to_numpy()
     answers = (all_["cause"].cast(pl.String) == "syn_ack_lost").fill_null(False).to_numpy()
-    stamped = ((all_["options"] & _STAMPED) > 0).to_numpy()
+    stamped = ((all_["options"] & STAMPED) > 0).to_numpy()
     begin = 0
     for end in ends:
         if end - begin > 1:

@@ -18,6 +18,9 @@ from tcplearn.explain.causes import CAUSES, HANDSHAKE
 
 #: The columns that identify a connection in each table.
 KEY = ("source", "connection")
+#: In the column `options` of connections: the packets have timestamps; the first SYN was captured; the order
+#: of the ports is all that shows which end is the client.
+STAMPED, SYN_SEEN, ENDS_GUESSED = 2, 4, 8
 #: The slowest requests are this share of all requests, and at least one request.
 SLOWEST = 0.01
 #: The percentiles of response times that are reported, by metric.

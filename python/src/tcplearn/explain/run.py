@@ -17,7 +17,7 @@ from tcplearn.errors import UserError, printable
 from tcplearn.explain import advice, fades, forecast, handshakes, read, silence
 from tcplearn.explain.answers import SIDES
 from tcplearn.explain.causes import RESENT
-from tcplearn.explain.model import Explained
+from tcplearn.explain.model import SYN_SEEN, Explained
 from tcplearn.output.numbers import counted
 from tcplearn.traces.base import NOT_A_CAPTURE
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 #: The most servers for which advice is sought that leaves the requests to others out.
 _MOST_ALONE = 4
-#: In the column `options` of connections: the first SYN was captured.
-SYN_SEEN = 4
 
 
 def run(

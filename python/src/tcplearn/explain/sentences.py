@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from tcplearn.explain.advice import most_of_all, paused, perhaps_alive, reason
+from tcplearn.explain import unasked
+from tcplearn.explain.advice import most_of_all, reason
 from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import HANDSHAKE, RESENT, TRANSFER, WORDS
-from tcplearn.explain.model import KEY, Explained, Summary, slowest_requests
+from tcplearn.explain.model import ENDS_GUESSED, KEY, Explained, Summary, slowest_requests
 from tcplearn.output.numbers import byte_count, counted, listed, milliseconds, two_digits
 
 #: A cause is named only if it took at least this share of the slowest requests' time.
@@ -27,6 +28,7 @@ _ALL = 0.995
 _NEAR = 0.1
 #: A sentence names the time for which lost segments held data up outside of requests from this on.
 _LEAST_OUTSIDE_S = 1.0
+_NO_WAITING = "If it sends data without being asked (events, pushes), this was no waiting."
 
 
 def of(found: Explained) -> list[str]:
@@ -67,7 +69,8 @@ def _times(total: Summary) -> str:
 def _spent(found: Explained) -> Iterator[str]:
     total = found.total
     yield _slowest(total)
-    yield from _pauses(found)
+    yield from _unasked(found)
+    yield from _guessed(found)
     if total.slow_share(TRANSFER) > 0.5:
         yield _moved(found)
     if most := most_of_all(total):
@@ -112,26 +115,49 @@ def _moved(found: Explained) -> str:
     return f"{'Medians' if len(parts) > 1 else 'Median'} of these requests: {listed(parts)}."
 
 
-def _pauses(found: Explained) -> Iterator[str]:
+def _unasked(found: Explained) -> Iterator[str]:
     """Yield a sentence if most of the server's own time in the slowest requests was in pauses after its first
     data, because what ended these pauses may have been sent without a request; or in answers that may be
-    keep-alives."""
-    if found.total.slow_share("server") < NAMED_SHARE:
+    events, or keep-alives."""
+    total = found.total
+    if total.slow_share("server") < NAMED_SHARE:
         return
-    if count := paused(found).height:
-        some = f"In {count:,} of them" if count < found.total.slowest else "In each of them"
-        within = "In it" if found.total.slowest == 1 else some
+    if count := unasked.paused(found).height:
+        some = f"In {count:,} of them" if count < total.slowest else "In each of them"
+        within = "In it" if total.slowest == 1 else some
         yield (
-            f"{within} the server had begun to answer and then sent nothing for a second or more. If it "
-            "sends data without being asked (events, pushes), this was no waiting."
+            f"{within} the server had begun to answer and then sent nothing for a second or more. "
+            f"{_NO_WAITING}"
         )
-    elif count := perhaps_alive(found).height:
-        what = f"{count:,} of them were small messages" if count > 1 else "One of them was a small message"
-        what = "It was a small message" if found.total.slowest == 1 else what
+    elif count := unasked.perhaps_alive(found).height:
         yield (
-            f"{what}, which the server answered with few bytes after five seconds or more. Between "
-            "keep-alives of the programs, or events, nobody waits."
+            f"{_of_slowest(count, total)}, which the server answered with few bytes after five seconds or "
+            "more. Between keep-alives of the programs, or events, nobody waits."
         )
+    elif count := unasked.receipts(found).height:
+        what = _of_slowest(count, total)
+        yield f"{what}, which the client sent as soon as data of the server had arrived. {_NO_WAITING}"
+
+
+def _guessed(found: Explained) -> Iterator[str]:
+    """Yield a sentence if, in the connections of most of the slowest requests, only the order of the ports
+    shows which end is the client."""
+    slow = slowest_requests(found.requests)
+    guessed = found.connections.filter(pl.col("options") & ENDS_GUESSED > 0)
+    count = slow.join(guessed, on=KEY, how="semi").height
+    if count > slow.height / 2:
+        whose = "its connection" if slow.height == 1 else "the connections of most of them"
+        yield (
+            f"The beginning of {whose} was not captured. The end with the higher port was taken for the "
+            "client; if it is the server, these times are wrong."
+        )
+
+
+def _of_slowest(count: int, total: Summary) -> str:
+    """Return the beginning of a sentence: that `count` of the slowest requests were small messages."""
+    if total.slowest == 1:
+        return "It was a small message"
+    return f"{count:,} of them were small messages" if count > 1 else "One of them was a small message"
 
 
 def _percent(share: float) -> str:
