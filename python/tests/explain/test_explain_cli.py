@@ -48,7 +48,7 @@ def test_the_first_screen_says_where_the_time_went(
     assert main(["explain", str(path), "-q"]) == 0
     out = capsys.readouterr().out
     first, second, third = out.splitlines()[:3]
-    assert third == "1 of 27 segments with data was sent more than once."
+    assert third == "1 of 27 segments with data was a retransmission."
     assert first == "13 requests in 1 connection: half are answered within 40.0 ms, the slowest takes 282 ms."
     spent = "86 % went to lost segments that a tail loss probe repaired and 14 % to round trips and transfer"
     assert second == f"Of the time of the slowest request, {spent}."
@@ -70,7 +70,8 @@ def test_each_scene_in_words(tmp_path: Path, scene: str) -> None:
     truth = SCENES[scene](talk)
     said = " ".join(sentences.of(explained(tmp_path, talk)))
     apart = truth.cause in ("syn_lost", "syn_ack_lost")
-    words = WORDS[truth.cause].label if apart else WORDS[truth.cause].spent
+    lost = f"wait for a lost {WORDS[truth.cause].label.removesuffix(' lost')} "
+    words = lost if apart else WORDS[truth.cause].spent
     assert (words in said) == truth.waited
 
 
@@ -123,7 +124,7 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
         well,
         [],
         "nothing held them up. Medians of these requests: 201 bytes and 28.8 ms for the shortest round trip. "
-        "None of 600 segments with data was sent more than once. No setting of TCP's timers is advised: the "
+        "None of 600 segments with data was a retransmission. No setting of TCP's timers is advised: the "
         "time of requests is round trips",
         "sudo",
     ),

@@ -105,12 +105,14 @@ bool Connection::answers_our_syn(unsigned side, const Packet& packet) const {
 }
 
 // A host gives each packet an IP identification of its own, also a retransmission. Where it is 0 (RFC 6864),
-// only a packet with data, whose other numbers are equal too and which comes at once, is taken for a copy.
+// a packet whose other numbers are equal too is taken for a copy if it has data and comes at once, or if
+// another host sent it on: then the link's source differs.
 bool Connection::Seen::is_copy(const Packet& packet, std::int64_t now_us) const {
   const bool same = us >= 0 && packet.ip_id == ip_id && packet.seq == seq && packet.seq_length() == length &&
                     packet.ack == ack && packet.ts_value == ts;
   if (ip_id != 0) return same && now_us - us < kCopyUs;
-  return same && length > 0 && packet.window == window && now_us - us < kUnnumberedUs;
+  if (!same || packet.window != window) return false;
+  return forwarded(packet) ? now_us - us < kCopyUs : length > 0 && now_us - us < kUnnumberedUs;
 }
 
 bool Connection::is_copy(unsigned side, const Packet& packet, std::int64_t now_us) {
@@ -118,7 +120,7 @@ bool Connection::is_copy(unsigned side, const Packet& packet, std::int64_t now_u
   const bool follows = side == last_side_;  // nothing came from the other side in between
   last_side_ = side;
   // a retransmission has another timestamp, unless it comes in the same tick
-  const bool told = packet.ip_id != 0 || follows || packet.has_timestamp;
+  const bool told = packet.ip_id != 0 || follows || packet.has_timestamp || me.last.forwarded(packet);
   bool copy = told && me.last.is_copy(packet, now_us);
   if (!copy && told && me.earlier)
     copy = std::any_of(me.earlier->all.begin(), me.earlier->all.end(),
@@ -129,8 +131,8 @@ bool Connection::is_copy(unsigned side, const Packet& packet, std::int64_t now_u
     return true;
   }
   if (me.earlier) me.earlier->all[me.earlier->next++ % me.earlier->all.size()] = me.last;
-  me.last = {now_us,          packet.seq,   packet.seq_length(), packet.ack,
-             packet.ts_value, packet.ip_id, packet.window};
+  me.last = {now_us,          packet.seq,         packet.seq_length(), packet.ack,
+             packet.ts_value, packet.link_source, packet.ip_id,        packet.window};
   return false;
 }
 

@@ -70,9 +70,12 @@ class Connection {
  private:
   struct Seen {
     std::int64_t us = -1;
-    std::uint32_t seq = 0, length = 0, ack = 0, ts = 0;
+    std::uint32_t seq = 0, length = 0, ack = 0, ts = 0, link = 0;
     std::uint16_t ip_id = 0, window = 0;
     bool is_copy(const Packet& packet, std::int64_t now_us) const;
+    bool forwarded(const Packet& packet) const {
+      return link != 0 && packet.link_source != 0 && packet.link_source != link;
+    }
   };
   struct Earlier {
     std::array<Seen, 64> all{};

@@ -289,7 +289,12 @@ Decoded decode_at(std::size_t link_header, std::size_t type_offset, View v, Pack
   return decode_ether_type(type, v, out, tunnels);
 }
 
-Decoded decode_ethernet(View v, Packet& out, int tunnels) { return decode_at(14, 12, v, out, tunnels); }
+Decoded decode_ethernet(View v, Packet& out, int tunnels) {
+  const std::uint32_t source = v.captured < 14 ? 0 : be32(v.data + 8);
+  const Decoded decoded = decode_at(14, 12, v, out, tunnels);
+  out.link_source = source;
+  return decoded;
+}
 
 }  // namespace
 

@@ -52,6 +52,7 @@ struct Packet {
   std::uint8_t sack_count = 0;
   bool tls = false;  // the payload begins like a record of TLS (RFC 8446, 5.1)
   std::uint32_t ts_value = 0, ts_echo = 0;
+  std::uint32_t link_source = 0;  // last four bytes of Ethernet's source address; 0: no Ethernet
   std::array<SackBlock, 4> sack;  // at most four fit into the options (RFC 2018, section 3)
 
   // Clears the fields that decode() writes only if the frame has them.
@@ -59,7 +60,7 @@ struct Packet {
     mss_option = ip_id = 0;
     has_timestamp = sack_permitted = options_cut = tls = false;
     window_scale = sack_count = 0;
-    ts_value = ts_echo = 0;
+    ts_value = ts_echo = link_source = 0;
   }
 
   bool has(TcpFlag flag) const { return (flags & flag) != 0; }

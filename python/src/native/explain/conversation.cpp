@@ -68,6 +68,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   const unsigned end = side == client_side_ ? kClient : kServer;
   Host& me = ends_[end];
   path_.arrived(end, now_us);
+  if (end == kServer) no_hop_ = packet.ttl == 64 || packet.ttl == 128 || packet.ttl == 255;
   if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
     me.data.set_ids_useless();
   // a SYN only offers timestamps
@@ -91,6 +92,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (!begun && handshake_.rtt_us() >= 0)
     for (Host& host : ends_) host.data.begin_with_rtt(handshake_.rtt_us());
   share_client_leg();
+  if (leg_to(kServer).pure) path_.add_leg(leg_to(kServer).min_us);
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kFin) || packet.has(kRst)) {
     keep_learned();

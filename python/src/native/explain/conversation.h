@@ -159,7 +159,8 @@ class Conversation {
   std::int64_t after_fin_until_us_ = -1;
   std::int32_t after_fin_bytes_ = 0;  // of such data
   bool closed_ = false;
-  bool near_ = false;  // the client's host is in near_clients_
+  bool near_ = false;    // the client's host is in near_clients_
+  bool no_hop_ = false;  // the server's packets have passed no router, by their hop limit
 };
 
 }  // namespace tcplearn

@@ -26,6 +26,15 @@ constexpr std::int64_t kJitterUs = 2000;
 // A connection on which nothing moves for so long is idle.
 constexpr std::int64_t kSilentUs = 1'000'000;
 
+// Returns whether an address is one of a private network (RFC 1918, RFC 6598, RFC 4193) or of a link.
+bool is_private(const Endpoint& end) {
+  const std::uint64_t high = end.address.high;
+  if (end.v6) return (high >> 57) == 0xfc >> 1 || (high >> 54) == 0xfe80 >> 6 || high == 0;
+  const auto v4 = static_cast<std::uint32_t>(end.address.low);
+  return v4 >> 24 == 10 || v4 >> 24 == 127 || v4 >> 20 == 0xac1 || v4 >> 16 == 0xc0a8 || v4 >> 16 == 0xa9fe ||
+         v4 >> 22 == 0x6440 >> 6;
+}
+
 }  // namespace
 
 // Handles new data after all data of `end` was acknowledged: `end` was idle, or waited for the ACK.
@@ -51,7 +60,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   const bool held = me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && !me.data.no_delay() &&
                     acked_us - due_us >= kLeastDelayUs;
   // in time: the ACK had reached `end` when it sent the new data
-  const bool in_time = idle_us >= -std::max(kClockUs, back_us / 5) && idle_us <= kPromptUs;
+  const bool in_time = idle_us >= -std::max(kClockUs, back_us / 10) && idle_us <= kPromptUs;
   if (held && acked_us == advance_us && in_time && me.data.leg.min_us >= 0) {
     wait(end, Cause::kDelayedAck, End::kAck, due_us, acked_us, out);
     return;
@@ -156,7 +165,11 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   const bool aside = exchange.aside_us >= 0 && request.arrived_us() == exchange.aside_us;
   const std::int64_t arrived_us =
       std::max(aside ? exchange.asked_us : request.arrived_us(), exchange.start_us);
-  const std::int64_t there_us = leg_to(kServer).known_us();
+  const Leg& leg = leg_to(kServer);
+  // if only answers show how long a round trip takes, the shortest may have waited for the server too
+  const bool told = leg.min_us < 0 || leg.pure || path_.leg_us() >= 0 || beside_server();
+  const std::int64_t there_us =
+      path_.leg_us() < 0 ? leg.known_us() : std::min(leg.known_us(), path_.leg_us());
   const std::int64_t due_us = arrived_us + there_us, excess_us = now_us - due_us;
   const std::int64_t earliest_us =
       std::max({request.earliest_us() + there_us, exchange.start_us, exchange.acknowledged_us});
@@ -166,6 +179,7 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
     lost_unseen(kServer, earliest_us, sent, now_us, out);
     return;
   }
+  if (!told) exchange.add(Cause::kUnknown, arrived_us, std::min(due_us, now_us));
   if (excess_us < least_own_us(there_us)) return;
   const Cause cause = waited_for(exchange, excess_us, now_us);
   std::int64_t from_us = due_us;
@@ -195,12 +209,17 @@ bool Conversation::beside_server() const {
 }
 
 // Returns whether something on the way acknowledges data before the server does, such as a translation of
-// addresses or a proxy on the client's machine: the handshake took far longer than all round trips since.
+// addresses or a proxy on the client's machine: the handshake took far longer than all round trips since, or
+// the server's packets have the hop limit with which hosts send them.
 bool Conversation::relayed() const {
   const std::int64_t handshake_us = handshake_.rtt_us();
   const std::int64_t here_us = leg_to(kClient).min_us, there_us = leg_to(kServer).min_us;
-  return handshake_us >= kLeastRelayedUs && here_us >= 0 && there_us >= 0 &&
-         kRelayedTimes * (here_us + there_us) < handshake_us;
+  if (here_us < 0 || there_us < 0) return false;
+  if (handshake_us >= kLeastRelayedUs && kRelayedTimes * (here_us + there_us) < handshake_us) return true;
+  // no router was on the way to a public address: its packets are made by the machine that translates
+  // addresses
+  return no_hop_ && here_us < there_us && is_private(ends_[kClient].endpoint) &&
+         !is_private(ends_[kServer].endpoint);
 }
 
 bool Conversation::beside(unsigned end) const {

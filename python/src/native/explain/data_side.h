@@ -148,6 +148,8 @@ class DataSide {
   std::int64_t earliest_us() const { return earliest_us_; }
   // Returns whether IP identification shows every packet lost between this end and the capture point.
   bool numbered(std::uint32_t ids_in_row) const;
+  // Returns whether this end's host counts the packets of each connection.
+  bool counts_ids(std::uint32_t ids_in_row) const;
   // Marks IP identification as useless: it counts other packets too, or packets were not captured.
   void set_ids_useless() { ids_useless_ = true; }
   bool follows_id(std::uint16_t id) const {
@@ -269,7 +271,7 @@ class DataSide {
   std::int64_t probe_to_ = -1;         // end of an outstanding tail loss probe, as the sender sees it
   Peer peer_;                          // from the last ACK
   bool at_sender_ = false, started_ = false, sack_permitted_ = false, id_seen_ = false, ids_useless_ = false,
-       recovering_ = false, new_id_ = false;
+       recovering_ = false, new_id_ = false, overtaken_ = false;
   std::uint32_t no_delay_ = 0;  // small segments sent while another was in flight
   SenderTimer timer_;
   SenderClock clock_;

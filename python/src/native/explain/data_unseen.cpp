@@ -13,6 +13,8 @@ constexpr std::int64_t kOvertakenUs = 3000;
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
 // A gap shows no loss if late packets have filled more than one in this many of the missing numbers so far.
 constexpr std::uint32_t kMostFilled = 4;
+// A segment is hardly lost more often; a larger gap is that of a host that counts other packets too.
+constexpr std::uint32_t kMostLostIds = 5;
 
 }  // namespace
 
@@ -44,8 +46,10 @@ std::uint32_t DataSide::follow_ids(const Packet& packet, std::uint32_t& ids_in_r
 
 bool DataSide::ids_show_losses() const { return !ids_useless_ && ids_filled_ * kMostFilled <= ids_missing_; }
 
+bool DataSide::counts_ids(std::uint32_t ids_in_row) const { return !ids_useless_ && ids_in_row >= kIdsInRow; }
+
 bool DataSide::numbered(std::uint32_t ids_in_row) const {
-  return ids_show_losses() && ids_in_row >= kIdsInRow;
+  return ids_show_losses() && counts_ids(ids_in_row);
 }
 
 DataSide::Peer DataSide::peer(const Packet& packet, std::uint32_t ids_in_row) const {
@@ -72,7 +76,8 @@ std::uint32_t DataSide::lost_by_ids(const Packet& packet, bool follows, std::int
 
 // Returns whether `times` losses, and nothing else, explain a wait of `waited_us`: docs/explain.md.
 bool DataSide::may_be_lost(std::uint32_t times, bool lone, std::int64_t waited_us) const {
-  const std::int64_t rto_us = timer_.rto_us(), n = std::min(times, 16u);
+  if (times > kMostLostIds) return false;
+  const std::int64_t rto_us = timer_.rto_us(), n = times;
   if (rto_us < 0)
     return waited_us >= n * kLeastRtoUs * 3 / 5 && waited_us <= (SenderTimer::kFirstRtoUs << n) * 3 / 2;
   const std::int64_t least_us = lone ? n * rto_us * 3 / 5 : timer_.srtt_us() * 3 / 2;

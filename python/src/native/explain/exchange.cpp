@@ -8,8 +8,8 @@ namespace {
 
 // In a request with more stalls than this, adjacent stalls with the same cause are merged.
 constexpr std::size_t kMostSpans = 256;
-// The shortest pause within an answer that RequestRow::pauses_us counts.
-constexpr std::int64_t kPauseUs = 1'000'000;
+// RequestRow::pauses_us counts pauses within an answer if they take at least this in all.
+constexpr std::int64_t kPausesUs = 1'000'000;
 
 // Removes [from, to) from the sorted, disjoint ranges. Returns the length that was removed.
 std::int64_t take(std::vector<std::pair<std::int64_t, std::int64_t>>& free, std::int64_t from,
@@ -76,9 +76,12 @@ RequestRow Exchange::row(std::uint32_t connection, std::int64_t to_client_us) {
       out.by_cause_us[static_cast<std::size_t>(span.cause)] += taken;
       left_us -= taken;
       const bool midway = first_answer_us >= 0 && span.from_us >= first_answer_us;
-      if (span.cause == Cause::kServer && midway && taken >= kPauseUs) out.pauses_us += taken;
+      // not if data may have been lost
+      const bool paused = span.cause == Cause::kServer || (span.cause == Cause::kUnknown && span.weak);
+      if (midway && paused) out.pauses_us += taken;
     }
   }
+  if (out.pauses_us < kPausesUs) out.pauses_us = 0;
   out.by_cause_us[static_cast<std::size_t>(Cause::kTransfer)] = left_us;
   return out;
 }

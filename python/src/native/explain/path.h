@@ -32,6 +32,11 @@ class Path {
     return now_us - since_us_ > 2 * kHalfUs ? -1 : std::max(now_over_us_, before_us_);
   }
 
+  // Takes the shortest round trip from the capture point to the server that a connection's handshake or pure
+  // ACKs show; and returns the shortest of all, or -1.
+  void add_leg(std::int64_t us) { leg_us_ = leg_us_ < 0 ? us : std::min(leg_us_, us); }
+  std::int64_t leg_us() const { return leg_us_; }
+
   // Returns whether a host numbers the packets of several connections in one sequence (IP
   // identification). It does if a packet's number follows that of another connection's packet, and not
   // that of its own connection's last packet.
@@ -104,7 +109,7 @@ class Path {
   std::unique_ptr<std::array<Gaps, 2>> gaps_;
   std::array<Ids, 2> ids_{};
   std::uint32_t alive_ = 0;
-  std::int64_t least_us_ = -1, since_us_ = -4 * kHalfUs, now_over_us_ = -1, before_us_ = -1;
+  std::int64_t leg_us_ = -1, least_us_ = -1, since_us_ = -4 * kHalfUs, now_over_us_ = -1, before_us_ = -1;
 };
 
 }  // namespace tcplearn

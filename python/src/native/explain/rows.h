@@ -50,7 +50,7 @@
   X(std::int64_t, request_bytes, "of payload")                                                 \
   X(std::int64_t, answer_bytes, "of payload")                                                  \
   X(std::uint8_t, pipelined, "it was sent before the answer to the one before was complete")   \
-  X(std::int64_t, pauses_us, "of the server's own time, in pauses of a second or more after its first data")
+  X(std::int64_t, pauses_us, "of the server's or unknown time, after its first data; 0 below a second")
 
 #define TCPLEARN_STALL_COLUMNS(X)                                                               \
   X(std::uint32_t, connection, "number of the connection")                                      \

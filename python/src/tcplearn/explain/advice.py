@@ -139,10 +139,15 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
         return Advice(None, why=_misfit(forecast), handshakes=True)
     if not _is_gain(learned, now, now.spurious_permille):
         more = learned.spurious_permille - now.spurious_permille
+        took, takes = milliseconds(now.slowest_ms), milliseconds(learned.slowest_ms)
         why = (
-            f"the slowest 2 % of handshakes would take {milliseconds(learned.slowest_ms)} ms on average, now "
-            f"{milliseconds(now.slowest_ms)}, with {permille(more)} more spurious SYNs in 1,000 handshakes"
+            f"the slowest 2 % of handshakes would take {takes} ms on average, now {took}, with "
+            f"{permille(more)} more spurious SYNs in 1,000 handshakes"
         )
+        if took == takes:
+            why = (
+                f"a shorter first RTO would not shorten the slowest 2 % of handshakes ({took} ms on average)"
+            )
         return Advice(None, why=why, handshakes=True)
     told = _shorter(learned, now)
     key = "p99_first_answer_ms"  # only connections that were answered have this figure
@@ -263,8 +268,11 @@ def _why(found: Explained, forecast: Forecast | None) -> str:
 
 def reason(found: Explained, cause: str) -> str:
     """Return why no timer gains anything where most time went to `cause`, a key of `_WHY`."""
-    if cause == "server" and (unless := unasked.unless(found)):
-        return f"the server itself takes that long, unless {unless}; {_LOOK}"
+    some = unasked.of(found) if cause in ("server", "unknown") else None
+    if some and cause == "server":
+        return f"the server itself takes that long, unless {some.unless}; {_LOOK}"
+    if some:
+        return f"{_WHY[cause]}. If the server sends data without being asked, nobody waited"
     return _WHY[cause].format(receiver=_receiver(found))
 
 

@@ -28,7 +28,7 @@ _ALL = 0.995
 _NEAR = 0.1
 #: A sentence names the time for which lost segments held data up outside of requests from this on.
 _LEAST_OUTSIDE_S = 1.0
-_NO_WAITING = "If it sends data without being asked (events, pushes), this was no waiting."
+_NO_WAITING = "If the server sends data without being asked (events, pushes), nobody waited."
 
 
 def of(found: Explained) -> list[str]:
@@ -116,26 +116,23 @@ def _moved(found: Explained) -> str:
 
 
 def _unasked(found: Explained) -> Iterator[str]:
-    """Yield a sentence if most of the server's own time in the slowest requests was in pauses after its first
-    data, because what ended these pauses may have been sent without a request; or in answers that may be
-    events, or keep-alives."""
+    """Yield a sentence if, in most of the time of the slowest requests that is the server's own or unknown,
+    the server may have sent data without being asked."""
     total = found.total
-    if total.slow_share("server") < NAMED_SHARE:
+    some = unasked.of(found)
+    if not some or total.slow_share("server") + total.slow_share("unknown") < NAMED_SHARE:
         return
-    if count := unasked.paused(found).height:
-        some = f"In {count:,} of them" if count < total.slowest else "In each of them"
-        within = "In it" if total.slowest == 1 else some
+    if some.kind == unasked.PAUSED:
+        within = f"In {some.count:,} of them" if some.count < total.slowest else "In each of them"
+        within = "In it" if total.slowest == 1 else within
+        yield f"{within} the server had begun to answer, and then paused. {_NO_WAITING}"
+    elif some.kind == unasked.ALIVE:
         yield (
-            f"{within} the server had begun to answer and then sent nothing for a second or more. "
-            f"{_NO_WAITING}"
+            f"{_of_slowest(some.count, total)}, which the server answered with few bytes after five seconds "
+            "or more. Between keep-alives of the programs, or events, nobody waits."
         )
-    elif count := unasked.perhaps_alive(found).height:
-        yield (
-            f"{_of_slowest(count, total)}, which the server answered with few bytes after five seconds or "
-            "more. Between keep-alives of the programs, or events, nobody waits."
-        )
-    elif count := unasked.receipts(found).height:
-        what = _of_slowest(count, total)
+    else:
+        what = _of_slowest(some.count, total)
         yield f"{what}, which the client sent as soon as data of the server had arrived. {_NO_WAITING}"
 
 
@@ -157,6 +154,8 @@ def _of_slowest(count: int, total: Summary) -> str:
     """Return the beginning of a sentence: that `count` of the slowest requests were small messages."""
     if total.slowest == 1:
         return "It was a small message"
+    if count == total.slowest:
+        return "All of them were small messages"
     return f"{count:,} of them were small messages" if count > 1 else "One of them was a small message"
 
 
@@ -168,12 +167,16 @@ def _losses(found: Explained) -> Iterator[str]:
     connections = found.connections
     sent = int(connections["client_segments"].sum()) + int(connections["server_segments"].sum())
     again, needless = int(connections["resent_segments"].sum()), int(connections["needless_segments"].sum())
-    were = "were" if again > 1 else "was"
+    were = "were retransmissions" if again > 1 else "was a retransmission"
     count = f"{again:,}" if again else "None"
-    words = f"{count} of {counted(sent, 'segment')} with data {were} sent more than once"
+    words = f"{count} of {counted(sent, 'segment')} with data {were}"
     if needless:
-        of = "" if again == 1 else "all of them " if again == needless else f"{needless:,} of them "
-        words += f", {of}spuriously: the first copy had arrived"
+        of = (
+            "a spurious one"
+            if again == 1
+            else f"{'all' if again == needless else f'{needless:,}'} of them spurious"
+        )
+        words += f", {of}: an earlier copy had arrived"
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in((*RESENT, "lost_fast"))).height
     near_server = lost and _near_server(connections)
     if lost > again - needless and not near_server:
@@ -229,9 +232,8 @@ def _handshakes(found: Explained) -> Iterator[str]:
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     lost = lost.join(found.unanswered, on=KEY, how="anti")
     parts = [
-        f"{counted(of.height, WORDS[str(cause)].label.removesuffix(' lost'))} lost "
-        f"({'a wait of' if of.height == 1 else 'waits of up to'} "
-        f"{milliseconds(float(of['duration_ms'].to_numpy().max()))} ms)"
+        f"{counted(of.height, 'wait')} for a lost {WORDS[str(cause)].label.removesuffix(' lost')} "
+        f"({'' if of.height == 1 else 'up to '}{milliseconds(float(of['duration_ms'].to_numpy().max()))} ms)"
         for (cause,), of in lost.sort("cause").group_by(["cause"], maintain_order=True)
     ]
     if parts:

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from tcplearn.explain.model import KEY, Explained, slowest_requests
 
+#: Kinds of such requests: the server paused after its first data; keep-alives of programs, or receipts of
+#: events, answered with few bytes; receipts of events, followed by others.
+PAUSED, ALIVE, RECEIPT = "paused", "alive", "receipt"
 #: A message of at most so many bytes may be a keep-alive, or the receipt of an event.
 SMALL_BYTES = 128
 #: A small message is perhaps a keep-alive if at most so many bytes answer it, after so long.
@@ -16,47 +21,50 @@ ALIVE_ANSWER_BYTES, ALIVE_MS = 1024, 5000
 RECEIPT_MS, EVENT_MS = 50, 1000
 
 
-def paused(found: Explained) -> pl.DataFrame:
-    """Return those of the slowest requests in which the server paused after its first data, if such pauses
-    have more than half of the server's own time in the slowest requests; otherwise no rows."""
-    slow = slowest_requests(found.requests)
-    return _if_most(slow.filter(pl.col("pauses_ms") > 0), "pauses_ms", slow)
+@dataclass(frozen=True)
+class Unasked:
+    """Says of what kind such requests are, by most of their time, and how many of the slowest are of it."""
+
+    kind: str
+    count: int
+
+    @property
+    def unless(self) -> str:
+        """Returns what would be true if nobody waited for the server: the end of "unless …"."""
+        return (
+            "these are keep-alives or events" if self.kind == ALIVE else "it sends data without being asked"
+        )
 
 
-def perhaps_alive(found: Explained) -> pl.DataFrame:
-    """Return those of the slowest requests that may be keep-alives of programs, or receipts of events, if
-    they have more than half of the server's own time in the slowest requests; otherwise no rows. They are
-    small messages, answered with small ones after `ALIVE_MS` or more."""
-    slow = slowest_requests(found.requests)
-    small = (pl.col("request_bytes") <= SMALL_BYTES) & (pl.col("answer_bytes") <= ALIVE_ANSWER_BYTES)
-    return _if_most(slow.filter(small & (pl.col("server_ms") >= ALIVE_MS)), "server_ms", slow)
+def of(found: Explained) -> Unasked | None:
+    """Return what is found among the slowest requests if the server may have sent data without being asked in
+    more than half of the time that is its own or of which it is not known whose it is; otherwise None."""
+    slow = slowest_requests(found.requests).with_columns(waited_ms=pl.col("server_ms") + pl.col("unknown_ms"))
+    first_ms = pl.col("waited_ms") - pl.col("pauses_ms")  # until the first data of the answer
+    small = pl.col("request_bytes") <= SMALL_BYTES
+    alive = slow.filter(small & (pl.col("answer_bytes") <= ALIVE_ANSWER_BYTES) & (first_ms >= ALIVE_MS))
+    receipts = _receipts(found, slow.filter(first_ms >= EVENT_MS)).join(
+        alive, on=(*KEY, "start_s"), how="anti"
+    )
+    paused = slow.filter(pl.col("pauses_ms") > 0)
+    kinds = {
+        PAUSED: (float(paused["pauses_ms"].sum()), paused.height),
+        ALIVE: (float(alive.select(first_ms.sum()).item() or 0), alive.height),
+        RECEIPT: (float(receipts.select(first_ms.sum()).item() or 0), receipts.height),
+    }
+    if sum(time_ms for time_ms, _ in kinds.values()) <= 0.5 * float(slow["waited_ms"].sum()):
+        return None
+    kind = max(kinds, key=lambda one: kinds[one][0])
+    return Unasked(kind, kinds[kind][1])
 
 
-def receipts(found: Explained) -> pl.DataFrame:
-    """Return those of the slowest requests that may be receipts of events, if they have more than half of the
-    server's own time in the slowest requests; otherwise no rows. They are small messages that follow data of
+def _receipts(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
+    """Return those of the requests `slow` that may be receipts of events: small messages that follow data of
     the server within `RECEIPT_MS`, in connections where the server's next data follows most such messages
     only after `EVENT_MS` or more."""
-    slow = slowest_requests(found.requests)
     of_them = found.requests.join(slow.select(KEY).unique(), on=KEY, how="semi").sort(*KEY, "start_s")
     ends_ms = pl.col("start_s") * 1000 + pl.col("response_ms")
     since_ms = pl.col("start_s") * 1000 - ends_ms.shift(1).over(KEY)
     follow = of_them.filter((pl.col("request_bytes") <= SMALL_BYTES) & (since_ms <= RECEIPT_MS))
     seldom = follow.filter(pl.col("response_ms").median().over(KEY) >= EVENT_MS)
-    late = slow.filter(pl.col("server_ms") >= EVENT_MS)
-    return _if_most(late.join(seldom, on=(*KEY, "start_s"), how="semi"), "server_ms", slow)
-
-
-def unless(found: Explained) -> str:
-    """Return what would be true if nobody waited for the server: the end of "unless …", or ""."""
-    if not paused(found).height and perhaps_alive(found).height:
-        return "these are keep-alives or events"
-    some = paused(found).height or receipts(found).height
-    return "it sends data without being asked" if some else ""
-
-
-def _if_most(some: pl.DataFrame, times_ms: str, slow: pl.DataFrame) -> pl.DataFrame:
-    """Return `some` if its `times_ms` have more than half of the server's own time in `slow`; otherwise no
-    rows."""
-    most = float(some[times_ms].sum()) > 0.5 * float(slow["server_ms"].sum())
-    return some if most else some.clear()
+    return slow.join(seldom, on=(*KEY, "start_s"), how="semi")
