@@ -20,8 +20,6 @@ constexpr std::int64_t kNoTimerUs = 1500;
 constexpr std::int64_t kKeepAliveUs = 1'000'000;
 // The capture was taken at a host if the round trip to it is below this and below that to the other host.
 constexpr std::int64_t kAtSenderUs = 1000;
-// A packet whose IP identification is by at most so many below the last one was sent before it.
-constexpr std::uint16_t kLargestBackStep = 64;
 
 }  // namespace
 
@@ -53,11 +51,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   if (packet.has_timestamp && !packet.has(kSyn)) clock_.add(packet.ts_value, now_us);
   at_sender_ = back.min_us >= 0 && back.min_us < std::min(kAtSenderUs, leg.min_us);
   const bool follows = started_ && packet.payload_bytes > 0 && unwrap(packet.seq) == nxt_;
-  const bool older = id_seen_ && static_cast<std::uint16_t>(packet.ip_id - last_id_) > 0x8000;
-  new_id_ = id_seen_ && packet.ip_id != 0 && packet.ip_id != last_id_ && !older;
-  const auto behind = static_cast<std::uint16_t>(last_id_ - packet.ip_id);
-  overtaken_ =
-      id_seen_ && packet.ip_id != 0 && behind > 0 && behind <= kLargestBackStep && counts_ids(ids_in_row);
+  const bool older = note_id(packet, ids_in_row);
   out.lost_before = lost_by_ids(packet, follows, now_us, ids_in_row);
   unseen_ += out.lost_before;
   if (packet.has(kSyn)) {

@@ -231,6 +231,9 @@ class DataSide {
            std::vector<Repaired>& out);
   // Returns whether a gap in IP identification shows losses, and not only reordering.
   bool ids_show_losses() const;
+  // Notes whether the packet's IP identification is new, and whether it shows that the packet was overtaken.
+  // Returns whether it is older than the last one.
+  bool note_id(const Packet& packet, std::uint32_t ids_in_row);
   std::uint32_t follow_ids(const Packet& packet, std::uint32_t& ids_in_row);
   std::uint32_t lost_by_ids(const Packet& packet, bool follows, std::int64_t now_us,
                             std::uint32_t& ids_in_row);

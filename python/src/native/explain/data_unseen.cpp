@@ -13,10 +13,20 @@ constexpr std::int64_t kOvertakenUs = 3000;
 constexpr std::uint32_t kIdsInRow = 4, kLargestIdGap = 16;
 // A gap shows no loss if late packets have filled more than one in this many of the missing numbers so far.
 constexpr std::uint32_t kMostFilled = 4;
+// A packet whose IP identification is by at most so many below the last one was sent before it.
+constexpr std::uint16_t kLargestBackStep = 64;
 // A segment is hardly lost more often; a larger gap is that of a host that counts other packets too.
 constexpr std::uint32_t kMostLostIds = 5;
 
 }  // namespace
+
+bool DataSide::note_id(const Packet& packet, std::uint32_t ids_in_row) {
+  const auto behind = static_cast<std::uint16_t>(last_id_ - packet.ip_id);
+  const bool told = id_seen_ && packet.ip_id != 0, older = id_seen_ && behind > 0 && behind < 0x8000;
+  new_id_ = told && behind != 0 && !older;
+  overtaken_ = told && behind > 0 && behind <= kLargestBackStep && counts_ids(ids_in_row);
+  return older;
+}
 
 // Returns the number of packets lost before the capture point, by the gap in IP's identification. This
 // needs a host that numbers the packets of each connection by itself.
