@@ -286,15 +286,24 @@ _TWO = "nexthop via 10.9.0.2 dev d0 weight 1 nexthop via 10.9.0.3 dev d0 weight 
 
 
 @pytest.mark.parametrize("before", [STOCK, "rto_min 20 ms"])
-@pytest.mark.parametrize(("to", "hops"), [("", _ONE), ("", _TWO), ("192.0.2.7", _ONE), ("192.0.2.7", _TWO)])
-def test_the_lines_do_and_undo_what_they_say(to: str, hops: str, before: str) -> None:
+@pytest.mark.parametrize(
+    ("to", "hops", "link"),
+    [
+        ("", _ONE, "up"),
+        ("", _ONE, "down"),
+        ("", _TWO, "up"),
+        ("192.0.2.7", _ONE, "up"),
+        ("192.0.2.7", _TWO, "up"),
+    ],
+)
+def test_the_lines_do_and_undo_what_they_say(to: str, hops: str, link: str, before: str) -> None:
     """Test that the advised commands make and undo a setting, in a network namespace whose default route is
-    as DHCP writes it or has two hops, and which may have a setting already."""
+    as DHCP writes it or has two hops, whose link may be down, and which may have a setting already."""
     line, undo = (text.replace("sudo ", "") for text in candidates.lines(ALL[1], to, before))
     had = "rto_min 20ms" if before != STOCK else ""
     host = f"ip route add {to} via 10.9.0.2 dev d0 {had};" if to and had else ""
     script = (
-        "ip link add d0 type veth peer name d1; ip link set d1 up; ip link set d0 up;"
+        f"ip link add d0 type veth peer name d1; ip link set d1 {link}; ip link set d0 up;"
         "ip addr add 10.9.0.1/24 dev d0;"
         f"ip route add default proto dhcp src 10.9.0.1 metric 100 {had} {hops};{host}"
         f"ip route >before; {line}; ip route >set; {undo}; ip route >after; cat set; cmp before after"
@@ -311,3 +320,4 @@ def test_the_lines_do_and_undo_what_they_say(to: str, hops: str, before: str) ->
     changed = next(line for line in done.stdout.splitlines() if line.startswith(to or "default"))
     assert "rto_min lock 5ms" in changed, done.stdout
     assert ("nexthop" in done.stdout) == (hops is _TWO)
+    assert ("linkdown" in done.stdout) == (link == "down")

@@ -13,25 +13,25 @@
 // X(identifier, key, meaning): the causes to which the time of a request is assigned. If several causes
 // claim a moment, the first in this list gets it; a silence of which is known only which end broke it comes
 // last. docs/explain.md has the rules.
-#define TCPLEARN_CAUSES(X)                                                                                   \
-  X(SynLost, syn_lost, "a SYN was lost; the client sends it again after its first RTO, usually 1 s")         \
-  X(SynAckLost, syn_ack_lost, "a SYN-ACK was lost; one end sends again after its first RTO, usually 1 s")    \
-  X(HandshakeLost, handshake_lost, "a packet of the handshake was lost; which one cannot be told")           \
-  X(ResendLost, resend_lost,                                                                                 \
-    "a segment was lost, and so was its retransmission; each RTO is twice the last")                         \
-  X(TailTimer, tail_timer, "a segment was lost and sent again when the RTO of its sender had passed")        \
-  X(TailProbe, tail_probe,                                                                                   \
-    "the last segment of a flight was lost, so no ACK showed it; a tail loss probe sent it again, which is " \
-    "the first expiry of the sender's timer, often before the RTO")                                          \
-  X(LostFast, lost_fast, "a segment was lost and sent again once ACKs for later segments had shown it")      \
-  X(Spurious, spurious, "an ACK or an answer was late or lost, and what was sent again had arrived")         \
-  X(PathSilent, path_silent, "no packet came through on several connections at once")                        \
-  X(WindowClosed, window_closed, "the receiver's buffer was full, so that the sender had to wait")           \
-  X(DelayedAck, delayed_ack, "the sender waited for an ACK that the receiver held back")                     \
-  X(Server, server, "the server had the request and had not begun to answer, or paused in its answer")       \
-  X(Client, client, "the client paused before the rest of its request")                                      \
-  X(SlowPath, slow_path, "the path took longer than its shortest round trip: a queue or a radio link")       \
-  X(Unknown, unknown, "the answer was waited for; whether the server or the path held it cannot be told")    \
+#define TCPLEARN_CAUSES(X)                                                                                  \
+  X(SynLost, syn_lost, "a SYN was lost; the client sends it again after its first RTO, usually 1 s")        \
+  X(SynAckLost, syn_ack_lost, "a SYN-ACK was lost; one end sends again after its first RTO, usually 1 s")   \
+  X(HandshakeLost, handshake_lost, "a packet of the handshake was lost; which one cannot be told")          \
+  X(ResendLost, resend_lost,                                                                                \
+    "a segment was lost, and so was its retransmission; each RTO is twice the last")                        \
+  X(TailTimer, tail_timer, "a segment was lost and sent again when the RTO of its sender had passed")       \
+  X(TailProbe, tail_probe,                                                                                  \
+    "the last segment of a flight was lost, so no ACK showed it; a tail loss probe sent it again: Linux's " \
+    "timer for it takes two round trips, and rto_min longer if no other segment is outstanding")            \
+  X(LostFast, lost_fast, "a segment was lost and sent again once ACKs for later segments had shown it")     \
+  X(Spurious, spurious, "an ACK or an answer was late or lost, and what was sent again had arrived")        \
+  X(PathSilent, path_silent, "no packet came through on several connections at once")                       \
+  X(WindowClosed, window_closed, "the receiver's buffer was full, so that the sender had to wait")          \
+  X(DelayedAck, delayed_ack, "the sender waited for an ACK that the receiver held back")                    \
+  X(Server, server, "the server had the request and had not begun to answer, or paused in its answer")      \
+  X(Client, client, "the client paused before the rest of its request")                                     \
+  X(SlowPath, slow_path, "the path took longer than its shortest round trip: a queue or a radio link")      \
+  X(Unknown, unknown, "the answer was waited for; whether the server or the path held it cannot be told")   \
   X(Transfer, transfer, "data or ACKs were moving, so this is no stall")
 
 // X(identifier, key, meaning): the packet that ended a stall.

@@ -143,6 +143,10 @@ def _check(as_json: AsJson = False) -> Work:
             print_lines(f"{line.state:4} {line.name:11}  {line.text}" for line in lines)
         if missing := [line.name for line in lines[: check.needed_count()] if line.state == "no"]:
             raise UserError(f"live cannot be started here: {', '.join(missing)}")
+        if not as_json:
+            print_lines(
+                ["live can be started here. To see what it would gain: tcplearn live observe --for 5m"]
+            )
 
     return work
 

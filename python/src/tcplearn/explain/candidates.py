@@ -112,9 +112,9 @@ def effects(candidate: Candidate, to: str) -> str:
             "one, and do not type the command to undo, which would remove it."
         )
     return (
-        f"The command adds {new} to the default route and changes nothing else of it. It holds for all "
-        "connections on that route, until a reboot. First note any rto_min in the output of `ip route show`; "
-        "the command to undo removes it."
+        f"The command adds {new} to the first default route and changes nothing else of it. It holds for all "
+        "connections on that route, until a reboot. If `ip route show default` has an rto_min before, note "
+        "it: the command to undo removes it."
     )
 
 
@@ -122,7 +122,8 @@ def _default_with(rto_min: str) -> str:
     """Return the arguments of `ip route` that give the default route this `rto_min`, such as "rto_min 5ms"
     ("": none). An earlier rto_min is removed, because ip cannot parse the rto_min that it prints. The new one
     comes first, because ip takes no metric after the next hops of a multipath route. The backslashes that ip
-    prints before these hops are removed."""
+    prints before these hops are removed, and so is a link's state, which ip prints but does not take."""
     at = f"; s/^default/& {rto_min}/" if rto_min else ""
-    found = f"ip -o route show default | head -1 | tr -d '\\\\' | sed 's/ rto_min .*ms//{at}'"
+    plain = f"s/ rto_min .*ms//; s/ linkdown//g; s/ dead//g{at}"
+    found = f"ip -o route show default | head -1 | tr -d '\\\\' | sed '{plain}'"
     return f"change $({found} | grep . || echo default)"  # without a default route, ip's error is one line

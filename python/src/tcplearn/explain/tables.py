@@ -112,7 +112,8 @@ def _each(what: str, all_: Sequence[Summary], everything: bool, order: str = "")
 def forecasts(forecast: Forecast) -> Table:
     """Return the table of response or handshake times: measured, then forecast for each timer setting."""
     of_handshakes = forecast.seen.what == "handshake"
-    stalls = counted(forecast.stalls, "stall")
+    known, all_ = forecast.stalls, forecast.stalls + forecast.untold
+    stalls = f"{known:,} of the {all_:,} stalls" if forecast.untold else counted(known, "stall")
     out = Table(
         [
             Column("setting", words=True),
@@ -143,8 +144,8 @@ def _how_well(forecast: Forecast) -> str:
     if forecast.fit == forecast.fit:  # it is not NaN
         parts.append(
             f"In the median stall the model of {forecast.in_force} waits {forecast.fit:.2f} times as long as "
-            "the sender did; in half of the stalls the two differ by at most "
-            f"{forecast.fit_error * 100:.0f} %."
+            "the sender did; in half of the stalls the two differ by "
+            f"{'less than 1' if forecast.fit_error < 0.005 else f'at most {forecast.fit_error * 100:.0f}'} %."
         )
         if forecast.in_force != STOCK:
             parts.append(f"So it is set already; stock would wait {forecast.stock_fit:.2f} times as long.")
