@@ -98,7 +98,8 @@ FIRST_SCREENS: dict[str, tuple[Callable[[Path], Path], list[str], str, str]] = {
         lambda _: EXAMPLES / "requests.pcap.gz",
         [],
         "Set on the server (10.0.1.2): sudo ip route change $(ip -o route show default | head -1 | "
-        "tr -d '\\\\' | sed 's/ rto_min .*ms//; s/ linkdown//g; s/ dead//g; s/^default/& rto_min 50ms/' | grep . || echo default)",
+        "tr -d '\\\\' | sed 's/ rto_min .*ms//; s/ linkdown//g; s/ dead//g; s/^default/& rto_min 50ms/' | "
+        "grep . || echo default)",
         "No setting",
     ),
     "database": (
