@@ -188,3 +188,24 @@ def test_says_that_only_the_ports_show_which_end_is_the_client(
     at = talk.exchanges(talk.open() if opened else 0, 5)
     talk.client(at, 1001, 0, 6)
     assert any("was taken for the client" in line for line in sentences.of(_run(tmp_path, talk))) == says
+
+
+def test_a_pause_and_a_small_message_are_counted_together(tmp_path: Path) -> None:
+    """Test two slow requests that may be none, each with less than half of the server's time: an answer with
+    a pause, and a small message that is answered late."""
+    talk = Talk()
+    at = talk.exchanges(talk.open(), 150)
+    asked, answered = 30_001, 151
+    talk.client(at, asked, 50, answered)
+    talk.answer(at + HALF_US, answered, 300, asked + 50)
+    talk.client(at + RTT_US, asked + 50, 0, answered + 300)
+    talk.answer(at + 6 * S, answered + 300, 700, asked + 50)
+    talk.client(at + 6 * S + HALF_US, asked + 50, 0, answered + 1000)
+    at, asked, answered = at + 7 * S, asked + 50, answered + 1000
+    talk.client(at, asked, 50, answered)
+    talk.answer(at + HALF_US, answered, 0, asked + 50)
+    talk.answer(at + 6 * S, answered, 300, asked + 50)
+    talk.close(at + 7 * S, asked + 50, answered + 300)
+    lines = sentences.of(_run(tmp_path, talk))
+    assert any(line.startswith("In 2 of them the server had begun to answer") for line in lines)
+    assert any("or the client had sent only a small message" in line for line in lines)

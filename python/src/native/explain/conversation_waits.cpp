@@ -86,7 +86,8 @@ void Conversation::paused(const DataSide::Sent& sent, std::int64_t now_us, Expla
   if (sent.unasked_us > round_us * 5 / 4 + kHeldByOthersUs) return;
   // farther away, the path may have held the new data back
   const bool far = !beside_server();
-  const std::int64_t least_us = far ? std::max(kLeastRowUs, round_us) : kLeastOwnUs;
+  const std::int64_t least_us =
+      far ? std::max(kLeastRowUs, round_us) : least_own_us(leg_to(kServer).known_us());
   if (sent.unasked_us < least_us || (far && path_.over_us(now_us) > sent.unasked_us / 2)) return;
   wait(kServer, relayed() ? Cause::kUnknown : Cause::kServer, End::kData, now_us - sent.unasked_us, now_us,
        out);

@@ -277,10 +277,13 @@ def reason(found: Explained, cause: str) -> str:
 
 
 def _receiver(found: Explained) -> str:
-    """Return which end closed its receive window for longest: "the client" or "the server"."""
+    """Return which end closed its receive window for longest: "the client" or "the server", or "the receiver"
+    if no such wait was long enough for a row."""
     closed = found.stalls.filter(pl.col("cause").cast(pl.String) == "window_closed")
     by = closed.group_by("by").agg(pl.col("duration_ms").sum()).sort("duration_ms", descending=True)
-    return "the client" if by.height and by["by"][0] == "server" else "the server"
+    if not by.height:
+        return "the receiver"
+    return "the client" if by["by"][0] == "server" else "the server"
 
 
 def _refuses(held: int, handshakes: int) -> str:

@@ -131,9 +131,15 @@ def _unasked(found: Explained) -> Iterator[str]:
             f"{_of_slowest(some.count, total)}, which the server answered with few bytes after five seconds "
             "or more. Between keep-alives of the programs, or events, nobody waits."
         )
-    else:
+    elif some.kind == unasked.RECEIPT:
         what = _of_slowest(some.count, total)
         yield f"{what}, which the client sent as soon as data of the server had arrived. {_NO_WAITING}"
+    else:
+        of = "it" if total.slowest == 1 else f"{some.count:,} of them"
+        yield (
+            f"In {of} the server had begun to answer, and then paused, or the client had sent only a small "
+            f"message. {_NO_WAITING}"
+        )
 
 
 def _guessed(found: Explained) -> Iterator[str]:

@@ -10,8 +10,8 @@ import polars as pl
 from tcplearn.explain.model import KEY, Explained, slowest_requests
 
 #: Kinds of such requests: the server paused after its first data; keep-alives of programs, or receipts of
-#: events, answered with few bytes; receipts of events, followed by others.
-PAUSED, ALIVE, RECEIPT = "paused", "alive", "receipt"
+#: events, answered with few bytes; receipts of events, followed by others; several of these.
+PAUSED, ALIVE, RECEIPT, SEVERAL = "paused", "alive", "receipt", "several"
 #: A message of at most so many bytes may be a keep-alive, or the receipt of an event.
 SMALL_BYTES = 128
 #: A small message is perhaps a keep-alive if at most so many bytes answer it, after so long.
@@ -23,7 +23,7 @@ RECEIPT_MS, EVENT_MS = 50, 1000
 
 @dataclass(frozen=True)
 class Unasked:
-    """Says of what kind such requests are, by most of their time, and how many of the slowest are of it."""
+    """Says of what kind such requests are, and how many of the slowest ones are such."""
 
     kind: str
     count: int
@@ -47,15 +47,14 @@ def of(found: Explained) -> Unasked | None:
         alive, on=(*KEY, "start_s"), how="anti"
     )
     paused = slow.filter(pl.col("pauses_ms") > 0)
-    kinds = {
-        PAUSED: (float(paused["pauses_ms"].sum()), paused.height),
-        ALIVE: (float(alive.select(first_ms.sum()).item() or 0), alive.height),
-        RECEIPT: (float(receipts.select(first_ms.sum()).item() or 0), receipts.height),
-    }
-    if sum(time_ms for time_ms, _ in kinds.values()) <= 0.5 * float(slow["waited_ms"].sum()):
+    kinds = {PAUSED: paused, ALIVE: alive, RECEIPT: receipts}
+    times_ms = [float(paused["pauses_ms"].sum())]
+    times_ms += [float(one.select(first_ms.sum()).item() or 0) for one in (alive, receipts)]
+    if sum(times_ms) <= 0.5 * float(slow["waited_ms"].sum()):
         return None
-    kind = max(kinds, key=lambda one: kinds[one][0])
-    return Unasked(kind, kinds[kind][1])
+    there = [kind for kind, some in kinds.items() if some.height]
+    count = pl.concat([some.select(*KEY, "start_s") for some in kinds.values()]).unique().height
+    return Unasked(there[0] if len(there) == 1 else SEVERAL, count)
 
 
 def _receipts(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
