@@ -10,12 +10,8 @@ namespace {
 // first ACK.
 constexpr std::size_t kMostSentPieces = std::size_t{1} << 16, kMostUnacked = std::size_t{1} << 11;
 constexpr std::size_t kMostCopies = 64;
-// RFC 9293, 3.7.1: a full-sized segment has at least this size, unless a smaller one was negotiated.
-constexpr std::uint32_t kLeastMss = 536;
 // The longest delay of RACK's timer (RFC 8985, 6.2) with short RTTs: two ticks of 4 ms and processing.
 constexpr std::int64_t kPromptUs = 12'000;
-// A retransmission comes later than this after its segment, unless an ACK triggered it: no timer is so short.
-constexpr std::int64_t kNoTimerUs = 1500;
 // A host is idle for at least this time before it sends a keep-alive.
 constexpr std::int64_t kKeepAliveUs = 1'000'000;
 // The capture was taken at a host if the round trip to it is below this and below that to the other host.
@@ -75,7 +71,7 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
   }
   const std::int64_t end = start + packet.payload_bytes;
   ++segments;
-  if (packet.payload_bytes <= kLargestSegment) largest_ = std::max(largest_, packet.payload_bytes);
+  note_size(packet.payload_bytes);
   // a keep-alive (RFC 9293, 3.8.4)
   const bool idle = last_sent_us_ < 0 || now_us - last_sent_us_ >= kKeepAliveUs;
   if (end <= una_ && packet.payload_bytes <= 1 && idle) return out;
@@ -119,23 +115,6 @@ DataSide::Sent DataSide::on_sent(const Packet& packet, std::int64_t now_us, cons
     newest_ts_ = packet.ts_value;
   limit_memory();
   return out;
-}
-
-// Returns whether the last data was a full segment. Segmentation offload sends several of them as one packet.
-bool DataSide::was_full() const {
-  if (last_bytes_ > kLargestSegment && full_ > 0 && largest_ >= std::max(full_, kLeastMss))
-    return last_bytes_ % largest_ == 0;
-  return last_bytes_ >= std::max(largest_, kLeastMss);
-}
-
-// Notes small segments that were sent while another small one was in flight, which Nagle's algorithm does not
-// allow. A tail loss probe is exempt from it, and comes after two round trips.
-void DataSide::note_small(const Packet& packet, std::int64_t start, std::int64_t end, std::int64_t now_us) {
-  if (packet.payload_bytes >= std::max(std::min(full_, largest_), kLeastMss) || packet.has(kFin)) return;
-  const std::int64_t since_us = now_us - last_sent_us_;
-  if (start == nxt_ && small_to_ > una_ && since_us >= kNoTimerUs && since_us < timer_.srtt_us())
-    no_delay_ = std::min(no_delay_ + 1, kNoDelay);
-  small_to_ = end;
 }
 
 bool DataSide::probes_window(const Packet& packet, std::uint32_t& ids_in_row) {

@@ -171,6 +171,9 @@ class DataSide {
   static constexpr std::uint32_t kOptionBytes = 12;  // of timestamps, which most segments have
   static constexpr std::uint32_t kLargestSegment = 1500;
   static constexpr std::uint32_t kNoDelay = 2;
+  // A retransmission comes later than this after its segment, unless an ACK triggered it: no timer is so
+  // short.
+  static constexpr std::int64_t kNoTimerUs = 1500;
   static constexpr std::int64_t kLeastRtoUs = 200'000;  // of Linux, beyond the round trip
   static bool ts_before(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) < 0; }
   struct Copy {
@@ -198,6 +201,7 @@ class DataSide {
   };
 
   void start_at(std::int64_t sequence);
+  void note_size(std::uint32_t payload_bytes);
   bool was_full() const;
   void note_small(const Packet& packet, std::int64_t start, std::int64_t end, std::int64_t now_us);
   void append(std::int64_t start, std::int64_t end, const Packet& packet, std::int64_t now_us, bool missing);
@@ -263,6 +267,7 @@ class DataSide {
   Run acked_, late_acked_;  // run of the last ACK; last run with segments that arrived late
   std::uint32_t announced_ts_ = 0;
   std::uint32_t largest_ = 0, full_ = 0, newest_ts_ = 0;
+  std::uint32_t largest_times_ = 0;  // segments of the largest size, at most two
   // duplicates_alike_: duplicate ACKs that are no window updates (RFC 5681, 2)
   std::uint32_t duplicates_ = 0, duplicates_alike_ = 0, timer_resends_ = 0;
   std::uint16_t last_window_ = 0;  // of the last ACK
