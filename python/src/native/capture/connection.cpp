@@ -17,8 +17,6 @@ constexpr std::int64_t kClearly = 2;
 // before and behind a router. kUnnumberedUs: without an IP identification.
 constexpr std::int64_t kCopyUs = 100'000, kUnnumberedUs = 1000;
 
-bool initial_ttl(std::uint8_t ttl) { return ttl == 64 || ttl == 128 || ttl == 255; }
-
 bool clearly_less(std::int64_t a, std::int64_t b) { return a * kClearly < b; }
 
 bool parse_address(const std::string& text, Endpoint& out) {

@@ -32,6 +32,9 @@ std::string to_string(const Endpoint& endpoint);
 
 enum TcpFlag : std::uint8_t { kFin = 0x01, kSyn = 0x02, kRst = 0x04, kPsh = 0x08, kAck = 0x10 };
 
+// Returns whether hosts send packets with this hop limit, so that such a packet has passed no router.
+inline bool initial_ttl(std::uint8_t ttl) { return ttl == 64 || ttl == 128 || ttl == 255; }
+
 struct SackBlock {
   std::uint32_t left = 0, right = 0;
 };

@@ -68,7 +68,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   const unsigned end = side == client_side_ ? kClient : kServer;
   Host& me = ends_[end];
   path_.arrived(end, now_us);
-  if (end == kServer) no_hop_ = packet.ttl == 64 || packet.ttl == 128 || packet.ttl == 255;
+  if (end == kServer) no_hop_ = initial_ttl(packet.ttl);
   if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
     me.data.set_ids_useless();
   // a SYN only offers timestamps
@@ -234,7 +234,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   }
   // the last answer continues, so its end is not known yet
   const bool crossed = crosses(end, packet);
-  if (crossed || (end == kServer && !exchanges_.empty() && exchanges_.back().answered)) {
+  if (crossed || (end == kServer && goes_on(end))) {
     Exchange& last = crossed ? exchanges_[exchanges_.size() - 2] : exchanges_.back();
     if (last.end_us >= 0 && after_pause(kServer, sent, now_us, Closing::kLeastPauseUs)) {
       last.before_pause = last.answer_end();
@@ -268,8 +268,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
 // Returns whether the client acknowledges a message of the server under TLS (HTTP/2's SETTINGS or PING),
 // while the request that it sent before is under way.
 bool Conversation::is_aside(const Packet& packet, std::int64_t now_us) const {
-  const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
-  return pending && packet.tls && packet.payload_bytes <= kAsideBytes && last_sender_ == kServer &&
+  return goes_on(kClient) && packet.tls && packet.payload_bytes <= kAsideBytes && last_sender_ == kServer &&
          now_us - ends_[kServer].data.last_sent_us() <= kPromptUs;
 }
 

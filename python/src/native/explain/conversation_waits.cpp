@@ -116,8 +116,7 @@ bool Conversation::goes_on(unsigned end) const {
 // had arrived.
 bool Conversation::crosses(unsigned end, const Packet& packet) const {
   if (end == kClient || exchanges_.size() < 2 || passed_over_ || !packet.has(kAck)) return false;
-  const Exchange& next = exchanges_.back();
-  return !next.answered && acked_requests(packet) <= next.request_from &&
+  return goes_on(kClient) && acked_requests(packet) <= exchanges_.back().request_from &&
          exchanges_[exchanges_.size() - 2].answered;
 }
 

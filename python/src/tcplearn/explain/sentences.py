@@ -177,11 +177,8 @@ def _losses(found: Explained) -> Iterator[str]:
     count = f"{again:,}" if again else "None"
     words = f"{count} of {counted(sent, 'segment')} with data {were}"
     if needless:
-        of = (
-            "a spurious one"
-            if again == 1
-            else f"{'all' if again == needless else f'{needless:,}'} of them spurious"
-        )
+        some = "all" if again == needless else f"{needless:,}"
+        of = "a spurious one" if again == 1 else f"{some} of them spurious"
         words += f", {of}: an earlier copy had arrived"
     lost = found.stalls.filter(pl.col("cause").cast(pl.String).is_in((*RESENT, "lost_fast"))).height
     near_server = lost and _near_server(connections)

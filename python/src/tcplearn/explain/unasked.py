@@ -30,7 +30,7 @@ class Unasked:
 
     @property
     def unless(self) -> str:
-        """Returns what would be true if nobody waited for the server: the end of "unless …"."""
+        """Return what would be true if nobody waited for the server: the end of "unless …"."""
         return (
             "these are keep-alives or events" if self.kind == ALIVE else "it sends data without being asked"
         )
