@@ -22,7 +22,7 @@ BIN := $(VENV)/bin
 # Python compiles what it imports, a small part of all; without this each process would compile it again.
 unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(BIN)/pip install -q --disable-pip-version-check --no-compile
-NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.c' -o -name '*.cpp')
+NATIVE := $(shell find core/include core/src python/src/native -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cpp')
 # A hash of these names: a file that is gone changes it.
 names = $(firstword $(shell printf '%s\n' $(sort $(1)) | cksum))
 # an editable installation knows the modules that there were: others, and it is done again
@@ -356,14 +356,14 @@ lint-files: dev
 	$(CLONES) .
 	$(CLONES_RENAMED) .
 	tools/check-lengths
-	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format --dry-run -Werror
+	find core python/src/native examples ns3 -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format --dry-run -Werror
 	shellcheck -x -P SCRIPTDIR tools/system-packages tools/cargo packaging/crates tools/timed tools/versions packaging/release packaging/trial/on-bare linux/lab/guest-init packaging/completions/tcplearn packaging/debian/tcplearn.p*[tm] $$(find . -name '*.sh' -not -path './$(VENV)/*' -not -path './build/*')
 
 fmt: dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	find core python/src/native examples ns3 -name '*.h' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format -i
+	find core python/src/native examples ns3 -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cpp' -o -name '*.cc' | xargs $(BIN)/clang-format -i
 
 docs/images/answer.svg: $(BIN)/tcplearn # README's picture
 	$(BIN)/tcplearn explain examples/captures/requests.pcap.gz -q --pictures out/pictures >/dev/null

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from experiments.families.draw import FAMILIES
-from experiments.families.logs import SLOW, Drawing, Paths
+from experiments.families.logs import LIMITS, SLOW, Drawing, Paths
 from experiments.lib.statistics import interval
 
 Spec = dict[str, Any]
@@ -39,9 +39,7 @@ def by_family(kept: Paths, drawing: Drawing, timers: Sequence[str], titles: Mapp
     x = alt.X("x:Q", title="slowest 2 %, × stock").scale(type="log", nice=False)
     x = x.axis(values=[0.03, 0.1, 0.3, 1, 3, 10], format="~g")
     y = alt.Y("timer:N", title=None, sort=names).axis(labelLimit=250)
-    kinds = [
-        "ours" if timer.startswith("priced") else "limit" if "clair" in timer else "" for timer in timers
-    ]
+    kinds = ["ours" if timer.startswith("priced") else "limit" if timer in LIMITS else "" for timer in timers]
     color = alt.Color("timer:N", legend=None).scale(domain=names, range=[COLORS[kind] for kind in kinds])
     marks = alt.Chart()
     layers = alt.layer(

@@ -19,7 +19,9 @@ from experiments.lib.runs import Floats, Run
 from experiments.lib.statistics import Drawn, interval
 from tcplearn.simulate.interval import mean_interval
 
-STOCK, LIMIT_DOUBLING, LIMIT = "stock", "clairvoyant/doubling", "clairvoyant"
+STOCK = "stock"
+#: Senders that know what no sender can know.
+LIMITS = (STATISTICAL, LIMIT_DOUBLING, LIMIT) = ("statistical", "clairvoyant/doubling", "clairvoyant")
 FLOORS = (*(f"stock:rto_min_us={ms}000" for ms in (1, 5, 20, 50, 100)), STOCK)
 P99, P999, SLOW = "p99", "p99.9", "slowest 2 %"
 #: What a page calls a figure, and the metric of a run.

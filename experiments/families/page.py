@@ -15,9 +15,11 @@ from experiments.families.logs import (
     FLOORS,
     LIMIT,
     LIMIT_DOUBLING,
+    LIMITS,
     P99,
     P999,
     SLOW,
+    STATISTICAL,
     STOCK,
     Drawing,
     Paths,
@@ -34,6 +36,7 @@ OURS = ("priced", "priced/backoff-1.5", "priced/spaced")
 PEERS = ("stock:rto_min_us=5000", "stock:rto_min_us=20000", "s-rto")
 TITLES = {
     **{floor: f"rto_min {int(floor.partition('=')[2]) // 1000} ms" for floor in FLOORS if floor != STOCK},
+    STATISTICAL: "statistical oracle",
     LIMIT_DOUBLING: "clairvoyant, then doubling",
     LIMIT: "clairvoyant",
 }
@@ -47,7 +50,16 @@ COMPARED = [
 ]
 FADED = {"fades": "fades of 0.2 to 8 s", "handovers": "interruptions of 0.05 to 0.5 s"}
 Row = list[str]
-SHOWN = (*PEERS, *OURS, LIMIT_DOUBLING, LIMIT)
+SHOWN = (*PEERS, *OURS, *LIMITS)
+#: Figures whose share of the way to a limit is shown, each with its limit.
+SHARES = (
+    (P99, STATISTICAL),
+    (SLOW, STATISTICAL),
+    (P99, LIMIT_DOUBLING),
+    (SLOW, LIMIT_DOUBLING),
+    (SLOW, LIMIT),
+    (P999, LIMIT),
+)
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
@@ -76,13 +88,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
             _by_family(drawing),
         ),
         "shares": table_of(
-            [
-                "timer",
-                f"{P99}, of {TITLES[LIMIT_DOUBLING]}",
-                f"{SLOW}, of {TITLES[LIMIT_DOUBLING]}",
-                f"{SLOW}, of {TITLES[LIMIT]}",
-                f"{P999}, of {TITLES[LIMIT]}",
-            ],
+            ["timer", *(f"{figure}, to the {TITLES[limit]}" for figure, limit in SHARES)],
             _shares(kept, drawing),
         ),
         "worst": table_of(
@@ -152,13 +158,10 @@ def _by_family(drawing: Drawing) -> Iterator[Row]:
 
 
 def _shares(kept: Paths, drawing: Drawing) -> Iterator[Row]:
-    for timer in (*FLOORS, "s-rto", *OURS):
+    for timer in (*FLOORS, "s-rto", *OURS, STATISTICAL):
         if timer == STOCK:
             continue
-        found = (
-            drawing.share(timer, figure, limit, LEAST_GAIN)
-            for figure, limit in ((P99, LIMIT_DOUBLING), (SLOW, LIMIT_DOUBLING), (SLOW, LIMIT), (P999, LIMIT))
-        )
+        found = (drawing.share(timer, figure, limit, LEAST_GAIN) for figure, limit in SHARES)
         yield [_title(timer), *map(spread, found)]
 
 

@@ -23,6 +23,11 @@ std::int64_t ResendTimer::acknowledged_us(const tl_resend_ack& ack) {
 }
 
 std::int64_t ResendTimer::answered(ResendEvent::Kind kind, const tl_resend_ack& in) {
+  if (statistical_ && wait_.wait_us > 0) {
+    wait_.wait_us =
+        kind == ResendEvent::kFired ? statistical_->fired_us(in.time_us) : statistical_->begun_us(in.time_us);
+    wait_.probe = 1;
+  }
   if (events_) events_->push_back({kind, in, wait_});
   return wait_.wait_us;
 }

@@ -7,10 +7,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithm.h"
+#include "path_statistics.h"
 
 namespace tcplearn {
 
@@ -37,12 +40,15 @@ class ResendTimer {
   std::unique_ptr<ResendTimer> next_connection(const Spec& spec) const;
 
   void armed();  // the timer was set by the last answer
+  // Sets the waits by the statistics of the path, whatever the policy says; all of them end in a probe.
+  void know(std::shared_ptr<const PathStatistics> path) { statistical_.emplace(std::move(path)); }
   void keep_events(std::vector<ResendEvent>* events) { events_ = events; }
 
  private:
   std::int64_t answered(ResendEvent::Kind kind, const tl_resend_ack& in);
 
   Algorithm<tl_resend_policy> policy_;
+  std::optional<StatisticalTimer> statistical_;
   tl_resend_wait wait_{};
   std::vector<ResendEvent>* events_ = nullptr;
 };

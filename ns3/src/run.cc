@@ -7,6 +7,7 @@
 #include "flow.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
+#include "observe.h"
 #include "report.h"
 #include "request_flow.h"
 
@@ -21,6 +22,11 @@ void poll_queue(const Network& network, Moments& bytes) {
 }  // namespace
 
 void run(const Scenario& scenario, std::ostream& out) {
+  if (scenario.socket.limit == Limit::kStatistical && !scenario.socket.statistics) {
+    Scenario known = scenario;
+    known.socket.statistics = observe(scenario);
+    return run(known, out);
+  }
   ns3::RngSeedManager::SetSeed(1);
   ns3::RngSeedManager::SetRun(scenario.seed);
   set_tcp_defaults(scenario.tcp);

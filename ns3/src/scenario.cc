@@ -212,9 +212,10 @@ SocketSettings read_socket(const json& j, const Tcp& tcp) {
   if (!s.stock) make_estimator(s.estimator);
   if (const auto& of_tcp = j.at("tcp"); of_tcp.contains("resend")) {
     const auto text = of_tcp.at("resend").get<std::string>();
-    if (text == "clairvoyant") s.clairvoyant = Clairvoyant::kAlways;
-    if (text == "clairvoyant/doubling") s.clairvoyant = Clairvoyant::kThenDoubles;
-    s.resend = read_spec(s.clairvoyant == Clairvoyant::kNo ? text : "stock", TL_FIX);
+    if (text == "clairvoyant") s.limit = Limit::kClairvoyant;
+    if (text == "clairvoyant/doubling") s.limit = Limit::kClairvoyantDoubling;
+    if (text == "statistical") s.limit = Limit::kStatistical;
+    s.resend = read_spec(s.limit == Limit::kNone ? text : "stock", TL_FIX);
     make_ready(TL_KIND_RESEND, *s.resend);
   }
   return s;

@@ -120,7 +120,8 @@ void TcpSocket::tag(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& he
   packet->AddPacketTag(tag);
   if (foresees())
     m_transmissions[tag.serial] = {header.GetSequenceNumber(), header.GetSequenceNumber() + packet->GetSize(),
-                                   Simulator::Now()};
+                                   Simulator::Now(), tag.original};
+  if (PathStatistics* seen = m_settings->observed) ++(tag.original ? seen->first : seen->again).sent;
   if (m_judge)
     m_judge->sent(header.GetSequenceNumber(), header.GetSequenceNumber() + packet->GetSize(), tag.serial);
 }
@@ -263,6 +264,10 @@ void TcpSocket::take_sample(const Sent& sent) {
   sample.sent_us = sample.time_us - sample.rtt_us;
   sample.flight_segments = (UnAckDataCount() + m_tcb->m_segmentSize - 1) / m_tcb->m_segmentSize;
   const std::int64_t raw_us = m_raw_rtt_us = sample.rtt_us;
+  if (PathStatistics* seen = m_settings->observed; seen && m_is_sender) {
+    seen->sent_us.push_back(sample.sent_us);
+    seen->rtt_us.push_back(raw_us);
+  }
   m_unreported.rtt_us += raw_us;
   ++m_unreported_rtts;
   set_rtt(*m_tcb, raw);

@@ -11,7 +11,9 @@
 // - A lost SYN or SYN-ACK changes the windows as a startup policy says; in ns-3 it never does.
 // - A timestamp is echoed also if data carries the ACK (RFC 7323, 4.3); ns-3 counts only pure ACKs as sent.
 // - With a resend policy, the policy sets the timer's waits and sends probes (tcp_socket_resends.cc).
-// - A clairvoyant sender is told of drops and has no timer (tcp_socket_clairvoyant.cc).
+// - A clairvoyant sender is told of drops and has no timer (tcp_socket_clairvoyant.cc); a statistical one is
+// told
+//   how RTTs and losses are distributed (path_statistics.h).
 // - SYNs are retransmitted at most backoff_max apart, for as long as the flow lives.
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
 #define TCPLEARN_NS3_TCP_SOCKET_H
@@ -31,6 +33,7 @@
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
 #include "ns3_version.h"
+#include "path_statistics.h"
 #include "resend_timer.h"
 #include "rtt_estimator.h"
 #include "slow_clock.h"
@@ -38,8 +41,9 @@
 
 namespace tcplearn {
 
-// How a sender that is told of each dropped data packet retransmits (tcp_socket_clairvoyant.cc).
-enum class Clairvoyant { kNo, kAlways, kThenDoubles };
+// A sender that knows what no sender can know: of each packet that is dropped (tcp_socket_clairvoyant.cc), or
+// the statistics of its path (path_statistics.h).
+enum class Limit { kNone, kClairvoyant, kClairvoyantDoubling, kStatistical };
 
 struct SocketSettings {
   EstimatorSpec estimator;
@@ -56,8 +60,10 @@ struct SocketSettings {
   std::optional<LossSettings> loss;  // for measured flows
   std::optional<Spec> resend;  // for measured flows; without it the timer is ns-3's with the estimator's RTO
   std::vector<ResendEvent>* resend_events = nullptr;
-  Clairvoyant clairvoyant = Clairvoyant::kNo;  // with a resend policy, whose waits then have no effect
-  std::string beside_congestion_control;       // spec for competing flows; "": the same as for measured flows
+  Limit limit = Limit::kNone;                        // with a resend policy, whose waits then have no effect
+  std::shared_ptr<const PathStatistics> statistics;  // for Limit::kStatistical
+  PathStatistics* observed = nullptr;                // gets what measured flows see; with Limit::kClairvoyant
+  std::string beside_congestion_control;  // spec for competing flows; "": the same as for measured flows
 };
 
 class TcpSocket : public ns3::TcpSocketBase {
@@ -122,7 +128,10 @@ class TcpSocket : public ns3::TcpSocketBase {
   void dropped(std::uint64_t serial);
   void overdue(std::uint64_t serial);
   void forget_transmissions(ns3::SequenceNumber32 acked);
-  bool foresees() const { return m_is_sender && m_resend && m_settings->clairvoyant != Clairvoyant::kNo; }
+  bool foresees() const {
+    return m_is_sender && m_resend &&
+           (m_settings->limit == Limit::kClairvoyant || m_settings->limit == Limit::kClairvoyantDoubling);
+  }
   void judge_losses();
   void state_changes(ns3::TcpSocketState::TcpCongState_t before, ns3::TcpSocketState::TcpCongState_t now);
   SenderState sender_state() const;
@@ -156,6 +165,7 @@ class TcpSocket : public ns3::TcpSocketBase {
   struct Transmission {
     ns3::SequenceNumber32 seq, end;
     ns3::Time at;
+    bool original;  // new data
   };
   std::map<std::uint64_t, Transmission> m_transmissions;  // by serial, while not acknowledged; if foresees()
   std::vector<ns3::EventId> m_overdue;                    // scheduled retransmissions

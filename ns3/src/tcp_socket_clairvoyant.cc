@@ -4,7 +4,7 @@
 // when its ACK is overdue, which is one SRTT after the packet was sent, and never in vain. A retransmission
 // changes no window, as if it were a tail loss probe (RFC 8985, 7.3).
 //
-// Clairvoyant::kThenDoubles knows the same, but for successive losses of the same data it waits SRTT, SRTT
+// Limit::kClairvoyantDoubling knows the same, but for successive losses of the same data it waits SRTT, SRTT
 // again (after what stands for a probe), 2 SRTT, 4 SRTT, ...: the limit of a timer that doubles its waits.
 #include <algorithm>
 
@@ -36,8 +36,9 @@ void TcpSocket::dropped(std::uint64_t serial) {
   const auto found = m_transmissions.find(serial);
   if (found == m_transmissions.end()) return;
   const Transmission& lost = found->second;
+  if (PathStatistics* seen = m_settings->observed) ++(lost.original ? seen->first : seen->again).lost;
   std::int64_t times = 1;
-  if (m_settings->clairvoyant == Clairvoyant::kThenDoubles) {
+  if (m_settings->limit == Limit::kClairvoyantDoubling) {
     const auto before = std::count_if(m_transmissions.begin(), found, [&](const auto& of) {
       return of.second.end > lost.seq && of.second.seq < lost.end;
     });

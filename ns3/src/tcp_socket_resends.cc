@@ -23,6 +23,7 @@ using ns3::Simulator;
 void TcpSocket::resend_by_policy() {
   m_resend = std::make_unique<ResendTimer>(*m_settings->resend);
   m_resend->keep_events(m_settings->resend_events);
+  if (m_settings->statistics) m_resend->know(m_settings->statistics);
 }
 
 bool TcpSocket::in_order() const {

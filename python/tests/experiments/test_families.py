@@ -16,6 +16,7 @@ from experiments.families.logs import (
     FLOORS,
     LIMIT,
     LIMIT_DOUBLING,
+    LIMITS,
     P99,
     SLOW,
     SPURIOUS,
@@ -30,7 +31,7 @@ from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
 
 FOLDER = ROOT / "experiments" / "families"
-TIMERS = (*FLOORS, "s-rto", *OURS, LIMIT_DOUBLING, LIMIT)
+TIMERS = (*FLOORS, "s-rto", *OURS, *LIMITS)
 
 
 def test_the_scenario_files_are_what_the_seed_draws(tmp_path: Path) -> None:

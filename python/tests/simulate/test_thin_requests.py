@@ -67,6 +67,30 @@ def test_a_clairvoyant_sender_is_fastest_and_never_in_vain(fades: bool) -> None:
 
 
 @pytest.mark.usefixtures("ns3")
+def test_a_sender_that_knows_the_statistics_of_its_path_is_between_ours_and_the_clairvoyant() -> None:
+    setup: dict[str, Any] = {"load__count": 600, "topology__loss_rate": 0.05, "topology__moving": None}
+    of = {
+        name: _run(name, **setup)["run"]["metrics"]
+        for name in ("stock", "priced", "statistical", "clairvoyant")
+    }
+    slowest = {name: metrics["slowest_response_ms"] for name, metrics in of.items()}
+    assert slowest["clairvoyant"] <= slowest["statistical"] <= slowest["priced"] < slowest["stock"]
+    # without jitter nothing is late, so that it retransmits just what is lost: the same packets in each run
+    assert of["statistical"]["needless_resends_permille"] == 0 and of["statistical"]["timeouts"] == 0
+    assert of["statistical"]["probes"] == of["clairvoyant"]["probes"] >= 20
+
+
+@pytest.mark.usefixtures("ns3")
+def test_a_sender_that_knows_the_statistics_cannot_tell_a_late_answer_from_a_lost_one() -> None:
+    moving = {"tail_ms": 20.0}
+    setup: dict[str, Any] = {"load__count": 1500, "topology__loss_rate": 0.2, "topology__moving": moving}
+    found = _run("statistical", **setup)["run"]["metrics"]
+    told = _run("clairvoyant", **setup)["run"]["metrics"]
+    assert found["needless_resends_permille"] > 0 == told["needless_resends_permille"]
+    assert found["slowest_response_ms"] > told["slowest_response_ms"]
+
+
+@pytest.mark.usefixtures("ns3")
 def test_a_clairvoyant_sender_doubles_its_wait_for_the_same_data_only() -> None:
     """Test requests of ten segments, several of which are lost at once, without fades."""
     setup: dict[str, Any] = {"load__count": 300, "load__request_bytes": 14_000, "topology__loss_rate": 0.1}

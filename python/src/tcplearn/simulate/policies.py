@@ -11,12 +11,13 @@ from tcplearn import algorithms
 from tcplearn.scenario.check import TABLE, TEXT, Table
 
 Startup = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.STARTUP))]
-#: Senders that know which packets are dropped, in the simulator only: no retransmission timer can do better.
-CLAIRVOYANT = ("clairvoyant", "clairvoyant/doubling")
+#: Senders that know what no sender can know, in the simulator only: which packets are dropped, or how RTTs and
+#: losses are distributed.
+LIMITS = ("clairvoyant", "clairvoyant/doubling", "statistical")
 
 
 def _resend(text: str) -> str:
-    return text if text in ("", *CLAIRVOYANT) else algorithms.checked(algorithms.RESEND, text)
+    return text if text in ("", *LIMITS) else algorithms.checked(algorithms.RESEND, text)
 
 
 Resend = Annotated[str, AfterValidator(_resend)]
