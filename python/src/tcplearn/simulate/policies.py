@@ -11,8 +11,8 @@ from tcplearn import algorithms
 from tcplearn.scenario.check import TABLE, TEXT, Table
 
 Startup = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.STARTUP))]
-#: Senders that know what no sender can know, in the simulator only: which packets are dropped, or how RTTs and
-#: losses are distributed.
+#: Senders that know what no sender can know, in the simulator only: which packets are dropped, or how RTTs
+#: and losses are distributed.
 LIMITS = ("clairvoyant", "clairvoyant/doubling", "statistical")
 
 
