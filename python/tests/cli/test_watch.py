@@ -137,6 +137,11 @@ def test_an_interface_in_a_pipe_gives_the_final_result_only(alone: list[str]) ->
     assert run.stdout.count("estimator ") == 1 and "of samples" not in run.stdout
 
 
+def test_an_interface_without_traffic_says_so(alone: list[str]) -> None:
+    run = subprocess.run([*alone, *WATCH, "lo", "--for", "1s"], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stderr) == (2, "tcplearn: lo: no packet came\n")
+
+
 @pytest.mark.skipif(not shutil.which("dumpcap"), reason="dumpcap is not installed")
 def test_an_interface_gives_what_its_capture_gives(alone: list[str], tmp_path: Path) -> None:
     capture, seen = tmp_path / "lo.pcapng", tmp_path / "live.json"

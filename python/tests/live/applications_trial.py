@@ -76,19 +76,22 @@ SERVERS = {
 }
 
 
-def _ready(path: LossyPath, port: int) -> None:
-    probe = f"import socket; socket.create_connection(('{_SERVER}', {port}), 1).close()"
+def _until_it_succeeds(path: LossyPath, *words: object) -> None:
+    """Run a command beside the server until it succeeds."""
     end = time.monotonic() + _WAITS_S
-    while subprocess.run(path.within(path.near, sys.executable, "-c", probe), capture_output=True).returncode:
-        assert time.monotonic() < end, f"nothing listens on port {port}"
+    while (run := subprocess.run(path.within(path.near, *words), capture_output=True)).returncode:
+        assert time.monotonic() < end, run.stderr.decode()
         time.sleep(0.2)
 
 
-def _prepare(path: LossyPath, kind: str) -> None:
-    if kind == "postgresql":
+def _ready(path: LossyPath, kind: str) -> None:
+    """Wait until the server answers; fill PostgreSQL's tables."""
+    connect = f"import socket; socket.create_connection(('{_SERVER}', {PORTS[kind]}), 1).close()"
+    _until_it_succeeds(path, sys.executable, "-c", connect)
+    if kind == "postgresql":  # listens before it serves
         (bin_,) = Path("/usr/lib/postgresql").glob("*/bin")
-        words = [bin_ / "pgbench", "-h", _SERVER, "-p", PORTS[kind], "-U", "postgres", "-i", "-q", "postgres"]
-        subprocess.run(path.within(path.near, *words), check=True, capture_output=True)
+        fill = ["-h", _SERVER, "-p", PORTS[kind], "-U", "postgres", "-i", "-q", "postgres"]
+        _until_it_succeeds(path, bin_ / "pgbench", *fill)
 
 
 def tried(kind: str, count: int) -> list[list[float]]:
@@ -107,8 +110,7 @@ def tried(kind: str, count: int) -> list[list[float]]:
             )
             stack.callback(process.wait)
             stack.callback(process.terminate)
-            _ready(path, PORTS[kind])
-            _prepare(path, kind)
+            _ready(path, kind)
             ask = path.within(path.far, sys.executable, CLIENT, kind, _SERVER, count, folder)
             clients.append(subprocess.Popen(ask, stdout=subprocess.PIPE, text=True))
         return [json.loads(client.communicate()[0]) for client in clients]

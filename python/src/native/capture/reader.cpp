@@ -237,7 +237,9 @@ void CaptureReader::State::finish(Batch& out) {
 
   const std::string damage = frames->damage() + remedy(frames->damage(), name);
   if (stats.packets == 0)
-    fail(damage.empty() ? "there are no packets in it" : "nothing in it can be read: " + damage);
+    fail(!damage.empty()  ? "nothing in it can be read: " + damage
+         : frames->live() ? "no packet came"
+                          : "there are no packets in it");
   const std::string after =
       damage.empty() ? "" : " (" + damage + " after packet " + std::to_string(stats.packets) + ")";
   if (stats.tcp_packets == 0) {
