@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -38,7 +39,10 @@ class Explainer final : public PacketObserver {
   ExplainedRows rows_;
   Candidates candidates_;
   Learned learned_;
-  std::map<std::pair<Address, Address>, Path> paths_;  // by client address and server address
+  // Paths by client address and server address. None is removed before the end, so they are stored in large
+  // blocks, which go back to the system as a whole.
+  std::pmr::monotonic_buffer_resource path_blocks_;
+  std::pmr::map<std::pair<Address, Address>, Path> paths_{&path_blocks_};
   NearHosts near_clients_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Conversation>> alive_;
   std::uint32_t last_number_ = 0;
