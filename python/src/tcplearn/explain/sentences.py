@@ -98,7 +98,9 @@ def _moved(found: Explained) -> str:
     rate, and of the connection's shortest round trip."""
     slow = slowest_requests(found.requests)
     legs = pl.col("to_client_ms") + pl.col("to_server_ms")
-    slow = slow.join(found.connections.select(*KEY, rtt_ms=legs), on=KEY, how="left")
+    # only the few connections that are needed, because a join keeps a copy of its right table
+    theirs = found.connections.select(*KEY, rtt_ms=legs).join(slow, on=KEY, how="semi")
+    slow = slow.join(theirs, on=KEY, how="left")
     moved = slow["request_bytes"].cast(pl.Float64) + slow["answer_bytes"]
     mbps = moved * 8 / 1000 / slow["response_ms"]
     parts = [byte_count(float(np.median(moved)))]
