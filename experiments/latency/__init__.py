@@ -6,18 +6,9 @@ from pathlib import Path
 from experiments.latency import lab, simulated
 from experiments.lib.pages import Page
 
+FOLDER = Path("experiments") / "latency"
 PAGES = {
-    "lab": Page("latency/lab.md.j2", Path("docs") / "latency.md", lab.batches, lab.fill),
-    "simulated": Page(
-        "latency/simulated.md.j2",
-        Path("docs") / "latency-simulated.md",
-        simulated.batches,
-        simulated.fill,
-    ),
-    "guard": Page(
-        "latency/guard.md.j2",
-        Path("experiments") / "latency" / "guard.md",
-        simulated.guard_batches,
-        simulated.fill_guard,
-    ),
+    "lab": Page("latency/lab.md.j2", FOLDER / "lab.md", lab.batches, lab.fill),
+    "simulated": Page("latency/simulated.md.j2", FOLDER / "simulated.md", simulated.batches, simulated.fill),
+    "guard": Page("latency/guard.md.j2", FOLDER / "guard.md", simulated.guard_batches, simulated.fill_guard),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes docs/latency.md, the page of response times under each timer in the lab (real Linux TCP)."""
+"""Makes the page lab.md, of response times under each timer in the lab (real Linux TCP)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the batches of runs of docs/latency.md or, if `profile` is not "", only the runs of the path
+    """Returns the batches of runs of the page lab.md or, if `profile` is not "", only the runs of the path
     `wired` under this profile (a named set of changes to the scenario file)."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
 
@@ -98,7 +98,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def timer_of(algorithm: str) -> str:
-    """Returns docs/latency.md's title for the timer in `algorithm`, the lab's name of an algorithm."""
+    """Returns the title on the page lab.md of the timer in `algorithm`, the lab's name of an algorithm."""
     _, first, *more = algorithm.split("+")
     if "linear" in more:
         return "thin linear"
@@ -148,9 +148,9 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     if fades.timers:
         loaded.append(fades.criterion())
     loaded += [*overload.criteria(), *loads.beside_criteria(beside)]
-    figures = [Figure("images/latency.svg", "", tables.chart(cells, with_intervals=True))]
+    figures = [Figure("images/lab.svg", "", tables.chart(cells, with_intervals=True))]
     if fades.timers:
-        figures.append(Figure("images/latency-fades.svg", "", fades.chart()))
+        figures.append(Figure("images/lab-fades.svg", "", fades.chart()))
     wired = next((c for c in cells if c.path == "wired"), None)
     return {
         "paths": len(cells),

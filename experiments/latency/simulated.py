@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes docs/latency-simulated.md, the page of response times under each timer in ns-3."""
+"""Makes the page simulated.md, of response times under each timer in ns-3."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def keep_load(run: Any, result: Mapping[str, Any]) -> Figures:
 
 
 def timer_of(run: Run) -> str:
-    """Returns the title of the run's timer, the same as in docs/latency.md."""
+    """Returns the title of the run's timer, the same as in lab.md."""
     spec = str(run.labels["tcp.resend"])
     name, _, floor = spec.partition(":rto_min_us=")
     return f"rto_min {int(floor) // 1000} ms" if floor else _NAMES.get(name, spec)
@@ -120,15 +120,19 @@ class Overload:
         return ratio_interval(self.values[part][timer], self.values[part][STOCK], 0.95)
 
 
+def overloaded(runs: Sequence[Run]) -> list[Overload]:
+    return [
+        Overload(*item) for item in _by_path([run for run in runs if "requests" not in run.metrics]).items()
+    ]
+
+
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     requests = [run for run in runs if "requests" in run.metrics]
     paths = _by_path(requests)
     if not paths:
         return {}
     cells, late = _cells(paths), _cells(paths, "_late")
-    queues = [
-        Overload(*item) for item in _by_path([run for run in runs if "requests" not in run.metrics]).items()
-    ]
+    queues = overloaded(runs)
     rows = [
         *tables.against_stock(cells, TAIL, ELSEWHERE),
         _spurious_criterion(cells),
@@ -145,7 +149,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "fades": next((_overruns(c) for c in cells if c.path == FADES), ""),
         "queues": _queues(queues) if queues else "",
         "runs_each": counted(len(queues[0].values["drops"][STOCK]), "run") if queues else "",
-        "figures": [Figure("images/latency-simulated.svg", "", tables.chart(cells, with_intervals=False))],
+        "figures": [Figure("images/simulated.svg", "", tables.chart(cells, with_intervals=False))],
     }
 
 

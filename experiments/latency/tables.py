@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes tables and criteria of both docs/latency.md (lab) and docs/latency-simulated.md (ns-3)."""
+"""Makes tables and criteria of both lab.md (real Linux TCP) and simulated.md (ns-3)."""
 
 from __future__ import annotations
 

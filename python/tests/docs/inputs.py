@@ -66,9 +66,6 @@ def _scenarios(path: Path) -> None:
     each."""
     folder = path / "ns3" / "scenarios"
     folder.mkdir(parents=True)
-    (path / "docs" / "images").mkdir(parents=True)
-    page = (ROOT / "docs" / "latency-simulated.md").read_text()
-    (path / "docs" / "latency-simulated.md").write_text(page)
     for name, less in (
         ("thin", 'variants = ["wired", "fades", "data-centre"]\n[grid.set]\n"load.count" = 400\n'),
         ("overload", 'variants = ["50-short"]\n[grid.set]\n"load.flows" = 5\n'),

@@ -155,12 +155,10 @@ def test_the_page_is_that_of_the_file(tmp_path: Path) -> None:
     found = [
         run for run in runs.latest(runs.read(FOLDER / "runs.parquet")) if any(b.has(run) for b in batches)
     ]
-    assert page.write(found, FOLDER, tmp_path / "latency.md") == 2
-    assert (tmp_path / "latency.md").read_text() == (ROOT / page.target).read_text()
-    for picture in ("latency", "latency-fades"):
-        new, old = (
-            (folder / "images" / f"{picture}.svg").read_text() for folder in (tmp_path, ROOT / "docs")
-        )
+    assert page.write(found, FOLDER, tmp_path / "lab.md") == 2
+    assert (tmp_path / "lab.md").read_text() == (ROOT / page.target).read_text()
+    for picture in ("lab", "lab-fades"):
+        new, old = ((folder / "images" / f"{picture}.svg").read_text() for folder in (tmp_path, FOLDER))
         number = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
         assert number.sub("#", new) == number.sub("#", old)
         assert np.allclose([float(x) for x in number.findall(new)], [float(x) for x in number.findall(old)])
