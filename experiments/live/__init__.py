@@ -5,6 +5,9 @@ kernels."""
 from pathlib import Path
 
 from experiments.lib.pages import Page
-from experiments.live import lab
+from experiments.live import lab, timers
 
-PAGES = {"lab": Page("live/lab.md.j2", Path("experiments") / "live" / "lab.md", lab.batches, lab.fill)}
+PAGES = {
+    "lab": Page("live/lab.md.j2", Path("experiments") / "live" / "lab.md", lab.batches, lab.fill),
+    "timers": Page("live/timers.md.j2", Path("docs") / "latency.md", lab.batches, timers.fill),
+}

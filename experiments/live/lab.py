@@ -56,31 +56,39 @@ def batches(folder: Path, profile: str) -> list[LabRuns]:
     return [*found, *(of(OVERLOAD, load) for load in TITLES)]
 
 
-def _timers(runs: Sequence[Run]) -> dict[str, list[Run]]:
+def timers_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
     return grouped(sorted(runs, key=lambda run: run.run), lambda run: timer_of(run.algorithm))
 
 
-def _cells(runs: Sequence[Run]) -> list[Cell]:
+def cells_of(runs: Sequence[Run]) -> list[Cell]:
     paths = grouped([run for run in runs if run.scenario != FADES], lambda run: run.scenario)
     made = (
-        (path.removeprefix("thin-"), {timer: Timer.of_lab(of) for timer, of in _timers(runs).items()})
+        (path.removeprefix("thin-"), {timer: Timer.of_lab(of) for timer, of in timers_of(runs).items()})
         for path, runs in sorted(paths.items(), key=lambda item: ("kept" in item[0], item[0]))
     )
     return [Cell(path, timers) for path, timers in made if STOCK in timers]
 
 
-def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
-    cells = _cells(select(runs, profile=PROFILE))
-    if not cells:
-        return {}
-    later = {kernel: _cells(select(runs, profile=profile)) for profile, kernel in LATER.items()}
-    fades = {
-        kernel: Fades(_timers(of))
+def fades_of(runs: Sequence[Run]) -> dict[str, Fades]:
+    """Returns the overruns past fades, by version of the kernel."""
+    return {
+        kernel: Fades(timers_of(of))
         for profile, kernel in ((PROFILE, "6.1"), ("live-on-7-3", "7.3"))
         if (of := select(runs, scenario=FADES, profile=profile))
     }
-    by_load = {load: _timers(select(runs, scenario=OVERLOAD, profile=load)) for load in TITLES}
-    overload = Overload({load: of for load, of in by_load.items() if of}, TITLES)
+
+
+def overload_of(runs: Sequence[Run]) -> Overload:
+    by_load = {load: timers_of(select(runs, scenario=OVERLOAD, profile=load)) for load in TITLES}
+    return Overload({load: of for load, of in by_load.items() if of}, TITLES)
+
+
+def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
+    cells = cells_of(select(runs, profile=PROFILE))
+    if not cells:
+        return {}
+    later = {kernel: cells_of(select(runs, profile=profile)) for profile, kernel in LATER.items()}
+    fades, overload = fades_of(runs), overload_of(runs)
     return {
         "overload": overload.table(),
         "criteria": table_of(["figure", "criterion", "measured"], _criteria(cells, fades, overload)),
@@ -101,8 +109,8 @@ def _criteria(cells: Sequence[Cell], fades: dict[str, Fades], overload: Overload
     for figure, limit in ((P99, P99_LIMIT), (SLOW, SLOW_LIMIT)):
         found = geometric_drawn([c.ratio(OURS, figure) for c in lost])
         rows.append([f"{figure}, {where}", f"≤ {limit:.2f} × stock", verdict(found, limit)])
-        over = geometric_drawn([_over(c, MODULE, figure) for c in lost])
-        rows.append([f"{figure}, there", f"≤ {MODULE_LIMIT:.2f} × the module", verdict(over, MODULE_LIMIT)])
+        found = geometric_drawn([over(c, MODULE, figure) for c in lost])
+        rows.append([f"{figure}, there", f"≤ {MODULE_LIMIT:.2f} × the module", verdict(found, MODULE_LIMIT)])
     worse = [
         f"{c.path} {figure} {spread(c.ratio(OURS, figure))}"
         for c in rest
@@ -142,7 +150,7 @@ def _overrun(kernel: str, timer: str, found: Drawn) -> list[str]:
     return [what, "stated", spread(found)]
 
 
-def _over(c: Cell, timer: str, figure: str) -> Drawn:
+def over(c: Cell, timer: str, figure: str) -> Drawn:
     """Returns `figure` (such as the p99 response time) under `tcplearn live`, divided by that under `timer`,
     on the path `c`, with bootstrap samples."""
     (ours, ours_drawn), (other, other_drawn) = (c.ratio(name, figure) for name in (OURS, timer))

@@ -139,7 +139,7 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn experiments live(?: --run)?",
+        r"tcplearn experiments live(?: --page timers)?(?: --run)?",
         "in full one run of requests that take seconds",
         ("tcplearn experiments live --list", "tcplearn experiments live -o TMP/page"),
         (

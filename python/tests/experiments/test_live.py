@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Test that the page of experiments/live is made from its file of runs, and that its criteria are judged by
-whole confidence intervals."""
+"""Test that the pages of experiments/live are made from stored runs, and that criteria are judged by whole
+confidence intervals."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ def test_every_run_in_the_file_is_one_that_the_page_plans() -> None:
     assert have and have <= planned
 
 
-def test_the_page_is_that_of_the_file(tmp_path: Path) -> None:
-    page = PAGES["lab"]
+@pytest.mark.parametrize(("name", "figures"), [("lab", 1), ("timers", 0)])
+def test_the_page_is_that_of_the_file(name: str, figures: int, tmp_path: Path) -> None:
+    page = PAGES[name]
     found = runs.latest(runs.read(FOLDER / "runs.parquet"))
-    assert page.write(found, FOLDER, tmp_path / "lab.md") == 1
-    assert (tmp_path / "lab.md").read_text() == (ROOT / page.target).read_text()
+    assert page.write(found, FOLDER, tmp_path / "page.md") == figures
+    assert (tmp_path / "page.md").read_text() == (ROOT / page.target).read_text()
 
 
 def test_a_path_with_worse_figures_is_named() -> None:
     found = runs.latest(runs.read(FOLDER / "runs.parquet"))
-    cells = lab._cells([run for run in found if run.profile == lab.PROFILE])
+    cells = lab.cells_of([run for run in found if run.profile == lab.PROFILE])
     by_path = {cell.path: cell for cell in cells}
     assert {"wired", "steps", "slots"} <= by_path.keys()
     assert by_path["wired"].ratio(lab.OURS, lab.SLOW)[0] < 0.7
