@@ -123,9 +123,12 @@ static __always_inline struct connection *begin(const struct scene *at)
 	c->queued = live_was_queued(at->ctx);
 	live_read_losses(at->ctx, &c->loss);
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
-	c->base_ticks = c->ticks = own <= stock ? own : 0;
-	if (c->base_ticks == 0)
+	c->base_ticks = c->ticks = own <= stock && !route_sets_floor(at->tp) ? own : 0;
+	if (c->base_ticks == 0) {
+		if (at->ctx->op != BPF_SOCK_OPS_TCP_CONNECT_CB) /* begun once more when it is established */
+			COUNT(at, connections_fixed);
 		return NULL;
+	}
 	tl_resend_priced_defaults_fix(&c->policy.params);
 	live_policy_start(&c->policy);
 	COUNT(at, connections);
@@ -147,7 +150,7 @@ static __always_inline struct connection *known(const struct scene *at)
 {
 	struct connection *c = bpf_sk_storage_get(&connections, at->sk, NULL, 0);
 
-	return c && c->base_ticks ? c : NULL;
+	return c && c->base_ticks && !route_sets_floor(at->tp) ? c : NULL;
 }
 
 /* The next segment begins a flight. The kernel does not call the program when a segment is sent, so it begins

@@ -18,6 +18,7 @@
 	X(timeouts, "retransmission timeouts") \
 	X(timeouts_queued, "timeouts while a segment was still in a queue of this host") \
 	X(connections_queued, "connections that stay stock from the start because of such a timeout before") \
+	X(connections_fixed, "connections not learned from: a route's rto_min, or a floor above 200 ms") \
 	X(resent_needed, "rounds with a probe or timeout that a loss needed") \
 	X(resent_spurious, "rounds with a probe or timeout although nothing was lost") \
 	X(resent_unclear, "rounds with a probe or timeout of which that is not known: no timestamps") \

@@ -17,6 +17,7 @@
 #define TL_TCP_RTO_MAX_MS 44 /* since Linux 6.15 */
 #define TL_CA_RECOVERY 3
 #define TL_QUEUED_BYTES 512 /* sk_wmem_alloc has less without a segment of data: a pure ACK counts 2 */
+#define TL_RTAX_RTO_MIN 13  /* of linux/rtnetlink.h; the first metric has a bit for each that is locked */
 #define TL_TICKS_LEAST 2 /* the shortest floor that TCP_BPF_RTO_MIN takes (TCP_TIMEOUT_MIN) */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -53,8 +54,13 @@ struct sock_common {
 	struct in6_addr skc_v6_daddr;
 };
 
+struct dst_entry {
+	unsigned long _metrics; /* address of the route's metrics, with flags in its two low bits */
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct dst_entry *sk_dst_cache;
 	refcount_t sk_wmem_alloc; /* memory of what is still in a queue of this host, and 1 */
 };
 

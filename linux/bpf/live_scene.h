@@ -66,4 +66,16 @@ static __always_inline uint32_t us_of(const struct scene *at, uint32_t ticks)
 	return (uint32_t)((uint64_t)ticks * 1000000 / at->settings->ticks_per_second);
 }
 
+/* Returns whether the connection's route has an rto_min, which the kernel takes in place of the socket's floor
+ * (tcp_rto_min()). */
+static __always_inline int route_sets_floor(const struct tcp_sock *tp)
+{
+	const struct dst_entry *dst = tp->inet_conn.icsk_inet.sk.sk_dst_cache;
+	uint32_t locked = 0;
+
+	if (dst)
+		bpf_probe_read_kernel(&locked, sizeof(locked), (const void *)(dst->_metrics & ~3ul));
+	return locked >> TL_RTAX_RTO_MIN & 1;
+}
+
 #endif
