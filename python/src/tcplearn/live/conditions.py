@@ -21,6 +21,7 @@ from tcplearn.errors import FailedError, UserError, printable
 from .program import PROGRAM
 
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
+_OF_THE_MACHINE = ["0", "0", str(2**32 - 1)]  # /proc/self/uid_map, user_namespaces(7)
 _TCP_RTO_MAX_MS = 44
 _STOCK_US = 200_000
 _RETRIES_TO_BOUND = 10  # TL_BOUND_RETRIES in linux/bpf/live_backoff.h
@@ -35,12 +36,16 @@ class Line:
 
 
 def need_privilege() -> None:
-    """Raise UserError if this process lacks a capability that loading the BPF program needs."""
+    """Raise UserError if this process lacks a capability that loading the BPF program needs. Those of a user
+    namespace, as in a rootless container, do not count."""
     status = Path("/proc/self/status").read_text()
     effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff"))
     missing = [name for name, bit in _CAPABILITIES.items() if not effective >> bit & 1]
     if missing:
-        raise UserError(f"{', '.join(missing)} missing: run it with sudo; nothing was changed")
+        how = "grant it to this container or unit" if os.geteuid() == 0 else "run it with sudo"
+        raise UserError(f"{', '.join(missing)} missing: {how}; nothing was changed")
+    if Path("/proc/self/uid_map").read_text().split() != _OF_THE_MACHINE:
+        raise UserError("this is root in a user namespace only: run it on the machine; nothing was changed")
 
 
 def need_all() -> None:
