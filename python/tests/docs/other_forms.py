@@ -73,6 +73,12 @@ BENCH = (
         ("python bench/emulate_link.py --seconds 0.3",),
     ),
     Form(
+        r"python bench/live_load\.py(?: .*)?",
+        "few connections; ten minutes in full",
+        (),
+        ("python bench/live_load.py --small -o TMP/load.json",),
+    ),
+    Form(
         r"python bench/run\.py(?: --small)?",
         "a quarter of an hour; test_bench.py runs it small",
         ("make -n bench 'BENCH= --small'",),

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Measures how long an event takes in the program of `tcplearn live`, as the kernel counts it, for
+bench/live_load.py. The same is measured for a program that does nothing, because a count includes readings of
+the clock."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from live_criteria import CONFIDENCE, Row, met
+from live_traffic import Traffic
+
+from tcplearn.bpf import build
+from tcplearn.bpf.libbpf import Object
+from tcplearn.simulate.interval import mean_interval
+
+MOST_US = 0.8
+_EMPTY = Path(__file__).with_name("live_empty.bpf.c")
+_RUN_TIMES = 0  # BPF_STATS_RUN_TIME
+
+
+@contextlib.contextmanager
+def _empty(cgroup: Path) -> Iterator[int]:
+    with tempfile.TemporaryDirectory() as folder:
+        program = Object(build.compiled(_EMPTY, Path(folder) / "empty.o"))
+    try:
+        yield program.attach("empty", cgroup)
+    finally:
+        program.close()
+
+
+@contextlib.contextmanager
+def _run_times() -> Iterator[None]:
+    """Let the kernel count the run times of BPF programs."""
+    counting = ctypes.CDLL("libbpf.so.1", use_errno=True).bpf_enable_stats(_RUN_TIMES)
+    if counting < 0:
+        raise SystemExit(f"counting run times: {os.strerror(ctypes.get_errno())}")
+    try:
+        yield
+    finally:
+        os.close(counting)
+
+
+def _event_us(
+    traffic: Traffic, attached: AbstractContextManager[int], load: tuple[int, int]
+) -> tuple[float, int]:
+    """Return the mean time of an event, and the number of events, during `load`: connections, and requests on
+    each."""
+    with attached as link, _run_times():
+        traffic.run("talk", *load)
+        lines = Path(f"/proc/self/fdinfo/{link}").read_text().splitlines()
+        (number,) = (line.split()[1] for line in lines if line.startswith("prog_id:"))
+        shown = subprocess.check_output([build.tool("bpftool"), "-j", "prog", "show", "id", number])
+    program = json.loads(shown)
+    return program["run_time_ns"] / program["run_cnt"] / 1000, program["run_cnt"]
+
+
+def rows(traffic: Traffic, loads: Mapping[str, tuple[int, int]], times: int) -> tuple[list[Row], Any]:
+    """Measure each of `loads` with both programs, `times` times."""
+    programs: dict[str, Callable[[], AbstractContextManager[int]]] = {
+        "live": traffic.live,
+        "an empty program": lambda: _empty(traffic.cgroup),
+    }
+    made, found = [], {}
+    for what, load in loads.items():
+        for name, attached in programs.items():
+            measured = [_event_us(traffic, attached(), load) for _ in range(times)]
+            found[f"{what}: {name}"] = measured
+            mean, half = mean_interval([us for us, _ in measured], CONFIDENCE)
+            low, high = mean - (half or 0), mean + (half or 0)
+            criterion = (f"at most {MOST_US} µs", met(low, high, most=MOST_US)) if name == "live" else ()
+            made.append(
+                Row(f"event, {what}: {name}", f"{mean:.2f} µs", f"{low:.2f} to {high:.2f}", *criterion)
+            )
+    return made, found
