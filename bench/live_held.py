@@ -26,23 +26,28 @@ STEPS = ("held", "churned", "closed")
 _LEFT_WITHIN_S = 20.0
 _SETTLED_S, _SETTLED_WITHIN_S = 3.0, 30.0  # without less memory for so long, all that is freed is free
 _FIELDS = ("Slab", "SUnreclaim", "Percpu")  # of /proc/meminfo
+_CONNECTION_KB = 20  # of free memory that must be there for a connection, more than both ends use
 _START = ("start", "--ramp", "none", "--control-percent", "0")
 Found = dict[str, Any]
 
 
-def memory_kb() -> dict[str, int]:
+def _meminfo_kb() -> dict[str, int]:
     fields = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
-    found = {field[0].rstrip(":"): int(field[1]) for field in fields}
+    return {field[0].rstrip(":"): int(field[1]) for field in fields}
+
+
+def _memory_kb() -> dict[str, int]:
+    found = _meminfo_kb()
     return {name: found[name] for name in _FIELDS}
 
 
 def _settled_kb() -> dict[str, int]:
     """Return the memory of the kernel after it has freed, in batches, what was closed."""
-    least, since_s = memory_kb(), time.monotonic()
+    least, since_s = _memory_kb(), time.monotonic()
     end_s = since_s + _SETTLED_WITHIN_S
     while time.monotonic() < min(since_s + _SETTLED_S, end_s):
         time.sleep(0.2)
-        now = memory_kb()
+        now = _memory_kb()
         if now["Slab"] + now["Percpu"] < least["Slab"] + least["Percpu"]:
             least, since_s = now, time.monotonic()
     return least
@@ -126,7 +131,7 @@ def _play(traffic: Traffic, connections: int, addresses: int) -> Found:
                 raise SystemExit(f"live_traffic hold: not {step}")
             if step == "closed":  # the server closes its ends a moment later
                 _becomes(lambda: _with_storage(process.pid) == 0)
-            held_kb[step] = memory_kb()
+            held_kb[step] = _memory_kb()
             sockets[step] = _with_storage(process.pid)
             process.stdin.write("\n")
             process.stdin.flush()
@@ -161,6 +166,8 @@ def rows(traffic: Traffic, connections: int, addresses: int, times: int) -> tupl
     def played(live: bool) -> Found:
         return run(traffic, connections, addresses, live)
 
+    if _meminfo_kb()["MemAvailable"] < connections * _CONNECTION_KB:
+        raise SystemExit(f"{connections:,} connections: not enough memory")
     played(live=False)  # afterwards the kernel's caches keep some pages
     pairs = [(played(live=False), played(live=True)) for _ in range(times)]
     more_mb = {

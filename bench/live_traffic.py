@@ -51,6 +51,12 @@ class Traffic:
         with Program(Settings()) as program:
             yield program.attach(self.cgroup)[0]
 
+    @contextlib.contextmanager
+    def elsewhere(self) -> Iterator[Traffic]:
+        """Yield the same in another cgroup."""
+        with own_cgroup() as cgroup:
+            yield Traffic(self.program, cgroup)
+
 
 @contextlib.contextmanager
 def made() -> Iterator[Traffic]:
