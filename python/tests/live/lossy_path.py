@@ -7,6 +7,7 @@ exist, and on SIGTERM the packets that it dropped and how late it was, as JSON."
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import heapq
 import itertools
@@ -37,6 +38,7 @@ class Spec:
     stall_ms: float = 150.0
     loss: float = 0.0  # of each packet with data from the near host; what comes back is not lost
     lossy_packets: int = 0  # the path stops losing packets once so many with data were sent; 0: never
+    steps: tuple[tuple[int, float], ...] = ()  # after so many answers (or more) the RTT in ms is another one
     seed: int = 1
     ipv6: bool = False
 
@@ -87,12 +89,25 @@ class LossyPath:
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
 
 
+class _Rtt:
+    """Represents the path's least RTT, which may change with the number of answers: packets with data from
+    the far host."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.answers = 0
+        self._steps = sorted((answers, rtt_ms) for answers, rtt_ms in [(0, spec["rtt_ms"]), *spec["steps"]])
+
+    def one_way_s(self) -> float:
+        at = bisect.bisect_right(self._steps, self.answers, key=lambda step: step[0])
+        return self._steps[at - 1][1] / 2000
+
+
 class _Way:
     """Represents one direction of the path."""
 
-    def __init__(self, spec: dict[str, Any], out: int, loss: float) -> None:
-        self.out = out
-        self._least_s, self._jitter_s = spec["rtt_ms"] / 2000, spec["jitter_ms"] / 1000
+    def __init__(self, spec: dict[str, Any], out: int, loss: float, rtt: _Rtt) -> None:
+        self.out, self._rtt = out, rtt
+        self._jitter_s = spec["jitter_ms"] / 1000
         self._stall, self._stall_s = spec["stall"], spec["stall_ms"] / 1000
         self._loss, self._lossy_packets = loss, spec["lossy_packets"]
         self._draw = random.Random(f"{spec['seed']} {loss > 0}")
@@ -109,14 +124,16 @@ class _Way:
                 return None
         jitter_s = self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0
         stalled_s = self._stall_s if self._stall and self._draw.random() < self._stall else 0.0
-        self._last_s = max(self._last_s, now_s + self._least_s + jitter_s + stalled_s)
+        self._last_s = max(self._last_s, now_s + self._rtt.one_way_s() + jitter_s + stalled_s)
         return self._last_s
 
 
 class _Relay:
     def __init__(self, spec: dict[str, Any]) -> None:
         near, far = tun(spec["near"], _DEVICE), tun(spec["far"], _DEVICE)
-        self._ways = {near: _Way(spec, far, spec["loss"]), far: _Way(spec, near, 0.0)}
+        self._rtt = _Rtt(spec)
+        self._far = far
+        self._ways = {near: _Way(spec, far, spec["loss"], self._rtt), far: _Way(spec, near, 0.0, self._rtt)}
         self._queue: list[tuple[float, int, int, bytes]] = []
         self._count = itertools.count()
         self._late_ms: list[float] = []
@@ -137,6 +154,7 @@ class _Relay:
         with contextlib.suppress(BlockingIOError):
             while packet := os.read(handle, 4096):
                 due_s = way.due_s(packet, time.monotonic())
+                self._rtt.answers += handle == self._far and len(packet) > _DATA_BYTES
                 if due_s is not None:
                     heapq.heappush(self._queue, (due_s, next(self._count), way.out, packet))
 

@@ -2,15 +2,17 @@
 """Sends requests of 1 kB, one at a time, each some milliseconds after the answer to the one before:
 
 python small_talk.py serve                                     # "ready"; answers on port 7000
-python small_talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON: ms, RTO, its limit, by request
+python small_talk.py ask ADDRESS COUNT PAUSE_MS SEED [EACH]    # JSON by request: ms, RTO, its limit, resent
 
-With EACH, a new connection begins after EACH requests; without EACH all requests are on one connection."""
+Resent are the segments that the connection has retransmitted so far. With EACH, a new connection begins after
+EACH requests; without EACH all requests are on one connection. After SIGTERM no further request is sent."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import random
+import signal
 import socket
 import struct
 import sys
@@ -20,7 +22,11 @@ import time
 PORT = 7000
 REQUEST, ANSWER = b"q" * 1000, b"a" * 200
 _TCP_RTO_MAX_MS = 44
-_RTO_AT = 8  # tcpi_rto of struct tcp_info, in microseconds
+_RTO_AT, _RESENT_AT, _INFO_BYTES = (
+    8,
+    100,
+    104,
+)  # of struct tcp_info: tcpi_rto in microseconds, tcpi_total_retrans
 
 
 def _whole(sock: socket.socket, size: int) -> bool:
@@ -46,24 +52,29 @@ def serve() -> None:
             threading.Thread(target=_answer, args=(server.accept()[0],), daemon=True).start()
 
 
-def _rto_ms(sock: socket.socket) -> float:
-    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-    return float(struct.unpack_from("=I", info, _RTO_AT)[0]) / 1000
+def _info(sock: socket.socket, at: int) -> int:
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_BYTES)
+    return int(struct.unpack_from("=I", info, at)[0])
 
 
 def ask(address: str, count: int, pause_ms: float, seed: int, each: int) -> dict[str, list[float]]:
     draw = random.Random(seed)
-    out: dict[str, list[float]] = {"ms": [], "rto_ms": [], "rto_max_ms": []}
-    while count > 0:
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    out: dict[str, list[float]] = {"ms": [], "rto_ms": [], "rto_max_ms": [], "resent": []}
+    while count > 0 and not ended.is_set():
         with socket.create_connection((address, PORT)) as sock:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for _ in range(min(each, count)):
+                if ended.is_set():
+                    break
                 time.sleep(pause_ms * draw.uniform(0.5, 1.5) / 1000)
                 begun_s = time.monotonic()
                 sock.sendall(REQUEST)
                 assert _whole(sock, len(ANSWER))
                 out["ms"].append(1000 * (time.monotonic() - begun_s))
-                out["rto_ms"].append(_rto_ms(sock))
+                out["rto_ms"].append(_info(sock, _RTO_AT) / 1000)
+                out["resent"].append(_info(sock, _RESENT_AT))
                 with contextlib.suppress(OSError):  # before Linux 6.15
                     out["rto_max_ms"].append(sock.getsockopt(socket.IPPROTO_TCP, _TCP_RTO_MAX_MS))
             count -= each
