@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Test that `tcplearn live` may end at any moment, while connections are busy: no request goes unanswered,
+nothing stays attached, and a new start works."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, words_of
+from lossy_path import LossyPath, Spec
+from test_live_kernel import STOCK_MS
+
+from tcplearn.bpf.build import tool
+from tcplearn.bpf.libbpf import sock_ops_programs
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+
+ENDLESS = 10**9
+KILLS, SEED = 10, 1
+AFTER_S = 3.0  # time after the start in which a process may be killed, too
+_WAITS_S = 300.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Iterator[LossyPath]:
+    with LossyPath(Spec(rtt_ms=5, loss=0.02), tmp_path) as made, server(made):
+        yield made
+
+
+@pytest.fixture
+def at() -> Iterator[Room]:
+    with room() as found:
+        yield found
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + _WAITS_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _ended(talk: subprocess.Popen[str]) -> dict[str, Any]:
+    """End an endless talk, and return what it has measured. It fails if a request was not answered."""
+    talk.terminate()
+    output = talk.communicate(timeout=_WAITS_S)[0]
+    assert talk.returncode == 0
+    found: dict[str, Any] = json.loads(output)
+    return found
+
+
+def _links(at: Room) -> list[dict[str, Any]]:
+    """Return the BPF links to the room's cgroup and the cgroups below."""
+    shown = subprocess.run(
+        [tool("bpftool"), "-j", "link", "show"], capture_output=True, text=True, check=True
+    )
+    ours = {folder.stat().st_ino for folder in (at.cgroup, *at.cgroup.glob("tcplearn-live-*"))}
+    return [link for link in json.loads(shown.stdout or "[]") if link.get("cgroup_id") in ours]
+
+
+def test_stopped_while_busy(at: Room, path: LossyPath) -> None:
+    assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup).returncode == 0
+    talks = [at.popen(ask(path, ENDLESS, 3), stdout=subprocess.PIPE) for _ in range(4)]
+    _until(lambda: len(sessions(at)) == 1 and sessions(at)[0]["counts"]["rounds_lowered"] > 100)
+    stopped = at.live("stop", "--cgroup", at.cgroup)
+    assert stopped.returncode == 0 and "live: 4 connections, " in stopped.stdout, stopped
+    assert sock_ops_programs(at.cgroup) == [] == _links(at) and sessions(at) == []
+    new = json.loads(at.run(ask(path, 20, 3)).stdout)
+    assert min(new["rto_ms"]) > STOCK_MS
+    for talk in map(_ended, talks):
+        assert talk["rto_ms"][-1] < STOCK_MS  # an open connection keeps its floor
+
+
+def _kinds(at: Room, folder: Path) -> list[list[str]]:
+    guarded = ["--state", folder / "state", "--kill-switch", folder / "off", "--cgroup", at.cgroup]
+    return [
+        words_of("start", "--foreground", *guarded),
+        words_of("start", *guarded),
+        words_of("run", "-q", "--", "sleep", "1"),
+    ]
+
+
+def _busy_until(end_s: float, off: Path) -> None:
+    """Wait, and let the guard change the share of connections with floors again and again by its kill
+    switch."""
+    while (left_s := end_s - time.monotonic()) > 0:
+        if off.exists():
+            off.unlink()
+        else:
+            off.write_text("")
+        time.sleep(min(left_s, 0.6))
+
+
+def _kill_all(at: Room, but: set[int]) -> None:
+    for process in (at.cgroup / "cgroup.procs").read_text().split():
+        if int(process) not in but:
+            os.kill(int(process), signal.SIGKILL)
+
+
+def _loading_s(at: Room, words: list[str]) -> float:
+    """Return how long a start takes now, and stop what was started."""
+    begun_s = time.monotonic()
+    assert at.run(words).returncode == 0
+    loading_s = time.monotonic() - begun_s
+    assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
+    return loading_s
+
+
+@pytest.mark.full
+def test_killed_at_any_moment(at: Room, path: LossyPath, tmp_path: Path) -> None:
+    draw = random.Random(SEED)
+    kinds = _kinds(at, tmp_path)
+    talks = [at.popen(ask(path, ENDLESS, 3, each=n), stdout=subprocess.PIPE) for n in (ENDLESS, 10)]
+    ours = {talk.pid for talk in talks}
+    most_s = _loading_s(at, kinds[1]) + AFTER_S
+    attached = 0
+    for moment in range(KILLS):
+        process = at.popen(kinds[moment % len(kinds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _busy_until(time.monotonic() + most_s * (moment + draw.random()) / KILLS, tmp_path / "off")
+        attached += bool(_links(at))
+        _kill_all(at, ours)
+        process.wait(timeout=_WAITS_S)
+        _until(lambda: not _links(at))
+        assert sock_ops_programs(at.cgroup) == [] == sessions(at)
+        assert all(talk.poll() is None for talk in talks)
+    (tmp_path / "off").unlink(missing_ok=True)
+    assert 0 < attached < KILLS, "all moments were before or after the start"
+    _loading_s(at, kinds[1])
+    _until(lambda: set((at.cgroup / "cgroup.procs").read_text().split()) == set(map(str, ours)))
+    assert all(_ended(talk)["ms"] for talk in talks)
