@@ -165,6 +165,7 @@ def main() -> None:
         made_by = provenance.made_by(kernel=kernel, machine=platform.machine())
         given_by = {"processors": os.cpu_count(), "load_average": [before, after], "sizes": asdict(sizes)}
         shown = {**made_by, **given_by, "rows": [asdict(row) for row in rows], **found}
+        given.output.parent.mkdir(parents=True, exist_ok=True)
         given.output.write_text(json.dumps(shown, indent=1) + "\n")
 
 

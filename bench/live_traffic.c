@@ -31,6 +31,8 @@
 #define CLIENTS 4
 #define SERVERS 2
 #define TALK_ADDRESSES 100
+#define PART 16000 /* held connections of a process: it may not open many more files */
+#define PARTS 64
 #define STRIDE 128 /* between two server addresses: two in each /24 */
 
 static char buffer[1 << 20];
@@ -55,9 +57,9 @@ static double cpu_s(void)
 			       children.ru_stime.tv_usec);
 }
 
-static int listening(int flags)
+static int listening(int flags, uint16_t port)
 {
-	const struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	const struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(port) };
 	const int fd = socket(AF_INET, SOCK_STREAM | flags, 0);
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&any, sizeof(any)) || listen(fd, 4096))
@@ -65,10 +67,10 @@ static int listening(int flags)
 	return fd;
 }
 
-static int connected(uint32_t number)
+static int connected(uint32_t number, uint16_t port)
 {
 	const struct sockaddr_in to = { .sin_family = AF_INET,
-					.sin_port = htons(PORT),
+					.sin_port = htons(port),
 					.sin_addr.s_addr = htonl(INADDR_LOOPBACK + STRIDE * number) };
 	const int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -111,9 +113,9 @@ static void serve(int listener)
 }
 
 /* Runs servers in processes of their own, which end with this one; returns how many. */
-static int served(pid_t *servers, int count)
+static int served(pid_t *servers, int count, uint16_t port)
 {
-	const int listener = listening(SOCK_NONBLOCK);
+	const int listener = listening(SOCK_NONBLOCK, port);
 
 	for (int i = 0; i < count; i++) {
 		servers[i] = fork();
@@ -144,7 +146,7 @@ static void wait_for(pid_t pid)
 
 static void bulk(uint64_t bytes)
 {
-	const int listener = listening(0);
+	const int listener = listening(0, PORT);
 	const pid_t sink = fork();
 	int fd;
 
@@ -154,7 +156,7 @@ static void bulk(uint64_t bytes)
 			;
 		exit(0);
 	}
-	fd = connected(0);
+	fd = connected(0, PORT);
 	while (bytes > 0) {
 		const size_t most = bytes < sizeof(buffer) ? bytes : sizeof(buffer);
 		const ssize_t sent = send(fd, buffer, most, 0);
@@ -170,14 +172,14 @@ static void bulk(uint64_t bytes)
 static void talk(uint32_t connections, uint32_t requests)
 {
 	pid_t servers[SERVERS], clients[CLIENTS];
-	const int count = served(servers, SERVERS);
+	const int count = served(servers, SERVERS, PORT);
 
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		clients[i] = fork();
 		if (clients[i] > 0)
 			continue;
 		for (uint32_t k = i; k < connections; k += CLIENTS) {
-			const int fd = connected(k % TALK_ADDRESSES);
+			const int fd = connected(k % TALK_ADDRESSES, PORT);
 
 			for (uint32_t j = 0; j < requests; j++)
 				ask(fd);
@@ -190,38 +192,72 @@ static void talk(uint32_t connections, uint32_t requests)
 	end(servers, count);
 }
 
-/* Says which step is done, and waits for a line. */
-static void done(const char *step)
+/* Opens, renews and closes connections, with a server of their own, and stops after each step. */
+static void hold_part(uint32_t from, uint32_t to, uint32_t addresses, uint16_t port)
+{
+	int *fds = calloc(to - from, sizeof(*fds));
+	pid_t server;
+
+	if (!fds)
+		err(1, "%u connections", to - from);
+	served(&server, 1, port);
+	for (uint32_t k = from; k < to; k++)
+		ask(fds[k - from] = connected(k % addresses, port));
+	raise(SIGSTOP);
+	for (uint32_t k = from; k < to; k += 2) {
+		close(fds[k - from]);
+		ask(fds[k - from] = connected(k % addresses, port));
+	}
+	raise(SIGSTOP);
+	for (uint32_t k = from; k < to; k++)
+		close(fds[k - from]);
+	raise(SIGSTOP);
+	end(&server, 1);
+	free(fds);
+}
+
+/* Waits until all parts have stopped after a step, says so, and lets them go on when a line comes. */
+static void step(const pid_t *parts, uint32_t count, const char *name)
 {
 	char line[8];
+	int status;
 
-	puts(step);
+	for (uint32_t i = 0; i < count; i++)
+		if (waitpid(parts[i], &status, WUNTRACED) != parts[i] || !WIFSTOPPED(status))
+			errx(1, "a process failed");
+	puts(name);
 	if (!fgets(line, sizeof(line), stdin))
 		errx(1, "no line");
+	for (uint32_t i = 0; i < count; i++)
+		kill(parts[i], SIGCONT);
 }
 
 static void hold(uint32_t connections, uint32_t addresses)
 {
-	const struct rlimit files = { connections + 64, connections + 64 };
-	int *fds = calloc(connections, sizeof(*fds));
-	pid_t server;
+	const uint32_t count = (connections + PART - 1) / PART;
+	struct rlimit files;
+	pid_t parts[PARTS];
 
-	if (!fds || setrlimit(RLIMIT_NOFILE, &files))
-		err(1, "%u connections", connections);
-	served(&server, 1);
-	for (uint32_t k = 0; k < connections; k++)
-		ask(fds[k] = connected(k % addresses));
-	done("held");
-	for (uint32_t k = 0; k < connections; k += 2) {
-		close(fds[k]);
-		ask(fds[k] = connected(k % addresses));
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	if (count > PARTS || files.rlim_max < (count > 1 ? PART : connections) + 64 ||
+	    setrlimit(RLIMIT_NOFILE, &files))
+		errx(1, "%u connections: too many files", connections);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t to = (i + 1) * PART;
+
+		parts[i] = fork();
+		if (parts[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			hold_part(i * PART, to < connections ? to : connections, addresses, PORT + i);
+			exit(0);
+		}
 	}
-	done("churned");
-	for (uint32_t k = 0; k < connections; k++)
-		close(fds[k]);
-	done("closed");
-	end(&server, 1);
-	free(fds);
+	step(parts, count, "held");
+	step(parts, count, "churned");
+	step(parts, count, "closed");
+	for (uint32_t i = 0; i < count; i++)
+		wait_for(parts[i]);
 }
 
 int main(int argc, char **argv)
