@@ -15,6 +15,7 @@ import json
 import os
 import random
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -39,6 +40,12 @@ class Spec:
     loss: float = 0.0  # of each packet with data from the near host; what comes back is not lost
     lossy_packets: int = 0  # the path stops losing packets once so many with data were sent; 0: never
     steps: tuple[tuple[int, float], ...] = ()  # after so many answers (or more) the RTT in ms is another one
+    step_ms: float = 0.0  # added to the RTT in every second period of `step_s`
+    step_s: float = 1.0
+    overtaken: float = 0.0  # share of the near host's packets with data that are late and are overtaken
+    kept: float = 0.0  # share of the far host's packets that are late and are overtaken
+    late_ms: tuple[float, float] = (0.0, 0.0)  # by how much: uniform between these two
+    calm: bool = False  # neither steps nor late packets until disturb()
     seed: int = 1
     ipv6: bool = False
 
@@ -77,6 +84,11 @@ class LossyPath:
         """Return the words that run a command in `namespace`. `ip netns exec` would hide the cgroups."""
         return ["nsenter", f"--net=/run/netns/{namespace}", *map(str, words)]
 
+    def disturb(self) -> None:
+        """Let the steps and the late packets of a calm path begin."""
+        assert self._relay
+        self._relay.send_signal(signal.SIGUSR1)
+
     def end(self) -> dict[str, Any]:
         """End the path and return its report: the packets that it dropped, and how late it was."""
         return ended(self._relay)
@@ -105,8 +117,12 @@ class _Rtt:
 class _Way:
     """Represents one direction of the path."""
 
-    def __init__(self, spec: dict[str, Any], out: int, loss: float, rtt: _Rtt) -> None:
-        self.out, self._rtt = out, rtt
+    def __init__(
+        self, spec: dict[str, Any], out: int, loss: float, rtt: _Rtt, late: float, step_ms: float
+    ) -> None:
+        self.out, self._rtt, self.is_calm = out, rtt, spec["calm"]
+        self._late, self._late_ms = late, spec["late_ms"]
+        self._step_s, self._steps_s = step_ms / 1000, spec["step_s"]
         self._jitter_s = spec["jitter_ms"] / 1000
         self._stall, self._stall_s = spec["stall"], spec["stall_ms"] / 1000
         self._loss, self._lossy_packets = loss, spec["lossy_packets"]
@@ -124,7 +140,12 @@ class _Way:
                 return None
         jitter_s = self._draw.expovariate(1 / self._jitter_s) if self._jitter_s else 0.0
         stalled_s = self._stall_s if self._stall and self._draw.random() < self._stall else 0.0
-        self._last_s = max(self._last_s, now_s + self._rtt.one_way_s() + jitter_s + stalled_s)
+        due_s = now_s + self._rtt.one_way_s() + jitter_s + stalled_s
+        if not self.is_calm:
+            due_s += self._step_s * (now_s // self._steps_s % 2)
+            if self._late and len(packet) > _DATA_BYTES and self._draw.random() < self._late:
+                return due_s + self._draw.uniform(*self._late_ms) / 1000
+        self._last_s = max(self._last_s, due_s)
         return self._last_s
 
 
@@ -133,7 +154,10 @@ class _Relay:
         near, far = tun(spec["near"], _DEVICE), tun(spec["far"], _DEVICE)
         self._rtt = _Rtt(spec)
         self._far = far
-        self._ways = {near: _Way(spec, far, spec["loss"], self._rtt), far: _Way(spec, near, 0.0, self._rtt)}
+        self._ways = {
+            near: _Way(spec, far, spec["loss"], self._rtt, spec["overtaken"], 0.0),
+            far: _Way(spec, near, 0.0, self._rtt, spec["kept"], spec["step_ms"]),
+        }
         self._queue: list[tuple[float, int, int, bytes]] = []
         self._count = itertools.count()
         self._late_ms: list[float] = []
@@ -158,6 +182,10 @@ class _Relay:
                 if due_s is not None:
                     heapq.heappush(self._queue, (due_s, next(self._count), way.out, packet))
 
+    def disturb(self) -> None:
+        for way in self._ways.values():
+            way.is_calm = False
+
     def report(self) -> dict[str, Any]:
         late = sorted(self._late_ms) or [0.0]
         there = next(iter(self._ways.values()))
@@ -167,6 +195,7 @@ class _Relay:
 
 def main() -> None:
     relay = _Relay(json.loads(Path(sys.argv[1]).read_text()))
+    signal.signal(signal.SIGUSR1, lambda *_: relay.disturb())
     serve(relay.run, relay.report)
 
 

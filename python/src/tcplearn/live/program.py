@@ -49,13 +49,14 @@ def meanings() -> dict[str, str]:
 
 
 class Program:
-    """The BPF program live.bpf.c, which stays loaded until close() is called or this process ends."""
+    """The BPF program live.bpf.c, or a variant of it in the file `source`. It stays loaded until close() is
+    called or this process ends."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, source: Path = SOURCE) -> None:
         self._settings = settings
         packed = settings.packed()
         with temporary.folder() as folder:
-            self._object = Object(build.compiled(SOURCE, folder / "live.o"))
+            self._object = Object(build.compiled(source, folder / "live.o"))
             self._first = None
             if settings.first_rto:
                 self._first = Object(build.compiled(_FIRST_RTO, folder / "first_rto.o"))
