@@ -139,9 +139,14 @@ SIMULATIONS = (
         ),
     ),
     Form(
-        r"tcplearn experiments live(?: --page timers)?(?: --run)?",
+        r"tcplearn experiments live --page timers",
+        "into a folder of the test",
+        ("tcplearn experiments live --page timers -o TMP/page",),
+    ),
+    Form(
+        r"tcplearn experiments live(?: --run)?",
         "in full one run of requests that take seconds",
-        ("tcplearn experiments live --list", "tcplearn experiments live -o TMP/page"),
+        ("tcplearn experiments live --list", "tcplearn experiments live --page lab -o TMP/page"),
         (
             "tcplearn experiments live thin-wired/smoke --run --profile smoke -j 1 -q "
             "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
