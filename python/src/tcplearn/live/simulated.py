@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from .arms import ARMS, CONTROL, EPOCHS, OURS, STOPPED, WHOLE, Counts, Place, Seen, none
 from .guard import Guard, Plan
@@ -108,11 +109,11 @@ class Fleet:
         lost = int(draw.binomial(rounds, min(1.0, path.loss * of.much)))
         spurious = int(draw.binomial(rounds, min(1.0, path.spurious[is_ours] * of.much)))
         again = draw.geometric(1 - _AGAIN, lost) - 1
-        before = _counted(of.rounds, of.spurious, of.wait_ms, is_ours)
+        before, had = _counted(of.rounds, of.spurious, of.wait_ms, is_ours), dict(of.counts)
         of.left -= rounds
         of.rounds += rounds
         of.spurious += spurious
-        of.wait_ms += [float(path.wait_ms[is_ours] * _times(int(more))) for more in again]
+        of.wait_ms += (path.wait_ms[is_ours] * _times(again)).tolist()
         for name, number in _counted(of.rounds, of.spurious, of.wait_ms, is_ours).items():
             of.counts[name] += number - before[name]
         if is_ours:
@@ -121,9 +122,9 @@ class Fleet:
         self.rounds += rounds
         self.now_s += rounds / self.rounds_per_s
         if of.key:
-            self._place(of, is_ours, rounds, spurious, lost)
+            self._place(of, is_ours, rounds, {name: of.counts[name] - had[name] for name in _SIDE[2:]})
 
-    def _place(self, of: Connection, is_ours: bool, rounds: int, spurious: int, lost: int) -> None:
+    def _place(self, of: Connection, is_ours: bool, rounds: int, more: Counts) -> None:
         places = self.seen.places
         assert isinstance(places, dict)
         if of.key not in places:
@@ -131,14 +132,35 @@ class Fleet:
         side = places[of.key].ours if is_ours else places[of.key].stock
         side["connections"] += rounds == of.rounds
         side["rounds"] += rounds
-        side["spurious"] += spurious
-        side["needed"] += lost
+        for name, number in more.items():
+            side[name] += number
 
 
-def _times(doubled: int) -> float:
-    """Return the time of a round trip with a loss in which the timer was doubled `doubled` times, divided by
+def _times(doubled: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the times of round trips with a loss in which the timer was doubled `doubled` times, divided by
     the mean time of all round trips with a loss."""
-    return (2.0 ** min(doubled, 6) * 1.5 - 0.5) / _MEAN_TIMES
+    return (2.0 ** np.minimum(doubled, 6) * 1.5 - 0.5) / _MEAN_TIMES
+
+
+def lossy_counts(path: Path, connections: int, is_ours: bool, draw: np.random.Generator) -> Counts:
+    """Return the counts of `connections` complete connections over `path`, which all have learned minimum
+    RTOs (`is_ours`) or none. Only the counts of round trips with a loss are simulated; the others are 0. As
+    the connections are simulated all at once, this is much faster than Fleet."""
+    rounds = draw.geometric(1 / path.rounds, connections)
+    much = draw.gamma(1 / path.unlike, path.unlike, connections) if path.unlike else 1.0
+    needed = draw.binomial(rounds, np.minimum(1.0, path.loss * much))
+    wait_ms = path.wait_ms[is_ours] * _times(draw.geometric(1 - _AGAIN, needed.sum()) - 1)
+    needed = needed[needed > 0]
+    ends = np.cumsum(needed)
+    whole_ms = np.concatenate(([0.0], np.cumsum(wait_ms)))
+    wait = np.rint(_UNITS_PER_MS * (whole_ms[ends] - whole_ms[ends - needed])).astype(np.int64)
+    return none() | {
+        "needed": int(needed.sum()),
+        "wait": int(wait.sum()),
+        "needed_square": int((needed**2).sum()),
+        "wait_square": int((wait**2).sum()),
+        "wait_needed": int((wait * needed).sum()),
+    }
 
 
 def key_of(number: int) -> bytes:
