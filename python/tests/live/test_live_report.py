@@ -19,7 +19,8 @@ from tcplearn.errors import UserError
 from tcplearn.live import power, program, report, sessions
 from tcplearn.live.arms import Counts, none
 from tcplearn.live.effect import boundary, effect_of, mean_of
-from tcplearn.live.simulated import count
+from tcplearn.live.simulated import Fleet, count, lossy_counts
+from tcplearn.live.simulated import Path as Connections
 from tcplearn.report import live as page
 
 Waits = list[list[float]]  # ms of the lossy rounds of each connection
@@ -52,6 +53,7 @@ def _session(control: Waits, ours: Waits, host: str = "one", share: float = 0.5)
         "places": 3,
         "guard": None,
         "arms": [{"share": share, "control": _arm(control), "ours": _arm(ours), "stopped": none()}],
+        "compared": [],
     }
 
 
@@ -142,7 +144,8 @@ def test_the_page_has_what_the_screen_has(tmp_path: Path) -> None:
     session["guard"] = {"share": 0.5, "places": [], "journal": [{"at_s": 1.0, "text": "it began"}]}
     page.write([session], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert "ms with the kernel" in text and "it began" in text and "<b>host" not in text
+    assert "ms with Linux&#x27;s own timer" in text and "it began" in text and "<b>host" not in text
+    assert "had a spurious retransmission" in text and "learned floors for 50 %" in text
 
 
 def test_the_interval_is_wider_than_one_that_is_looked_at_once() -> None:
@@ -157,3 +160,15 @@ def test_the_table_says_what_simulation_shows() -> None:
     assert power.found_share(1000, 0.03, least / 2, 20) < 0.7
     assert power.least_effect(1000, 0.001) is None
     assert sqrt(10) * 0.8 < (power.least_effect(1000, 0.03) or 0) / (power.least_effect(10000, 0.03) or 1) < 4
+
+
+@pytest.mark.parametrize("unlike", [0.0, 1.0])
+def test_connections_at_once_are_as_those_one_by_one(unlike: float) -> None:
+    """Test that the fast simulation of the table gives the mean and the variance of the slow one."""
+    path = Connections(0.03, wait_ms=(230.0, 60.0), unlike=unlike)
+    slow = Fleet([path], 1).play(60_000).seen.arms[0][1]
+    fast = lossy_counts(path, 300_000, True, np.random.default_rng(1))
+    one, other = mean_of(slow), mean_of(fast)
+    assert one.ms == pytest.approx(other.ms, rel=0.06) and other.ms == pytest.approx(60, rel=0.02)
+    assert one.rounds * one.variance == pytest.approx(other.rounds * other.variance, rel=0.25)
+    assert other.rounds == pytest.approx(300_000 * 20 * 0.03, rel=0.01)

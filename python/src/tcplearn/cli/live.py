@@ -345,6 +345,7 @@ def _report(
             help="Output of `tcplearn live status --json`, also from other machines; - for a pipe.",
         ),
     ] = None,
+    as_json: AsJson = False,
     report: o.Report = None,
 ) -> Work:
     """Show what learned floors of the retransmission timer have saved in comparison with the control group,
@@ -360,7 +361,7 @@ def _report(
             raise UserError(
                 "live is not started, so there is nothing to report: see `tcplearn live start --help`"
             )
-        print_lines(reports.lines(found))
+        print_lines([json.dumps(reports.figures(found), indent=1)] if as_json else reports.lines(found))
         if report:
             from tcplearn.report import live as page
 

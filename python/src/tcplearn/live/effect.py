@@ -75,7 +75,12 @@ def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
     learned minimum RTOs. The groups are compared within each stratum, because at another time other paths may
     have lost more."""
     pairs = [(one["control"], one["ours"]) for one in strata]
-    means = [(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]]
+    return effect_between([(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]])
+
+
+def effect_between(means: Sequence[tuple[Mean, Mean]]) -> Effect | None:
+    """Return what effect_of() returns. `means` has, for each stratum, the mean times of lossy rounds in the
+    control group and with learned minimum RTOs."""
     if not means:
         return None
     control, ours = (_together([pair[arm] for pair in means], [b for _, b in means]) for arm in (0, 1))
@@ -104,8 +109,11 @@ def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate:
     """Return the number of rounds (round trips) with a spurious retransmission in 1,000 rounds, with its 95 %
     interval. The counts `arms` of groups of connections are added up."""
     found = [*arms]
-    rounds, events, squares = (
-        sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")
-    )
+    return spurious_in(*(sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")))
+
+
+def spurious_in(rounds: int, events: int, squares: int) -> Estimate:
+    """Return what spurious_of() returns, for `events` rounds of `rounds` that had a spurious retransmission.
+    `squares` is the sum, over connections, of the square of the number of these rounds."""
     low, high = clustered_rate_limits(events, rounds, squares, RISK)
     return Estimate(1000 * events / rounds if rounds else 0.0, 1000 * low, 1000 * high)

@@ -16,7 +16,7 @@ from typing import Any
 
 from tcplearn.bpf.libbpf import map_of
 
-from . import arms
+from . import arms, by_place
 from .program import Settings, counts_of, known
 
 NOTES = Path("/run/tcplearn-live")
@@ -73,8 +73,9 @@ class Note:
         }
 
     def _compared(self) -> dict[str, object]:
-        """Return, by name, the guard's state (None without a guard) and the counts of each group (arm) of
-        connections and of the destination prefixes with the most round trips."""
+        """Return, by name, the guard's state (None without a guard), the counts of each group (arm) of
+        connections, and those of the destination prefixes with the most round trips: all of them ("traffic"),
+        and those since the share of new connections with learned minimum RTOs last changed ("compared")."""
         with map_of(self.maps["traffic"]) as traffic:
             places = arms.places(traffic)
         shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_MOST_PLACES]
@@ -83,7 +84,12 @@ class Note:
             return {**json.loads(self.guarded.read_text()), "traffic": traffic_of}
         with map_of(self.maps["arms"]) as counted:
             pooled = arms.pooled([(self.share, arms.element(counted, 0))])
-        return {"guard": None, "arms": list(pooled), "traffic": traffic_of}
+        return {
+            "guard": None,
+            "arms": list(pooled),
+            "compared": by_place.compared(places),
+            "traffic": traffic_of,
+        }
 
 
 def share_of(session: Mapping[str, Any]) -> float:

@@ -8,16 +8,19 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import UserError, printable
 
 from . import effect
+from .by_place import by_place
 from .effect import Effect, Estimate
 
 Session = dict[str, Any]
-_ENTRIES_SHOWN = 5
+_ENTRIES_SHOWN, _PLACES_SHOWN = 5, 10
+_ARMS = ("control", "ours")
 _NOTHING = "nothing can be told yet"
 
 
@@ -51,9 +54,15 @@ def lines(sessions: Sequence[Session]) -> list[str]:
 def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     """Yield the lines of the report on `sessions`, BPF programs with their counts, as pairs: the subject (""
     if it is that of the line before), and the text. Programs that only observe are left out."""
-    acting = [session for session in sessions if not session["observe"]]
-    if acting:
-        yield from _rows(acting)
+    if acting := acting_of(sessions):
+        yield from summed(acting)
+        yield from _at_places(acting)
+        yield from _decided(acting)
+
+
+def acting_of(sessions: Sequence[Session]) -> list[Session]:
+    """Return those of `sessions` (BPF programs with their counts) that set learned minimum RTOs."""
+    return [session for session in sessions if not session["observe"]]
 
 
 def effect_of(sessions: Sequence[Session]) -> Effect | None:
@@ -68,12 +77,14 @@ def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 
-def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
+def summed(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the report on all `sessions` (BPF programs with their counts) together, as rows()
+    does."""
     hosts = sorted({session["host"] for session in sessions})
     yield "hosts", f"{len(hosts)}: {', '.join(map(printable, hosts[:5]))}{', …' if len(hosts) > 5 else ''}"
     begun = min(float((s["guard"] or s).get("since") or s["since"]) for s in sessions)
     ended = max(s["until"] for s in sessions)
-    yield "time", f"{_clock(begun)} to {_clock(ended)}"
+    yield "time", f"{clock(begun)} to {clock(ended)}"
     every = [one for session in sessions for one in session["arms"]]
     counts = {name: sum(one[name]["connections"] for one in every) for name in ("control", "ours", "stopped")}
     yield (
@@ -90,8 +101,57 @@ def _rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
         of = effect.spurious_of(one[name] for one in every)
         whose = "with learned floors" if name == "ours" else "with the kernel's timer"
         rounds = sum(one[name]["rounds"] for one in every)
-        yield title, f"{_span(of, 2)} in 1,000 rounds {whose}" if rounds else f"{_NOTHING} {whose}"
-    yield from _decided(sessions)
+        yield title, f"{span(of, 2)} in 1,000 rounds {whose}" if rounds else f"{_NOTHING} {whose}"
+
+
+def figures(sessions: Sequence[Session]) -> dict[str, Any]:
+    """Return, for JSON, the estimates of the report on `sessions`, BPF programs with their counts. An
+    estimate is a dict with its value and the limits of its interval, or None if nothing was counted."""
+    acting = acting_of(sessions)
+    found = effect_of(acting)
+    spurious = {arm: spurious_of(acting, arm) for arm in _ARMS}
+    return {
+        "lossy_rounds": _effect(found) if found else None,
+        "saved_s": vars(found.saved_s()) if found else None,
+        "spurious_in_1000": {arm: vars(of) if of else None for arm, of in spurious.items()},
+        "places": [
+            {
+                "place": one.place,
+                "rounds": one.rounds,
+                "lossy_rounds": _effect(one.effect) if one.effect else None,
+                "spurious_in_1000": {
+                    "control": vars(one.control) if isfinite(one.control.high) else None,
+                    "ours": vars(one.ours),
+                },
+            }
+            for one in by_place(acting)
+        ],
+    }
+
+
+def spurious_of(sessions: Sequence[Session], arm: str) -> Estimate | None:
+    """Return the number of rounds (round trips) with a spurious retransmission in 1,000 rounds of the group
+    `arm` in all `sessions` (BPF programs with their counts), or None if it had no rounds."""
+    found = effect.spurious_of(one[arm] for session in sessions for one in session["arms"])
+    return found if isfinite(found.high) else None
+
+
+def _effect(of: Effect) -> dict[str, Any]:
+    means = {
+        arm: {"rounds": mean.rounds, "ms": mean.ms}
+        for arm, mean in zip(_ARMS, (of.control, of.ours), strict=True)
+    }
+    return {**means, "less_ms": vars(of.less_ms)}
+
+
+def _at_places(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
+    found = by_place(sessions)
+    for at, one in enumerate(found[:_PLACES_SHOWN]):
+        less = f"{span(one.effect.less_ms, 0)} ms less each lossy round, " if one.effect else ""
+        spurious = f"{span(one.ours, 1)} spurious in 1,000 of {one.rounds:,} rounds with floors"
+        yield "" if at else "by place", f"{printable(one.place)}: {less}{spurious}"
+    if len(found) > _PLACES_SHOWN:
+        yield "", f"and {len(found) - _PLACES_SHOWN} more places, in --json and --report"
 
 
 def _gained(strata: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -109,8 +169,8 @@ def _gained(strata: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
     )
     less = found.less_ms
     sure = "" if less.low > 0 or less.high < 0 else f"; {_NOTHING}"
-    yield "", f"{_span(less, 0)} ms less each{sure}"
-    yield "saved", f"{_span(found.saved_s(), 1)} s of waiting in {found.ours.rounds:,} lossy rounds"
+    yield "", f"{span(less, 0)} ms less each{sure}"
+    yield "saved", f"{span(found.saved_s(), 1)} s of waiting in {found.ours.rounds:,} lossy rounds"
 
 
 def _decided(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
@@ -121,12 +181,14 @@ def _decided(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
             continue
         yield "guard", f"{printable(title)}: learned floors for {100 * session['guard']['share']:.2g} %"
         for entry in session["guard"]["journal"][-_ENTRIES_SHOWN:]:
-            yield "", f"{_clock(entry['at_s'])}  {printable(entry['text'])}"
+            yield "", f"{clock(entry['at_s'])}  {printable(entry['text'])}"
 
 
-def _span(of: Estimate, digits: int) -> str:
+def span(of: Estimate, digits: int) -> str:
+    """Return the estimate `of` and its interval as text."""
     return f"{of.value:,.{digits}f} ({of.low:,.{digits}f} to {of.high:,.{digits}f})"
 
 
-def _clock(at_s: float) -> str:
+def clock(at_s: float) -> str:
+    """Return the local time `at_s`, in seconds since 1970, as text."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_s))

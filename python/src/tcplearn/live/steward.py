@@ -9,14 +9,14 @@ import signal
 import sys
 import syslog
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from tcplearn.errors import UserError, printable
 from tcplearn.output.files import write_atomically
 
-from . import arms, notes
+from . import arms, by_place, notes
 from .guard import Guard, Plan
 from .guard_state import State
 from .program import Program
@@ -53,6 +53,7 @@ class Steward:
         self._is_kept = True  # False since the state could not be written
         self._kept_s = 0.0
         self._done: tuple[int, int] = (-1, -1)
+        self._places_before: Mapping[bytes, arms.Place] = {}  # when the share was last changed
         seen = program.seen()
         self.guard = Guard(plan, time.time(), seen, kill_switch.exists(), *self._read())
         self._do(time.time(), seen)
@@ -109,6 +110,7 @@ class Steward:
         if (guard.share, guard.epoch) != self._done:
             self._done = guard.share, guard.epoch
             self._program.assign(*self._done)
+            self._places_before = seen.places
         news = guard.news()
         for entry in news:
             self._say(entry.text)
@@ -123,5 +125,9 @@ class Steward:
             "places": [{"place": arms.name_of(key), **asdict(of)} for key, of in stopped.items()],
             "journal": [asdict(entry) for entry in guard.journal],
         }
-        shown = {"guard": state, "arms": list(arms.pooled(guard.epochs.by_share(seen.arms)))}
+        shown = {
+            "guard": state,
+            "arms": list(arms.pooled(guard.epochs.by_share(seen.arms))),
+            "compared": by_place.compared(by_place.since(self._places_before, seen.places)),
+        }
         write_atomically(self._note.guarded, json.dumps(shown))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Estimate for single destination prefixes (places) what learned minimum RTOs gain and what they cost. The
+BPF program has no sums of squares by place. How much the connections of a place differ is therefore taken
+from the connections to all places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .arms import UNIT_US, Counts, Place, added, minus, name_of
+from .effect import Effect, Estimate, Mean, effect_between, mean_of, spurious_in
+
+#: Rounds with learned minimum RTOs that a place needs, unless it has enough lossy rounds. If none of so many
+#: had a spurious retransmission, 20 in 1,000 are excluded.
+LEAST_ROUNDS = 300
+_SHOWN = 200  # places of a session, those with the most rounds
+
+
+@dataclass(frozen=True)
+class AtPlace:
+    place: str
+    rounds: int  # with learned minimum RTOs
+    effect: Effect | None  # None: too few lossy rounds
+    control: Estimate  # rounds with a spurious retransmission in 1,000
+    ours: Estimate
+
+
+def since(before: Mapping[bytes, Place], places: Mapping[bytes, Place]) -> dict[bytes, Place]:
+    """Return what `places` (counts by destination prefix) has more than `before`. If a count would be
+    negative, the BPF program has begun anew to count the prefix, and nothing is subtracted."""
+    out = {}
+    for key, now in places.items():
+        had = before.get(key)
+        if had and all(now.stock[n] >= had.stock[n] and now.ours[n] >= had.ours[n] for n in now.ours):
+            now = replace(now, stock=minus(now.stock, had.stock), ours=minus(now.ours, had.ours))
+        out[key] = now
+    return out
+
+
+def compared(places: Mapping[bytes, Place]) -> list[dict[str, Any]]:
+    """Return, for JSON, the counts of the destination prefixes in `places` that have the most round trips:
+    those of connections without learned minimum RTOs ("stock") and with them ("ours")."""
+    shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_SHOWN]
+    return [{"place": name_of(key), "stock": of.stock, "ours": of.ours} for key, of in shown]
+
+
+def by_place(sessions: Sequence[Mapping[str, Any]]) -> list[AtPlace]:
+    """Return the estimates for each destination prefix with at least LEAST_ROUNDS round trips with learned
+    minimum RTOs or, in both groups, enough lossy ones (with a loss). The prefix with the most round trips is
+    the first. Each of `sessions`, BPF programs with their counts, has in "compared" the counts of a time in
+    which the share of connections with learned minimum RTOs was the same."""
+    scatter = {
+        arm: _Scatter.of(one[arm] for s in sessions for one in s["arms"]) for arm in ("control", "ours")
+    }
+    sides: dict[str, list[Mapping[str, Counts]]] = {}
+    for session in sessions:
+        for one in session["compared"]:
+            sides.setdefault(one["place"], []).append(one)
+    found = [*_estimates(sides, scatter["control"], scatter["ours"])]
+    return sorted(found, key=lambda one: -one.rounds)
+
+
+def _estimates(
+    sides: Mapping[str, Sequence[Mapping[str, Counts]]], control: _Scatter, ours: _Scatter
+) -> Iterator[AtPlace]:
+    for place, of in sides.items():
+        means = [
+            (control.mean(one["stock"]), ours.mean(one["ours"]))
+            for one in of
+            if one["stock"]["needed"] and one["ours"]["needed"]
+        ]
+        effect, rounds = effect_between(means), sum(one["ours"]["rounds"] for one in of)
+        if effect or rounds >= LEAST_ROUNDS:
+            stock = control.spurious([one["stock"] for one in of])
+            yield AtPlace(place, rounds, effect, stock, ours.spurious([one["ours"] for one in of]))
+
+
+@dataclass(frozen=True)
+class _Scatter:
+    """How much the connections of a group differ, over all destination prefixes."""
+
+    relative: (
+        float  # variance of the mean time of lossy rounds, by the square of this time, times their number
+    )
+    together: float  # size of a cluster of rounds with spurious retransmissions in a connection, on average
+
+    @staticmethod
+    def of(arms: Iterable[Mapping[str, int]]) -> _Scatter:
+        whole = added(arms)
+        mean = mean_of(whole) if whole["needed"] else None
+        relative = mean.variance * mean.rounds / mean.ms**2 if mean and mean.ms else 0.0
+        together = whole["spurious_square"] / whole["spurious"] if whole["spurious"] else 1.0
+        return _Scatter(relative, together)
+
+    def mean(self, side: Mapping[str, int]) -> Mean:
+        ms = side["wait"] * UNIT_US / 1000 / side["needed"]
+        return Mean(ms, self.relative * ms**2 / side["needed"], side["needed"])
+
+    def spurious(self, sides: Sequence[Mapping[str, int]]) -> Estimate:
+        rounds, events = (sum(side[name] for side in sides) for name in ("rounds", "spurious"))
+        return spurious_in(rounds, events, round(self.together * events))
