@@ -369,5 +369,10 @@ docs/images/answer.svg: $(BIN)/tcplearn # README's picture
 	$(BIN)/tcplearn explain examples/captures/requests.pcap.gz -q --pictures out/pictures >/dev/null
 	cp out/pictures/answer.svg $@
 
+docs/images/live-day.png: $(BIN)/tcplearn # the picture of docs/live-guard.md
+	$(BIN)/python python/tests/live/guard_trial.py report out/live-day.html
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --screenshot=$(abspath $@) --window-size=900,790 \
+	  file://$(abspath out/live-day.html) 2>/dev/null
+
 clean:
 	rm -rf build out $(VENV)

@@ -6,7 +6,8 @@
 For false alarms, connections that were recorded under the stock kernel (record_rounds.py) are drawn again
 and again, so that the connections that the guard takes for those with learned floors are stock too. The
 virtual day has 200,000 rounds to 300 places: half of them calm, a tenth harmful, the others lossy.
-guard_trial.py COUNT sets another number of draws."""
+guard_trial.py COUNT sets another number of draws. guard_trial.py report FILE.html writes the report of
+the first virtual day, as `tcplearn live report` writes that of a machine."""
 
 from __future__ import annotations
 
@@ -14,16 +15,20 @@ import csv
 import random
 import sys
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
+from tcplearn.live import arms, by_place
 from tcplearn.live.arms import CONTROL, EPOCHS, OURS, WHOLE
 from tcplearn.live.guard import Guard, Plan
 from tcplearn.live.simulated import Fleet, guarded
 from tcplearn.live.simulated import Path as Connections
 from tcplearn.live.simulated import count as count_connection
 from tcplearn.output.markdown import table_of
+from tcplearn.report import live as page
 
 ROUNDS = Path(__file__).with_name("rounds.csv")
 COUNT = 200
@@ -35,6 +40,9 @@ HARMFUL = Connections(loss=0.001, spurious=(0.0, 0.02))
 LOSSY = Connections(loss=0.02, spurious=(0.0002, 0.0006))
 DAY_S, DAY_ROUNDS = 86_400.0, 200_000
 DAYS = 5
+DAY_PATHS = [CALM] * 150 + [HARMFUL] * 30 + [LOSSY] * 120
+DAY_BEGINS_S = 1_767_225_600.0  # 2026-01-01
+_CHUNK = 500  # rounds
 
 
 @dataclass(frozen=True)
@@ -67,10 +75,35 @@ def played(rows: Sequence[Recorded], seed: int, plan: Plan, connections: int) ->
 
 
 def day(seed: int, has_guard: bool) -> tuple[Fleet, Guard | None]:
-    paths = [CALM] * 150 + [HARMFUL] * 30 + [LOSSY] * 120
-    fleet = Fleet(paths, seed, rounds_per_s=DAY_ROUNDS / DAY_S)
+    fleet = Fleet(DAY_PATHS, seed, rounds_per_s=DAY_ROUNDS / DAY_S)
     guard = guarded(fleet, Plan()) if has_guard else None
     return fleet.play(DAY_ROUNDS, guard), guard
+
+
+def session_of_day(seed: int) -> dict[str, Any]:
+    """Return a virtual day as `tcplearn live status --json` shows a machine's."""
+    fleet = Fleet(DAY_PATHS, seed, rounds_per_s=DAY_ROUNDS / DAY_S)
+    guard, epoch, before = guarded(fleet, Plan()), -1, dict[bytes, arms.Place]()
+    while fleet.rounds < DAY_ROUNDS:
+        if epoch != guard.epoch:
+            epoch, before = guard.epoch, deepcopy(dict(fleet.seen.places))
+        fleet.play(fleet.rounds + _CHUNK, guard)
+    return {
+        "host": "virtual day",
+        "cgroup": "/",
+        "observe": False,
+        "since": DAY_BEGINS_S,
+        "until": DAY_BEGINS_S + fleet.now_s,
+        "places": len(fleet.seen.places),
+        "arms": list(arms.pooled(guard.epochs.by_share(fleet.seen.arms))),
+        "compared": by_place.compared(by_place.since(before, fleet.seen.places)),
+        "guard": {
+            "share": guard.share / WHOLE,
+            "since": DAY_BEGINS_S,
+            "places": [{"place": arms.name_of(key)} for key in guard.places.stopped(fleet.now_s)],
+            "journal": [{"at_s": DAY_BEGINS_S + entry.at_s, "text": entry.text} for entry in guard.journal],
+        },
+    }
 
 
 def _alarms(count: int) -> list[list[str]]:
@@ -115,4 +148,7 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT)
+    if sys.argv[1:2] == ["report"]:
+        page.write([session_of_day(0)], Path(sys.argv[2]))
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT)
