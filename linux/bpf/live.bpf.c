@@ -336,17 +336,13 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
  * have, and again at the end. */
 static __always_inline void on_state(const struct scene *at, struct connection *c)
 {
-	const uint32_t from = TL_LOAD(at->ctx->args[0]), to = TL_LOAD(at->ctx->args[1]);
-
-	if (to == BPF_TCP_CLOSE)
-		COUNT(at, remembered);
-	if (to == BPF_TCP_CLOSE || from == BPF_TCP_ESTABLISHED)
-		live_remember(at->ctx, &c->policy);
-	if (to == BPF_TCP_CLOSE) {
-		flush(at, c);
-		if (c->loss.rounds > 0)
-			live_add_losses(at->ctx, &c->loss);
-	}
+	live_remember(at->ctx, &c->policy);
+	if (TL_LOAD(at->ctx->args[1]) != BPF_TCP_CLOSE)
+		return;
+	COUNT(at, remembered);
+	flush(at, c);
+	if (c->loss.rounds > 0)
+		live_add_losses(at->ctx, &c->loss);
 }
 
 static __always_inline void on_event(const struct scene *at)
@@ -370,23 +366,6 @@ static __always_inline void on_event(const struct scene *at)
 			on_state(at, c);
 		break;
 	}
-}
-
-/* Returns whether the program has anything to do at this event. A connection with one request has twenty events at
- * its two ends, half of which end here. */
-static __always_inline int concerns_us(const struct bpf_sock_ops *ctx)
-{
-	switch (ctx->op) {
-	case BPF_SOCK_OPS_TCP_CONNECT_CB:
-	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
-	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
-	case BPF_SOCK_OPS_RTT_CB:
-	case BPF_SOCK_OPS_RTO_CB:
-	case BPF_SOCK_OPS_RETRANS_CB: return 1;
-	case BPF_SOCK_OPS_STATE_CB:
-		return TL_LOAD(ctx->args[0]) == BPF_TCP_ESTABLISHED || TL_LOAD(ctx->args[1]) == BPF_TCP_CLOSE;
-	}
-	return 0;
 }
 
 static __always_inline void handle(struct bpf_sock_ops *ctx)

@@ -78,4 +78,21 @@ static __always_inline int route_sets_floor(const struct tcp_sock *tp)
 	return locked >> TL_RTAX_RTO_MIN & 1;
 }
 
+/* Returns whether the program has anything to do at this event. A connection with one request has twenty events at
+ * its two ends, half of which end here. */
+static __always_inline int concerns_us(const struct bpf_sock_ops *ctx)
+{
+	switch (ctx->op) {
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_RTT_CB:
+	case BPF_SOCK_OPS_RTO_CB:
+	case BPF_SOCK_OPS_RETRANS_CB: return 1;
+	case BPF_SOCK_OPS_STATE_CB:
+		return TL_LOAD(ctx->args[0]) == BPF_TCP_ESTABLISHED || TL_LOAD(ctx->args[1]) == BPF_TCP_CLOSE;
+	}
+	return 0;
+}
+
 #endif

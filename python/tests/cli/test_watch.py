@@ -162,9 +162,9 @@ kill -TERM $dumpcap $! && wait $dumpcap && wait $!
     for one, other in zip(live, filed, strict=True):
         assert one["flow"] == other["flow"] and one["samples"] == other["samples"]
         if one["judged"]:
-            # The file's clock has microseconds, which bounds what it adds to an RTT and to its prediction. The
-            # kernel stamps a packet anew for each socket: a process stopped between two stamps delays one of
-            # them by milliseconds, which moves a mean and not a median.
+            # The file's clock has microseconds, which bounds what it adds to an RTT and to its prediction.
+            # The kernel stamps a packet anew for each socket: a process stopped between two stamps delays
+            # one of them by milliseconds, which moves a mean and not a median.
             assert one["median_abs_error_ms"] == pytest.approx(other["median_abs_error_ms"], abs=0.002)
 
 
