@@ -370,6 +370,7 @@ docs/images/answer.svg: $(BIN)/tcplearn # README's picture
 	cp out/pictures/answer.svg $@
 
 docs/images/live-day.png: $(BIN)/tcplearn # the picture of docs/live-guard.md
+	@mkdir -p out
 	$(BIN)/python python/tests/live/guard_trial.py report out/live-day.html
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --screenshot=$(abspath $@) --window-size=900,790 \
 	  file://$(abspath out/live-day.html) 2>/dev/null

@@ -131,7 +131,7 @@ BUILDS = (
         (r"make -n \1",),
     ),
     Form(
-        r"make (docs/images/answer\.svg)",
+        r"make (docs/images/(?:answer\.svg|live-day\.png))",
         "its recipe, with a folder of its own",
         (r"make -n \1 >/dev/null",),
         ("tcplearn explain examples/captures/requests.pcap.gz -q --pictures TMP/pictures",),

@@ -281,7 +281,7 @@ TRAINING = (
             "g=$(mktemp -d -p $(grep -m1 -o '\\S*cgroup\\S* cgroup2' /proc/mounts | cut -d' ' -f1)); "
             "sh -ec 'echo $$ >$0/cgroup.procs; tcplearn live run -- true; tcplearn live start --cgroup $0; "
             "tcplearn live status --json | tcplearn live report -; tcplearn live status --prometheus; "
-            "tcplearn live top; tcplearn live report; "
+            "tcplearn live top; tcplearn live report --report TMP/live.html; "
             "tcplearn live stop --cgroup $0; "
             "tcplearn live observe --cgroup $0 --for 1s' $g; "
             "code=$?; rmdir $g; exit $code",
@@ -299,6 +299,11 @@ TRAINING = (
         "one short run",
         (),
         ("PYTHONPATH=python/tests python python/tests/live/guard_runs.py 1 8",),
+    ),
+    Form(
+        r"PYTHONPATH=python/tests python python/tests/live/harm_trial\.py",
+        "none of its trials, which take minutes; python/tests/live/test_live_harm.py runs a small one",
+        ("PYTHONPATH=python/tests python python/tests/live/harm_trial.py none",),
     ),
     Form(
         r"PYTHONPATH=python/tests python python/tests/live/forecast_trial\.py",
