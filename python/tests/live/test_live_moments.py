@@ -4,6 +4,7 @@ nothing stays attached, and a new start works."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
 ENDLESS = 10**9
 KILLS, SEED = 10, 1
-AFTER_S = 3.0  # time after the start in which a process may be killed, too
+AFTER_S = 3.0  # every other kill comes within this time after the program was attached, the others before
 _WAITS_S = 300.0
 
 
@@ -58,12 +59,16 @@ def _ended(talk: subprocess.Popen[str]) -> dict[str, Any]:
     return found
 
 
+def _cgroups(at: Room) -> list[Path]:
+    return [at.cgroup, *at.cgroup.glob("tcplearn-live-*")]
+
+
 def _links(at: Room) -> list[dict[str, Any]]:
     """Return the BPF links to the room's cgroup and the cgroups below."""
     shown = subprocess.run(
         [tool("bpftool"), "-j", "link", "show"], capture_output=True, text=True, check=True
     )
-    ours = {folder.stat().st_ino for folder in (at.cgroup, *at.cgroup.glob("tcplearn-live-*"))}
+    ours = {folder.stat().st_ino for folder in _cgroups(at)}
     return [link for link in json.loads(shown.stdout or "[]") if link.get("cgroup_id") in ours]
 
 
@@ -85,14 +90,15 @@ def _kinds(at: Room, folder: Path) -> list[list[str]]:
     return [
         words_of("start", "--foreground", *guarded),
         words_of("start", *guarded),
-        words_of("run", "-q", "--", "sleep", "1"),
+        words_of("run", "-q", "--", "sleep", "600"),
     ]
 
 
-def _busy_until(end_s: float, off: Path) -> None:
+def _busy(for_s: float, off: Path) -> None:
     """Wait, and let the guard change the share of connections with floors again and again by its kill
     switch."""
-    while (left_s := end_s - time.monotonic()) > 0:
+    end = time.monotonic() + for_s
+    while (left_s := end - time.monotonic()) > 0:
         if off.exists():
             off.unlink()
         else:
@@ -100,10 +106,19 @@ def _busy_until(end_s: float, off: Path) -> None:
         time.sleep(min(left_s, 0.6))
 
 
-def _kill_all(at: Room, but: set[int]) -> None:
-    for process in (at.cgroup / "cgroup.procs").read_text().split():
-        if int(process) not in but:
-            os.kill(int(process), signal.SIGKILL)
+def _others(at: Room, ours: set[int]) -> set[int]:
+    """Return the processes in the room's cgroups that are not `ours`. The kernel lists one that ends as 0."""
+    listed = " ".join((folder / "cgroup.procs").read_text() for folder in _cgroups(at))
+    return set(map(int, listed.split())) - ours - {0}
+
+
+def _are_killed(at: Room, ours: set[int]) -> bool:
+    """Kill all processes in the room's cgroups that are not `ours`. Return whether there were none."""
+    others = _others(at, ours)
+    for process in others:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    return not others
 
 
 def _loading_s(at: Room, words: list[str]) -> float:
@@ -121,19 +136,20 @@ def test_killed_at_any_moment(at: Room, path: LossyPath, tmp_path: Path) -> None
     kinds = _kinds(at, tmp_path)
     talks = [at.popen(ask(path, ENDLESS, 3, each=n), stdout=subprocess.PIPE) for n in (ENDLESS, 10)]
     ours = {talk.pid for talk in talks}
-    most_s = _loading_s(at, kinds[1]) + AFTER_S
-    attached = 0
+    loading_s = _loading_s(at, kinds[1])
     for moment in range(KILLS):
         process = at.popen(kinds[moment % len(kinds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _busy_until(time.monotonic() + most_s * (moment + draw.random()) / KILLS, tmp_path / "off")
-        attached += bool(_links(at))
-        _kill_all(at, ours)
+        if moment % 2:
+            _until(lambda: bool(_links(at)))
+            _busy(AFTER_S * draw.random(), tmp_path / "off")
+        else:
+            time.sleep(loading_s * draw.random())
+        _until(lambda: _are_killed(at, ours))  # again, because a killed process may just have started one
         process.wait(timeout=_WAITS_S)
         _until(lambda: not _links(at))
         assert sock_ops_programs(at.cgroup) == [] == sessions(at)
         assert all(talk.poll() is None for talk in talks)
     (tmp_path / "off").unlink(missing_ok=True)
-    assert 0 < attached < KILLS, "all moments were before or after the start"
     _loading_s(at, kinds[1])
-    _until(lambda: set((at.cgroup / "cgroup.procs").read_text().split()) == set(map(str, ours)))
+    _until(lambda: not _others(at, ours))
     assert all(_ended(talk)["ms"] for talk in talks)
