@@ -21,6 +21,7 @@ from tcplearn.bpf.libbpf import sock_ops_programs
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
 HIDDEN_BTF = f'mount -t tmpfs none {BTF.parent}; exec "$@"'
+IN_USER_NAMESPACE = ["unshare", "--user", "--map-root-user"]
 HIDDEN_BPFFS = """while umount -l /sys/fs/bpf; do :; done 2>/dev/null
 ! grep -q ' bpf ' /proc/mounts
 exec "$@"
@@ -43,13 +44,15 @@ def _in_mounts(script: str) -> list[str]:
             "CAP_PERFMON missing: grant it to this container or unit; nothing was changed",
         ),
         (
-            ["unshare", "--user", "--map-root-user"],
+            IN_USER_NAMESPACE,
             "this is root in a user namespace only: run it on the machine; nothing was changed",
         ),
     ],
     ids=["no-btf", "no-perfmon", "rootless"],
 )
 def test_what_is_missing_is_one_line(before: list[str], why: str) -> None:
+    if before == IN_USER_NAMESPACE and subprocess.run([*before, "true"], capture_output=True).returncode:
+        pytest.skip("no user namespace can be made here, as in a chroot")
     with own_cgroup() as cgroup:
         begun = [*before, *words_of("start", "--cgroup", cgroup)]
         done = subprocess.run(begun, capture_output=True, text=True, check=False)
