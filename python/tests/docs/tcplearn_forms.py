@@ -306,6 +306,12 @@ TRAINING = (
         ("PYTHONPATH=python/tests python python/tests/live/harm_trial.py none",),
     ),
     Form(
+        r"PYTHONPATH=python/tests python python/tests/live/applications_trial\.py",
+        "few requests; it needs five servers of Debian's",
+        (),
+        ("PYTHONPATH=python/tests python python/tests/live/applications_trial.py 20",),
+    ),
+    Form(
         r"PYTHONPATH=python/tests python python/tests/live/forecast_trial\.py",
         "few requests",
         (),
