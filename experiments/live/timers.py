@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Makes docs/latency.md, the page for operators that compares settings of the retransmission timer: stock
-Linux, fixed minimum RTOs, BBR, bpftune, `tcplearn live` and our kernel module."""
+Linux, a fixed `rto_min`, BBR, bpftune, `tcplearn live` and our kernel module."""
 
 from __future__ import annotations
 

@@ -11,9 +11,8 @@
 // - A lost SYN or SYN-ACK changes the windows as a startup policy says; in ns-3 it never does.
 // - A timestamp is echoed also if data carries the ACK (RFC 7323, 4.3); ns-3 counts only pure ACKs as sent.
 // - With a resend policy, the policy sets the timer's waits and sends probes (tcp_socket_resends.cc).
-// - A clairvoyant sender is told of drops and has no timer (tcp_socket_clairvoyant.cc); a statistical one is
-// told
-//   how RTTs and losses are distributed (path_statistics.h).
+// - A clairvoyant sender is told of drops and has no timer (tcp_socket_clairvoyant.cc).
+// - A statistical sender is told how RTTs and losses are distributed (path_statistics.h).
 // - SYNs are retransmitted at most backoff_max apart, for as long as the flow lives.
 #ifndef TCPLEARN_NS3_TCP_SOCKET_H
 #define TCPLEARN_NS3_TCP_SOCKET_H
