@@ -63,6 +63,7 @@ def _run(number: int, seconds: float, plan: Plan) -> list[str]:
         with at.popen(words, cwd=Path(__file__).parent, stderr=subprocess.DEVNULL) as asking:
             try:
                 stopped = _watched(guard, program, seconds)
+                assert asking.poll() is None, "the clients ended"
             finally:
                 asking.kill()
         share, seen = guard.share, program.seen()

@@ -22,11 +22,8 @@ import time
 PORT = 7000
 REQUEST, ANSWER = b"q" * 1000, b"a" * 200
 _TCP_RTO_MAX_MS = 44
-_RTO_AT, _RESENT_AT, _INFO_BYTES = (
-    8,
-    100,
-    104,
-)  # of struct tcp_info: tcpi_rto in microseconds, tcpi_total_retrans
+# of struct tcp_info: tcpi_rto in microseconds, tcpi_total_retrans
+_RTO_AT, _RESENT_AT, _INFO_BYTES = 8, 100, 104
 
 
 def _whole(sock: socket.socket, size: int) -> bool:
@@ -57,10 +54,12 @@ def _info(sock: socket.socket, at: int) -> int:
     return int(struct.unpack_from("=I", info, at)[0])
 
 
-def ask(address: str, count: int, pause_ms: float, seed: int, each: int) -> dict[str, list[float]]:
+def ask(
+    address: str, count: int, pause_ms: float, seed: int, each: int, ended: threading.Event | None = None
+) -> dict[str, list[float]]:
+    """Return the figures of each request: `count` of them, or fewer if `ended` is set before."""
     draw = random.Random(seed)
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    ended = ended or threading.Event()
     out: dict[str, list[float]] = {"ms": [], "rto_ms": [], "rto_max_ms": [], "resent": []}
     while count > 0 and not ended.is_set():
         with socket.create_connection((address, PORT)) as sock:
@@ -87,4 +86,6 @@ if __name__ == "__main__":
     else:
         counts = [float(word) for word in sys.argv[3:]]
         each = int(counts[3]) if len(counts) > 3 else int(counts[0])
-        print(json.dumps(ask(sys.argv[2], int(counts[0]), counts[1], int(counts[2]), each)))
+        sigterm = threading.Event()
+        signal.signal(signal.SIGTERM, lambda *_: sigterm.set())
+        print(json.dumps(ask(sys.argv[2], int(counts[0]), counts[1], int(counts[2]), each, sigterm)))
