@@ -96,7 +96,7 @@ def session_of_day(seed: int) -> dict[str, Any]:
         "until": DAY_BEGINS_S + fleet.now_s,
         "places": len(fleet.seen.places),
         "arms": list(arms.pooled(guard.epochs.by_share(fleet.seen.arms))),
-        "compared": by_place.compared(by_place.since(before, fleet.seen.places)),
+        "compared": by_place.compared(fleet.seen.places, before),
         "guard": {
             "share": guard.share / WHOLE,
             "since": DAY_BEGINS_S,

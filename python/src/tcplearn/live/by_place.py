@@ -33,17 +33,30 @@ def since(before: Mapping[bytes, Place], places: Mapping[bytes, Place]) -> dict[
     out = {}
     for key, now in places.items():
         had = before.get(key)
-        if had and all(now.stock[n] >= had.stock[n] and now.ours[n] >= had.ours[n] for n in now.ours):
+        if had and _goes_on(had, now):
             now = replace(now, stock=minus(now.stock, had.stock), ours=minus(now.ours, had.ours))
         out[key] = now
     return out
 
 
-def compared(places: Mapping[bytes, Place]) -> list[dict[str, Any]]:
-    """Return, for JSON, the counts of the destination prefixes in `places` that have the most round trips:
-    those of connections without learned minimum RTOs ("stock") and with them ("ours")."""
-    shown = sorted(places.items(), key=lambda one: -one[1].rounds)[:_SHOWN]
-    return [{"place": name_of(key), "stock": of.stock, "ours": of.ours} for key, of in shown]
+def _goes_on(had: Place, now: Place) -> bool:
+    return all(now.stock[n] >= had.stock[n] and now.ours[n] >= had.ours[n] for n in now.ours)
+
+
+def compared(
+    places: Mapping[bytes, Place], before: Mapping[bytes, Place] | None = None
+) -> list[dict[str, Any]]:
+    """Return, for JSON, what `places` has more than `before`, for the destination prefixes with the most
+    round trips: the counts of connections without learned minimum RTOs ("stock") and with them ("ours")."""
+    had = before or {}
+
+    def rounds(key: bytes) -> int:
+        goes_on = key in had and _goes_on(had[key], places[key])
+        return places[key].rounds - (had[key].rounds if goes_on else 0)
+
+    shown = sorted(places, key=lambda key: -rounds(key))[:_SHOWN]  # few of some thousands
+    found = since(had, {key: places[key] for key in shown})
+    return [{"place": name_of(key), "stock": of.stock, "ours": of.ours} for key, of in found.items()]
 
 
 def by_place(sessions: Sequence[Mapping[str, Any]]) -> list[AtPlace]:

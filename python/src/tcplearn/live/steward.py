@@ -128,6 +128,6 @@ class Steward:
         shown = {
             "guard": state,
             "arms": list(arms.pooled(guard.epochs.by_share(seen.arms))),
-            "compared": by_place.compared(by_place.since(self._places_before, seen.places)),
+            "compared": by_place.compared(seen.places, self._places_before),
         }
         write_atomically(self._note.guarded, json.dumps(shown))
