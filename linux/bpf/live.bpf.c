@@ -333,7 +333,7 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 }
 
 /* What was learned is written when the first end closes, because the next connection may begin before both
- * have, and again at the end. */
+ * have, and again at the end: concerns_us() lets these two changes through. */
 static __always_inline void on_state(const struct scene *at, struct connection *c)
 {
 	live_remember(at->ctx, &c->policy);
