@@ -5,8 +5,7 @@
  *
  * Sensor. The kernel calls the program once a round (RTT_CB), so once a request, and at each retransmission
  * (RETRANS_CB). A retransmission in a state below Recovery is a tail loss probe, one after RTO_CB a timeout;
- * others are not the timer's. It was spurious if the peer echoes a timestamp from before it (RFC 7323). An echo
- * that cannot be true (from the future, or from before the flight) counts as none.
+ * others are not the timer's. Whether it was spurious is shown by the peer's timestamps and DSACKs (live_answers.h).
  *
  * Caution. The policy's guard against overload sees the losses of one connection. The share of lost rounds of all
  * connections with a host is watched too (live_losses.h), by the same limits.
@@ -27,6 +26,7 @@
  * from the SYN on. What a listener is given would apply to every place alike, so listeners are left alone.
  *
  * Control group. Only a drawn share of the connections gets its floors; the others are observed (live_arms.h). */
+#include "live_answers.h"
 #include "live_arms.h"
 #include "live_backoff.h"
 #include "live_connection.h"
@@ -118,6 +118,7 @@ static __always_inline struct connection *begin(const struct scene *at)
 		return NULL;
 	}
 	c->resent = c->timeout = c->rounds = 0;
+	c->open.until_us = 0;
 	c->saved_us = c->silent_us = 0;
 	c->bound_ms = 0;
 	c->queued = live_was_queued(at->ctx);
@@ -163,11 +164,6 @@ static __always_inline void open_flight(struct connection *c, uint64_t now_us)
 	live_policy_send(&c->policy, &in, &wait);
 }
 
-static __always_inline void flush(const struct scene *at, struct connection *c)
-{
-	live_flush(at->ctx, &c->member, at->tp->tcp_mstamp, at->tp->srtt_us >> 3, us_of(at, c->ticks));
-}
-
 static __always_inline void on_established(const struct scene *at)
 {
 	struct connection *c = at->ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ? known(at) : NULL;
@@ -188,63 +184,21 @@ static __always_inline void on_established(const struct scene *at)
 	apply(at, c);
 }
 
-/* Returns which transmission an ACK after a retransmission answers, and sets the RTT by the echoed timestamp. */
-static __always_inline uint32_t answer_of(const struct scene *at, const struct connection *c, int64_t *rtt_us)
+/* Tells the policy that a first copy was late: DSACK has shown it after the policy took it for lost. When it arrived
+ * is not known, but it was later than the retransmission. */
+static __always_inline void learn_late(struct connection *c, uint64_t now_us)
 {
-	const struct tcp_sock *tp = at->tp;
-	uint64_t unit_us = 1000, now_us = tp->tcp_mstamp;
-	const uint32_t echo = tp->rx_opt.rcv_tsecr;
-	uint32_t ago, resent_ago;
+	const uint64_t sent_us = now_us - c->open.waited_us;
+	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = 1 };
+	struct tl_resend_ack ack = { .time_us = (int64_t)now_us, .answers = TL_RESEND_FIRST };
+	struct tl_resend_wait wait = { 0 };
 
-	*rtt_us = 0;
-	if (!BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) || !echo)
-		return TL_RESEND_UNCLEAR;
-	if (bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts))
-		unit_us = 1;
-	ago = (uint32_t)(now_us / unit_us) - echo;
-	resent_ago = (uint32_t)(now_us / unit_us) - (uint32_t)(c->resent_us / unit_us);
-	/* from the future, or from before the flight began */
-	if (ago >
-	    (uint32_t)(tl_resend_since(c->policy.flight.first_us, (int64_t)now_us) / (int64_t)unit_us) + 1)
-		return TL_RESEND_UNCLEAR;
-	*rtt_us = (int64_t)((uint64_t)ago * unit_us);
-	return ago > resent_ago ? TL_RESEND_FIRST : TL_RESEND_LATER;
-}
-
-/* Counts what the retransmissions of a round were for. */
-static __always_inline void count_resent(const struct scene *at, struct connection *c, uint32_t answers)
-{
-	const uint32_t less_us = us_of(at, c->base_ticks) - us_of(at, c->ticks);
-
-	if (answers == TL_RESEND_FIRST) {
-		COUNT(at, resent_spurious);
-	} else if (answers == TL_RESEND_LATER) {
-		COUNT(at, resent_needed);
-		if (live_is_ours(&c->member)) {
-			at->n[TL_LIVE_saved_us] += less_us;
-			c->saved_us += less_us;
-		}
-	} else {
-		COUNT(at, resent_unclear);
-	}
-}
-
-/* Counts a round for its arm, and now and then for its place. */
-static __always_inline void count_round(const struct scene *at, struct connection *c, uint32_t answers)
-{
-	const uint64_t now_us = at->tp->tcp_mstamp;
-	const uint64_t armed_us = (uint64_t)c->policy.flight.armed_us;
-	struct live_arm_counts *n = live_counts_of(&c->member);
-
-	if (!n)
-		return;
-	n->rounds++;
-	n->rounds_lowered += c->ticks < c->base_ticks;
-	c->member.fresh.rounds++;
-	if (c->resent)
-		live_resent_round(&c->member, answers, now_us > armed_us ? now_us - armed_us : 0);
-	if (c->resent || c->member.fresh.rounds >= TL_LIVE_FLUSH_ROUNDS)
-		flush(at, c);
+	c->policy.flight.open = 0;
+	open_flight(c, sent_us);
+	live_policy_timer(&c->policy, &in, &wait);
+	ack.rtt_us = (int64_t)c->open.waited_us;
+	live_policy_ack(&c->policy, &ack, &wait);
+	open_flight(c, now_us);
 }
 
 /* Tells the policy of an answer, and its host of what the policy takes for a loss. */
@@ -271,9 +225,10 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 	COUNT(at, rounds);
 	c->rounds++;
 	ack.rtt_us = measured_us ? measured_us : at->tp->rack.rtt_us;
+	if (settle(at, c, now_us > c->open.until_us) == TL_RESEND_FIRST)
+		learn_late(c, now_us);
 	if (c->resent) {
 		ack.answers = answer_of(at, c, &ack.rtt_us);
-		count_resent(at, c, ack.answers);
 	} else if (c->ticks < c->base_ticks && srtt_us > 0 &&
 		   ack.rtt_us > 2 * srtt_us + us_of(at, c->ticks)) {
 		COUNT(at, rounds_late);
@@ -311,6 +266,7 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 	struct tl_resend_wait wait = { 0 };
 	struct live_arm_counts *n = live_counts_of(&c->member);
 
+	settle(at, c, 1);
 	if (!c->timeout && BPF_CORE_READ_BITFIELD(at->tp, inet_conn.icsk_ca_state) >= TL_CA_RECOVERY) {
 		if (n)
 			n->repairs++;
@@ -322,12 +278,13 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 		COUNT(at, timeouts);
 	else
 		COUNT(at, probes);
-	if (!c->resent)
+	if (c->resent++ == 0) {
 		c->resent_us = now_us;
+		c->dsacks = at->tp->dsack_dups;
+	}
 	if (c->policy.flight.resends == 0)
 		c->policy.flight.armed_us =
 			(int64_t)(now_us - (c->timeout || rto_us < probe_us ? rto_us : probe_us));
-	c->resent = 1;
 	c->timeout = 0;
 	live_policy_timer(&c->policy, &in, &wait);
 }
@@ -340,6 +297,7 @@ static __always_inline void on_state(const struct scene *at, struct connection *
 	if (TL_LOAD(at->ctx->args[1]) != BPF_TCP_CLOSE)
 		return;
 	COUNT(at, remembered);
+	settle(at, c, 1);
 	flush(at, c);
 	if (c->loss.rounds > 0)
 		live_add_losses(at->ctx, &c->loss);

@@ -143,22 +143,27 @@ static __attribute__((noinline)) int live_flush(struct bpf_sock_ops *ctx, struct
 	return 0;
 }
 
-/* Counts a round with a retransmission by timer. `answers`: which transmission was answered; `waited_us`: from
- * the start of the timer to the answer. */
-static __attribute__((noinline)) int live_resent_round(struct live_member *m, uint32_t answers,
-						       uint64_t waited_us)
+/* Counts a round with a retransmission by timer. */
+static __always_inline void live_resent_round(struct live_member *m, struct live_arm_counts *n)
 {
-	struct live_arm_counts *n = m ? live_counts_of(m) : NULL;
-	const uint64_t units = waited_us / 100;
-
-	if (!n)
-		return 0;
 	n->resent++;
 	m->fresh.resent++;
 	m->resent++;
 	n->resent_1 += m->resent == 1;
 	n->resent_4 += m->resent == 4;
 	n->resent_16 += m->resent == 16;
+}
+
+/* Counts what such a round was for. `answers`: which transmission was answered; `waited_us`: from the start of the
+ * timer to the answer. */
+static __attribute__((noinline)) int live_answered_round(struct live_member *m, uint32_t answers,
+							 uint64_t waited_us)
+{
+	struct live_arm_counts *n = m ? live_counts_of(m) : NULL;
+	const uint64_t units = waited_us / 100;
+
+	if (!n)
+		return 0;
 	if (answers == TL_RESEND_FIRST) {
 		n->spurious++;
 		m->fresh.spurious++;

@@ -12,10 +12,21 @@ struct live_loss {
 	uint64_t share; /* of the host's rounds that lost a segment, in 2^-30; 0 while little is known */
 };
 
+/* A round whose retransmission was answered. Until DSACK has had time to show that the first copy arrived too, it
+ * counts neither as needed nor as spurious. */
+struct live_open {
+	uint64_t until_us;  /* the end of that time; 0: there is no such round */
+	uint64_t waited_us; /* from the start of the timer to the answer */
+	uint32_t dsacks;    /* of the connection, before the retransmissions */
+	uint32_t resends;   /* by the timer, in this round */
+	uint32_t less_us;   /* by which the floor was below the kernel's */
+};
+
 struct connection {
 	tl_live_policy policy;
 	uint64_t resent_us; /* of the timer's first retransmission since the last round */
-	uint32_t resent;
+	uint32_t resent; /* number of the timer's retransmissions since the last round */
+	uint32_t dsacks; /* of the connection, before the first of these */
 	uint32_t timeout;    /* RTO_CB was called, and the retransmission follows */
 	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
 	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
@@ -24,6 +35,7 @@ struct connection {
 	uint64_t silent_us; /* when the timer was armed whose timeouts go on; 0: none do */
 	uint32_t bound_ms, own_bound_ms; /* of the backoff: as set here (0: not set), and the kernel's before */
 	uint64_t saved_us; /* by its learned floors, as it is counted in all */
+	struct live_open open;
 	struct live_member member;
 	struct live_loss loss;
 };

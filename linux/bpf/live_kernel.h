@@ -92,6 +92,7 @@ struct tcp_sock {
 	uint32_t rttvar_us;
 	uint32_t packets_out;
 	uint32_t total_retrans;
+	uint32_t dsack_dups; /* segments that DSACKs have reported (RFC 2883) */
 	struct tcp_rack rack;
 	struct tcp_options_received rx_opt;
 	uint8_t tcp_usec_ts : 1; /* since 6.7: timestamps in microseconds */

@@ -85,6 +85,8 @@ def session_of_day(seed: int) -> dict[str, Any]:
     fleet = Fleet(DAY_PATHS, seed, rounds_per_s=DAY_ROUNDS / DAY_S)
     guard, epoch, before = guarded(fleet, Plan()), -1, dict[bytes, arms.Place]()
     while fleet.rounds < DAY_ROUNDS:
+        stopped = guard.places.stopped(fleet.now_s)
+        before = deepcopy(by_place.renewed(before, fleet.seen.places, stopped))
         if epoch != guard.epoch:
             epoch, before = guard.epoch, deepcopy(dict(fleet.seen.places))
         fleet.play(fleet.rounds + _CHUNK, guard)

@@ -52,6 +52,23 @@ def test_both_arms_are_measured_and_the_control_group_stays_stock(tmp_path: Path
     assert place["ours"]["needed"] == ours["needed"] and place["ours"]["wait"] == ours["wait"]
 
 
+def test_a_first_copy_that_was_overtaken_is_late_and_not_lost(tmp_path: Path) -> None:
+    """Test that a retransmission is spurious if the first copy, which it has overtaken, arrives later. The
+    ACK of the retransmission looks like that after a loss; DSACK reports the first copy. Rounds at the end
+    of a connection, after which no report can come, count as needed."""
+    late = Spec(rtt_ms=4, overtaken=0.1, late_ms=(40, 80))
+    with LossyPath(late, tmp_path) as path, server(path), room() as at:
+        assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup).returncode == 0
+        at.run(ask(path, 900, 3, each=300)).check_returncode()
+        (session,) = sessions(at)
+        assert path.end()["dropped"] == 0
+        assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
+    ours, place = session["arms"][-1]["ours"], session["traffic"][0]["ours"]
+    assert ours["spurious"] > 3 and ours["needed"] <= 1, ours
+    assert ours["needed"] + ours["spurious"] == ours["resent"] == place["resent"]
+    assert place["spurious"] == ours["spurious"] and place["needed"] == ours["needed"]
+
+
 def test_the_kill_switch_makes_new_connections_stock(tmp_path: Path) -> None:
     switch = tmp_path / "off"
     with LossyPath(Spec(rtt_ms=4), tmp_path) as path, server(path), room() as at:

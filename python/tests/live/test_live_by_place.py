@@ -10,7 +10,7 @@ from typing import Any
 
 from tcplearn.live import arms, report
 from tcplearn.live.arms import CONTROL, OURS, Place, name_of
-from tcplearn.live.by_place import LEAST_ROUNDS, by_place, compared, since
+from tcplearn.live.by_place import LEAST_ROUNDS, by_place, compared, renewed, since
 from tcplearn.live.simulated import Fleet, key_of
 from tcplearn.live.simulated import Path as Connections
 from tcplearn.report import live as page
@@ -89,6 +89,18 @@ def test_counts_since_the_share_was_changed() -> None:
     assert found[key_of(0)] == Place(_counts(1), _counts(3))
     assert found[key_of(1)] == now[key_of(1)], "the program has begun anew to count this place"
     assert found[key_of(2)] == now[key_of(2)]
+
+
+def test_a_stopped_prefix_is_not_compared() -> None:
+    """Test that rounds of connections that got no floors because of a stop count as those of no group."""
+    before = {key_of(at): Place(_counts(1), _counts(1)) for at in range(2)}
+    while_stopped = {key_of(at): Place(_counts(5), _counts(2)) for at in range(2)}
+    begun = renewed(before, while_stopped, {key_of(0), key_of(7)})
+    now = {key_of(at): Place(_counts(6), _counts(4)) for at in range(2)}
+    assert since(begun, now) == {
+        key_of(0): Place(_counts(1), _counts(2)),
+        key_of(1): Place(_counts(5), _counts(3)),
+    }
 
 
 def test_screen_page_and_json_have_the_places(tmp_path: Path) -> None:

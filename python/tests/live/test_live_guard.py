@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import guard_trial
 import pytest
@@ -97,6 +98,40 @@ def test_harm_is_stopped_within_2000_requests() -> None:
         assert guard.step is None and guard.share == 0 and _ours(fleet) <= 2000
         assert "connections with learned floors had spurious retransmissions" in _texts(guard)[-1]
         assert guard.epochs.now(fleet.seen.arms)[OURS]["connections"] == 0
+
+
+@pytest.mark.parametrize(("is_recognised", "most"), [(True, 2000), (False, 3000)])
+def test_harm_that_begins_when_nearly_all_have_floors_is_stopped(is_recognised: bool, most: int) -> None:
+    """Test that the guard goes back to halves at the first sign of harm, and then stops floors, also if
+    spurious retransmissions are not known as such."""
+    harmful = replace(HARMED, loss=0.0, is_recognised=is_recognised)
+    rounds = []
+    for seed in range(9):
+        fleet = Fleet([replace(CALM, loss=0.001)] * 50, seed, look_every_s=1.0)
+        guard = guarded(fleet, HALF)
+        fleet.play(20_000, guard)
+        before = _ours(fleet)
+        assert guard.share > 0.9 * WHOLE
+        fleet.paths = [harmful] * 50
+        while guard.step is not None and fleet.rounds < 60_000:
+            fleet.play(fleet.rounds + 20, guard)
+        texts = _texts(guard)
+        assert guard.step is None and any("to compare, because" in text for text in texts), texts
+        rounds.append(_ours(fleet) - before)
+    assert sorted(rounds)[4] <= most, rounds
+
+
+def test_losses_that_increase_for_all_raise_doubt_once() -> None:
+    """Test that the guard does not go back to halves again and again if the paths of both groups lose more
+    than before."""
+    for seed in range(5):
+        fleet = Fleet([replace(CALM, loss=0.001)] * 50, seed)
+        guard = guarded(fleet, HALF)
+        fleet.play(20_000, guard)
+        fleet.paths = [replace(CALM, loss=0.03)] * 50
+        fleet.play(120_000, guard)
+        doubts = sum("to compare" in text for text in _texts(guard))
+        assert doubts <= 2 and guard.share > 0.9 * WHOLE, _texts(guard)
 
 
 def test_harm_is_found_sooner_if_many_long_connections_are_open() -> None:

@@ -8,12 +8,11 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_command import AT_ONCE, ask, missing, room, rto_ms_by_ss, server, sessions, words_of
+from live_command import AT_ONCE, WAITS_S, ask, missing, room, rto_ms_by_ss, server, sessions, until, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf.libbpf import sock_ops_programs
@@ -22,7 +21,6 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
 STOCK_MS = 200  # the kernel's floor
 LOSSY = Spec(rtt_ms=10, loss=0.03)
-_WAITS_S = 60.0
 
 
 @pytest.fixture
@@ -30,13 +28,6 @@ def path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LossyPath]:
     spec = getattr(request, "param", Spec(rtt_ms=5))
     with LossyPath(spec, tmp_path) as made, server(made):
         yield made
-
-
-def _until(holds: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + _WAITS_S
-    while not holds():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("path", [LOSSY], indirect=True)
@@ -59,8 +50,8 @@ def test_lost_requests_wait_less(path: LossyPath) -> None:
 def test_ss_shows_it_and_afterwards_stock(path: LossyPath) -> None:
     with room() as at:
         running = at.popen(words_of("run", "--", *ask(path, 600, 3)), stdout=subprocess.DEVNULL)
-        _until(lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), "the floor does not fall")
-        assert running.wait(timeout=_WAITS_S) == 0
+        until(lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), "the floor does not fall")
+        assert running.wait(timeout=WAITS_S) == 0
         assert not list(at.cgroup.glob("tcplearn-*"))
         after = json.loads(at.run(ask(path, 1, 1)).stdout)
     assert after["rto_ms"][0] > STOCK_MS
@@ -69,20 +60,20 @@ def test_ss_shows_it_and_afterwards_stock(path: LossyPath) -> None:
 def test_kill_9_releases_and_breaks_no_connection(path: LossyPath) -> None:
     with room() as at:
         running = at.popen(words_of("run", "--", *ask(path, 600, 3)), stdout=subprocess.PIPE)
-        _until(lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), "the floor does not fall")
+        until(lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), "the floor does not fall")
         (own,) = at.cgroup.glob("tcplearn-live-*")
         assert sock_ops_programs(own) == ["live"]
         running.kill()
         assert running.stdout
         asked = json.loads(running.stdout.read())  # the command goes on, and then it ends
         running.wait()
-        _until(lambda: sock_ops_programs(own) == [], "it is still attached")
+        until(lambda: sock_ops_programs(own) == [], "it is still attached")
         assert len(asked["ms"]) == 600 and asked["rto_ms"][-1] < STOCK_MS / 2
         assert sessions(at) == []
         inside = f"echo $$ >{own}/cgroup.procs; exec " + " ".join(ask(path, 1, 1))
         after = json.loads(at.run(["sh", "-c", inside]).stdout)
         assert after["rto_ms"][0] > STOCK_MS
-        _until(lambda: not (own / "cgroup.procs").read_text(), "a process is left")
+        until(lambda: not (own / "cgroup.procs").read_text(), "a process is left")
         assert at.live("run", "--", "true").returncode == 0
         assert not own.exists()  # the next one tidies up
 
@@ -91,8 +82,8 @@ def test_two_at_once_whose_pids_are_equal() -> None:
     alone = ["unshare", "--pid", "--fork", "--mount-proc"]  # as under `tcplearn emulate`
     with room() as at:
         both = [at.popen([*alone, *words_of("run", "-q", "--", "sleep", "2")]) for _ in range(2)]
-        _until(lambda: len(list(at.cgroup.glob("tcplearn-live-run-*"))) == 2, "not both have a cgroup")
-        assert [process.wait(timeout=_WAITS_S) for process in both] == [0, 0]
+        until(lambda: len(list(at.cgroup.glob("tcplearn-live-run-*"))) == 2, "not both have a cgroup")
+        assert [process.wait(timeout=WAITS_S) for process in both] == [0, 0]
         assert not list(at.cgroup.glob("tcplearn-live-run-*"))
 
 
@@ -110,9 +101,9 @@ def test_a_signal_is_handed_on_and_the_exit_code_back() -> None:
         assert at.live("run", "--", "sh", "-c", "exit 7").returncode == 7
         assert at.live("run", "--", "no-such-program").returncode == 127
         running = at.popen(words_of("run", "-q", "--", "sleep", "100"))
-        _until(lambda: bool(sessions(at)), "it is not noted")
+        until(lambda: bool(sessions(at)), "it is not noted")
         os.kill(running.pid, signal.SIGTERM)
-        assert running.wait(timeout=_WAITS_S) == 128 + signal.SIGTERM
+        assert running.wait(timeout=WAITS_S) == 128 + signal.SIGTERM
         assert not list(at.cgroup.glob("tcplearn-*")) and sessions(at) == []
 
 

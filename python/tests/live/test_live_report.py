@@ -112,6 +112,21 @@ def test_nothing_can_be_told_yet() -> None:
     assert report.lines([]) == ["live is not started: there is nothing to report"]
 
 
+def test_the_page_says_what_cannot_be_told(tmp_path: Path) -> None:
+    """Test that the HTML page, like the screen, says where the interval includes no difference, and has the
+    spurious retransmissions also if all connections have floors."""
+    draw = random.Random(1)
+    alike = _session(_waits(draw, 40, 200), _waits(draw, 40, 200))
+    alone = _session([], _waits(draw, 40, 200))
+    texts = []
+    for name, session in (("alike", alike), ("alone", alone)):
+        page.write([session], tmp_path / f"{name}.html")
+        texts.append((tmp_path / f"{name}.html").read_text())
+    assert "The interval includes no difference, so nothing can be told yet" in texts[0]
+    assert "There was no round with Linux" in texts[1] and "had a spurious retransmission" in texts[1]
+    assert all("spurious retransmission" in text for text in texts)
+
+
 def test_counts_that_are_part_of_others_are_indented() -> None:
     counts = dict.fromkeys(program.meanings(), 0) | {"rounds": 7, "timeouts": 2, "timeouts_queued": 1}
     lines = [line[14:] for line in sessions.counted(counts)]

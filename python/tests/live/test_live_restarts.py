@@ -10,12 +10,12 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_command import Room, ask, missing, room, server, sessions, words_of
+from live_command import Room, ask, missing, room, server, sessions, until, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf.libbpf import map_of
@@ -54,13 +54,6 @@ def _texts(session: dict[str, Any]) -> list[str]:
     return [entry["text"] for entry in session["guard"]["journal"]]
 
 
-def _until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.2)
-
-
 def _connections(session: dict[str, Any]) -> int:
     return sum(one[arm]["connections"] for one in session["arms"] for arm in ("control", "ours"))
 
@@ -74,7 +67,7 @@ def test_what_was_counted_is_there_after_a_stop(at: Room, folder: Path, tmp_path
         assert _connections(first) == 0 and _connections(second) == 10
         assert second["guard"]["since"] == first["guard"]["since"] < second["since"]
         assert at.run(ask(path, 8, 1, each=4)).returncode == 0
-        _until(lambda: _connections(sessions(at)[0]) == 12)
+        until(lambda: _connections(sessions(at)[0]) == 12)
         assert sessions(at)[0]["counts"]["connections"] == 2  # of this process
         _stop(at)
 
@@ -117,7 +110,7 @@ def test_the_kill_switch_is_obeyed_at_the_start(at: Room, folder: Path, tmp_path
     session = _start(at, folder, "--kill-switch", off)
     assert session["guard"]["killed"] and session["guard"]["share"] == 0
     off.unlink()
-    _until(lambda: sessions(at)[0]["guard"]["share"] > 0)
+    until(lambda: sessions(at)[0]["guard"]["share"] > 0)
     assert sessions(at)[0]["guard"]["share"] == pytest.approx(0.95, abs=1e-4)
     _stop(at)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_command import AT_ONCE, Room, ask, missing, room, server, sessions
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, until
 from lossy_path import LossyPath, Spec
 from test_live_kernel import STOCK_MS
 
@@ -63,9 +63,7 @@ def test_a_route_gets_an_rto_min_while_a_connection_is_open(at: Room, tmp_path: 
     requests are answered all the same."""
     with LossyPath(LOSSY, tmp_path) as path, server(path):
         running = at.popen(ask(path, 600, 3), stdout=subprocess.PIPE)
-        end = time.monotonic() + 60
-        while not _counts(at)["rounds_lowered"]:
-            assert time.monotonic() < end
+        until(lambda: _counts(at)["rounds_lowered"] > 0)
         _route(path, "add", "rto_min", f"{STOCK_MS}ms")
         time.sleep(0.1)  # the next segment looks the route up
         before = _counts(at)

@@ -23,8 +23,8 @@ class AtPlace:
     place: str
     rounds: int  # with learned minimum RTOs
     effect: Effect | None  # None: too few lossy rounds
-    control: Estimate  # rounds with a spurious retransmission in 1,000
-    ours: Estimate
+    control: Estimate | None  # rounds with a spurious retransmission in 1,000; None: no rounds
+    ours: Estimate | None
 
 
 def since(before: Mapping[bytes, Place], places: Mapping[bytes, Place]) -> dict[bytes, Place]:
@@ -41,6 +41,15 @@ def since(before: Mapping[bytes, Place], places: Mapping[bytes, Place]) -> dict[
 
 def _goes_on(had: Place, now: Place) -> bool:
     return all(now.stock[n] >= had.stock[n] and now.ours[n] >= had.ours[n] for n in now.ours)
+
+
+def renewed(
+    before: Mapping[bytes, Place], places: Mapping[bytes, Place], stopped: Iterable[bytes]
+) -> dict[bytes, Place]:
+    """Return `before`, counts by destination prefix from which on connections with and without learned
+    minimum RTOs are compared, with the counts in `places` for the prefixes `stopped`. New connections to
+    these get no learned minimum RTOs, so there is nothing to compare until the stop ends."""
+    return {**before, **{key: places[key] for key in stopped if key in places}}
 
 
 def compared(
@@ -111,6 +120,6 @@ class _Scatter:
         ms = side["wait"] * UNIT_US / 1000 / side["needed"]
         return Mean(ms, self.relative * ms**2 / side["needed"], side["needed"])
 
-    def spurious(self, sides: Sequence[Mapping[str, int]]) -> Estimate:
+    def spurious(self, sides: Sequence[Mapping[str, int]]) -> Estimate | None:
         rounds, events = (sum(side[name] for side in sides) for name in ("rounds", "spurious"))
         return spurious_in(rounds, events, round(self.together * events))

@@ -42,6 +42,12 @@ class Effect:
     ours: Mean
     less_ms: Estimate  # how much shorter a lossy round was
 
+    @property
+    def is_sure(self) -> bool:
+        """Return whether the interval excludes that lossy rounds are as long as without learned minimum
+        RTOs."""
+        return self.less_ms.low > 0 or self.less_ms.high < 0
+
     def saved_s(self) -> Estimate:
         """Return an estimate, in seconds, of the waiting that learned minimum RTOs saved in all round trips
         with a loss."""
@@ -105,15 +111,17 @@ def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
     )
 
 
-def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate:
+def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate | None:
     """Return the number of rounds (round trips) with a spurious retransmission in 1,000 rounds, with its 95 %
-    interval. The counts `arms` of groups of connections are added up."""
+    interval, or None if there were no rounds. The counts `arms` of groups of connections are added up."""
     found = [*arms]
     return spurious_in(*(sum(arm[n] for arm in found) for n in ("rounds", "spurious", "spurious_square")))
 
 
-def spurious_in(rounds: int, events: int, squares: int) -> Estimate:
+def spurious_in(rounds: int, events: int, squares: int) -> Estimate | None:
     """Return what spurious_of() returns, for `events` rounds of `rounds` that had a spurious retransmission.
     `squares` is the sum, over connections, of the square of the number of these rounds."""
+    if not rounds:
+        return None
     low, high = clustered_rate_limits(events, rounds, squares, RISK)
-    return Estimate(1000 * events / rounds if rounds else 0.0, 1000 * low, 1000 * high)
+    return Estimate(1000 * events / rounds, 1000 * low, 1000 * high)

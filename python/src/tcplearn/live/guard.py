@@ -16,13 +16,14 @@ from .epochs import Element, Epochs, together
 from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
 from .kept_places import kept_places, places_of
 from .places_guard import PlacesGuard
-from .sequential import clustered_rate_limits, log_harm, log_rate, spent
+from .sequential import clustered_rate_limits, log_harm, log_less, log_rate, rate_limits, spent
 
 RISK = 0.05  # probability that the rise of the share is stopped although floors do no harm
 TOLERATED = 0.001  # this excess of spurious retransmissions in a round over the control group is no harm
 EXCLUDED = 0.004  # a step is taken if it is excluded that it adds more spurious retransmissions to a round
-DOUBT_RATE, DOUBT = 0.005, 20.0  # a higher rate, by this e-value, is tested on half of the connections
+DOUBT_RATE, DOUBT = 0.002, 20.0  # a higher rate, by this e-value, is tested on half of the connections
 LEAST_CONNECTIONS = 3  # connections with learned floors that a step needs
+_DOUBTED_MORE = 1.0  # after a doubt, odds higher by this logarithm must be excluded
 _RESENT_MORE = 0.2  # logarithm of the odds ratio of connections with retransmissions by timer that is no harm
 _DOUBT_ROUNDS = 1000
 #: The counts that are tested for harm, and the part of `RISK` for each.
@@ -90,6 +91,8 @@ class Guard:
         # the same of all connections and by prefix, when the share last began to rise in steps
         self._before_ramp, self._places_before_ramp = none(), self._places_before
         self._cleared: Counts | None = None  # counts with floors when doubts were last cleared
+        self._is_doubted = False  # the share was lowered to compare
+        self._control_before = none()  # counts of the control group in the last epoch that had enough rounds
         self.begun_s = now_s  # when the evidence began
         self._kept_places: dict[bytes, Place] = {}  # by prefix, before the program was loaded
         if kept:
@@ -126,8 +129,16 @@ class Guard:
             return
         self._doubt(now_s, seen, now[OURS])
         self._forward(now_s, seen)
-        for text in self.places.look(now_s, seen.places, self._pooled_rate(seen)):
+        for text in self.places.look(now_s, seen.places, self._pooled_rate(seen.arms, "spurious")):
             self._say(now_s, text)
+
+    def is_pressing(self, arms: list[Element]) -> bool:
+        """Return whether the counts `arms` by epoch and arm (group) show harm or the first sign of it, so that
+        look() would change the share. This takes much less time than look()."""
+        if self.killed or self.step is None:
+            return False
+        now = self.epochs.now(arms)
+        return bool(self._harm(now[CONTROL], now[OURS]) or self._sign(arms, now[OURS]))
 
     def state(self, now_s: float, seen: Seen) -> State:
         """Return the guard's state, with the counts `seen` so far, from which it continues after a
@@ -204,12 +215,10 @@ class Guard:
             )
         return replace(seen, places=places)
 
-    def _pooled_rate(self, seen: Seen) -> float:
-        """Return the share of round trips with a spurious retransmission in the control group, over all
-        counts since the guard began."""
-        control = [element[CONTROL] for _, element in self.epochs.by_share(seen.arms)]
-        rounds = sum(one["rounds"] for one in control)
-        return sum(one["spurious"] for one in control) / rounds if rounds else 0.0
+    def _pooled_rate(self, arms: list[Element], name: str) -> float:
+        """Return how often the event `name` occurred in a round trip of the control group, over all counts
+        since the guard began."""
+        return _rate(added(element[CONTROL] for _, element in self.epochs.by_share(arms)), name)
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
         if now_s >= self.again_at_s:
@@ -240,18 +249,44 @@ class Guard:
     def _doubt(self, now_s: float, seen: Seen, ours: Counts) -> None:
         """At the first sign of harm, go back from the last step (learned minimum RTOs for all but the control
         group) to the step before, in which fewer connections have them, so that harm is found sooner."""
-        if self.step != len(self._shares) - 1:
+        if self.step is None or self.step != len(self._shares) - 1:
             return
-        recent = minus(ours, self._cleared) if self._cleared else ours
-        expected = recent["rounds"] * (DOUBT_RATE + self._pooled_rate(seen))
-        if expected and log_rate(recent["spurious_1"], expected) > log(DOUBT):
-            why = (
-                f"to compare, because {recent['spurious']} of {recent['rounds']} rounds had a spurious "
-                "retransmission"
-            )
-            self._enter(now_s, seen, self.step - 1, why)
-        elif recent["rounds"] > _DOUBT_ROUNDS:
+        if why := self._sign(seen.arms, ours):
+            self._enter(now_s, seen, self.step - 1, f"to compare, because {why}")
+            self._is_doubted = True
+        elif self._recent(ours)["rounds"] > _DOUBT_ROUNDS:
             self._cleared = ours
+
+    def _recent(self, ours: Counts) -> Counts:
+        return minus(ours, self._cleared) if self._cleared else ours
+
+    def _sign(self, arms: list[Element], ours: Counts) -> str:
+        """Return the first sign of harm in the last step, or "": more connections with learned minimum RTOs
+        (counts `ours`) have spurious retransmissions, or any by the timer, than the control group's rate of
+        them and `DOUBT_RATE` explain. The control group is small in the last step. So its rate is the higher
+        one of all epochs together and of the last epoch with enough rounds, because paths may lose or delay
+        more packets than they did."""
+        if self.step != len(self._shares) - 1:
+            return ""
+        recent = self._recent(ours)
+        for name, what in (("spurious", "a spurious retransmission"), ("resent", "a retransmission by timer")):
+            first = f"{name}_1"
+            rate = max(self._pooled_rate(arms, first), _rate(self._control_before, first))
+            expected = recent["rounds"] * (DOUBT_RATE + rate)
+            if expected and log_rate(recent[first], expected) > log(DOUBT):
+                return f"{recent[name]} of {recent['rounds']} rounds had {what}"
+        return ""
+
+    def _is_still_doubted(self, control: Counts, ours: Counts) -> bool:
+        """Return whether the comparison that a doubt has begun is not decided yet. It is if the counts of
+        retransmissions by timer exclude either that connections with learned minimum RTOs (counts `ours`) are
+        much more likely to have one, or that many more of them have one."""
+        if not self._is_doubted:
+            return False
+        less = log_less(ours["resent_1"], control["resent_1"], self.share / WHOLE, _DOUBTED_MORE)
+        high = rate_limits(ours["resent_1"], ours["rounds"], RISK)[1]
+        low = rate_limits(control["resent_1"], control["rounds"], RISK)[0]
+        return less < log(DOUBT) and high - low > DOUBT_RATE
 
     def _forward(self, now_s: float, seen: Seen) -> None:
         """Take the next step (learned minimum RTOs for more connections) if the counts exclude that it does
@@ -261,6 +296,8 @@ class Guard:
             return
         most = EXCLUDED * WHOLE / self._shares[step + 1]
         control, ours = (self.epochs.now(seen.arms)[arm] for arm in (CONTROL, OURS))
+        if self._is_still_doubted(control, ours):
+            return
         here = self._without_stopped(now_s, ours, seen, self._places_before)
         ramp = minus(self._with_floors(seen), self._before_ramp)
         ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
@@ -312,6 +349,10 @@ class Guard:
         that epoch. `why` is the reason that the journal gives. `is_forward` says that the step follows the
         one before because harm was excluded."""
         share = self._share_at(step)
+        control = self.epochs.now(seen.arms)[CONTROL] if self.epochs.number >= 0 else none()
+        if control["rounds"] >= _DOUBT_ROUNDS / 2:
+            self._control_before = control
+        self._is_doubted = False
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
         if not is_forward:
@@ -335,6 +376,10 @@ def excess(control: Counts, ours: Counts) -> float:
     high = _limits(ours, ours["rounds_lowered"])[1]
     low = _limits(control, control["rounds"])[0]
     return high - low
+
+
+def _rate(of: Counts, name: str) -> float:
+    return of[name] / of["rounds"] if of["rounds"] else 0.0
 
 
 def _limits(of: Counts, rounds: int) -> tuple[float, float]:

@@ -80,9 +80,12 @@ class Program:
             held.remove(key)
         self._stock = set(places)
 
+    def by_arm(self) -> list[list[arms.Counts]]:
+        """Return the counts by epoch and arm (group of connections)."""
+        return arms.read(self._object.map("arms"))
+
     def seen(self) -> arms.Seen:
-        counted, traffic = self._object.map("arms"), self._object.map("traffic")
-        return arms.Seen(arms.read(counted), arms.places(traffic))
+        return arms.Seen(self.by_arm(), arms.places(self._object.map("traffic")))
 
     def attach(self, cgroup: Path) -> list[int]:
         """Attach the BPF program to `cgroup`; return the descriptors of the links."""

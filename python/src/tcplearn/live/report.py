@@ -7,8 +7,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from math import isfinite
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from .effect import Effect, Estimate
 Session = dict[str, Any]
 _ENTRIES_SHOWN, _PLACES_SHOWN = 5, 10
 _ARMS = ("control", "ours")
-_NOTHING = "nothing can be told yet"
+NOTHING = "nothing can be told yet"
 
 
 def read(files: Sequence[Path]) -> list[Session]:
@@ -100,8 +99,7 @@ def summed(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     for name, title in (("ours", "spurious"), ("control", "")):
         of = effect.spurious_of(one[name] for one in every)
         whose = "with learned floors" if name == "ours" else "with the kernel's timer"
-        rounds = sum(one[name]["rounds"] for one in every)
-        yield title, f"{span(of, 2)} in 1,000 rounds {whose}" if rounds else f"{_NOTHING} {whose}"
+        yield title, f"{span(of, 2)} in 1,000 rounds {whose}" if of else f"{NOTHING} {whose}"
 
 
 def figures(sessions: Sequence[Session]) -> dict[str, Any]:
@@ -113,16 +111,13 @@ def figures(sessions: Sequence[Session]) -> dict[str, Any]:
     return {
         "lossy_rounds": _effect(found) if found else None,
         "saved_s": vars(found.saved_s()) if found else None,
-        "spurious_in_1000": {arm: vars(of) if of else None for arm, of in spurious.items()},
+        "spurious_in_1000": _spurious(spurious),
         "places": [
             {
                 "place": one.place,
                 "rounds": one.rounds,
                 "lossy_rounds": _effect(one.effect) if one.effect else None,
-                "spurious_in_1000": {
-                    "control": vars(one.control) if isfinite(one.control.high) else None,
-                    "ours": vars(one.ours),
-                },
+                "spurious_in_1000": _spurious({"control": one.control, "ours": one.ours}),
             }
             for one in by_place(acting)
         ],
@@ -132,8 +127,11 @@ def figures(sessions: Sequence[Session]) -> dict[str, Any]:
 def spurious_of(sessions: Sequence[Session], arm: str) -> Estimate | None:
     """Return the number of rounds (round trips) with a spurious retransmission in 1,000 rounds of the group
     `arm` in all `sessions` (BPF programs with their counts), or None if it had no rounds."""
-    found = effect.spurious_of(one[arm] for session in sessions for one in session["arms"])
-    return found if isfinite(found.high) else None
+    return effect.spurious_of(one[arm] for session in sessions for one in session["arms"])
+
+
+def _spurious(by_arm: Mapping[str, Estimate | None]) -> dict[str, Any]:
+    return {arm: vars(of) if of else None for arm, of in by_arm.items()}
 
 
 def _effect(of: Effect) -> dict[str, Any]:
@@ -148,7 +146,8 @@ def _at_places(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     found = by_place(sessions)
     for at, one in enumerate(found[:_PLACES_SHOWN]):
         less = f"{span(one.effect.less_ms, 0)} ms less each lossy round, " if one.effect else ""
-        spurious = f"{span(one.ours, 1)} spurious in 1,000 of {one.rounds:,} rounds with floors"
+        rate = f"{span(one.ours, 1)} spurious in 1,000 of " if one.ours else ""
+        spurious = f"{rate}{one.rounds:,} rounds with floors"
         yield "" if at else "by place", f"{printable(one.place)}: {less}{spurious}"
     if len(found) > _PLACES_SHOWN:
         yield "", f"and {len(found) - _PLACES_SHOWN} more places, in --json and --report"
@@ -160,16 +159,15 @@ def _gained(strata: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         lost = {name: sum(one[name]["needed"] for one in strata) for name in ("control", "ours")}
         yield (
             "lossy rounds",
-            f"{_NOTHING}: {lost['control']} in the control group, {lost['ours']} with floors",
+            f"{NOTHING}: {lost['control']} in the control group, {lost['ours']} with floors",
         )
         return
     yield (
         "lossy rounds",
         f"{found.control.ms:.0f} ms with the kernel's timer, {found.ours.ms:.0f} ms with learned floors",
     )
-    less = found.less_ms
-    sure = "" if less.low > 0 or less.high < 0 else f"; {_NOTHING}"
-    yield "", f"{span(less, 0)} ms less each{sure}"
+    sure = "" if found.is_sure else f"; {NOTHING}"
+    yield "", f"{span(found.less_ms, 0)} ms less each{sure}"
     yield "saved", f"{span(found.saved_s(), 1)} s of waiting in {found.ours.rounds:,} lossy rounds"
 
 

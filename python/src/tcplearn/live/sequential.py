@@ -35,6 +35,13 @@ def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> f
     return _log_mean(parts)
 
 
+def log_less(ours: int, control: int, share: float, more: float) -> float:
+    """Return the logarithm of an e-value against the hypothesis that the odds of an event to be one of `ours`
+    exceed those of the draw by the factor exp(`more`) or a greater one. The other arguments are those of
+    log_more()."""
+    return log_more(control, ours, 1 - _tilted(share, more))
+
+
 def _tilted(share: float, by: float) -> float:
     odds = share / (1 - share) * exp(by)
     return odds / (1 + odds)

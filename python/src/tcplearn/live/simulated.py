@@ -33,6 +33,7 @@ class Path:
     #: How much the path's connections differ: both probabilities are multiplied by a gamma variable of mean 1
     #: and this variance.
     unlike: float = 1.0
+    is_recognised: bool = True  # spurious retransmissions are known as such; otherwise only as retransmissions
 
 
 @dataclass
@@ -109,12 +110,12 @@ class Fleet:
         lost = int(draw.binomial(rounds, min(1.0, path.loss * of.much)))
         spurious = int(draw.binomial(rounds, min(1.0, path.spurious[is_ours] * of.much)))
         again = draw.geometric(1 - _AGAIN, lost) - 1
-        before, had = _counted(of.rounds, of.spurious, of.wait_ms, is_ours), dict(of.counts)
+        before, had = self._counted(of), dict(of.counts)
         of.left -= rounds
         of.rounds += rounds
         of.spurious += spurious
         of.wait_ms += (path.wait_ms[is_ours] * _times(again)).tolist()
-        for name, number in _counted(of.rounds, of.spurious, of.wait_ms, is_ours).items():
+        for name, number in self._counted(of).items():
             of.counts[name] += number - before[name]
         if is_ours:
             self.harm += spurious - int(draw.binomial(rounds, min(1.0, path.spurious[0] * of.much)))
@@ -123,6 +124,13 @@ class Fleet:
         self.now_s += rounds / self.rounds_per_s
         if of.key:
             self._place(of, is_ours, rounds, {name: of.counts[name] - had[name] for name in _SIDE[2:]})
+
+    @staticmethod
+    def _counted(of: Connection) -> Counts:
+        """Return what the connection `of` adds to the counts of its group so far."""
+        counts = _counted(of.rounds, of.spurious, of.wait_ms, of.arm == OURS)
+        hidden = {name: 0 for name in counts if name.startswith("spurious") and not of.path.is_recognised}
+        return counts | hidden
 
     def _place(self, of: Connection, is_ours: bool, rounds: int, more: Counts) -> None:
         places = self.seen.places

@@ -53,7 +53,8 @@ class Steward:
         self._is_kept = True  # False since the state could not be written
         self._kept_s = 0.0
         self._done: tuple[int, int] = (-1, -1)
-        self._places_before: Mapping[bytes, arms.Place] = {}  # when the share was last changed
+        # from which on prefixes are compared: when the share was last changed, or floors were last stopped
+        self._places_before: Mapping[bytes, arms.Place] = {}
         seen = program.seen()
         self.guard = Guard(plan, time.time(), seen, kill_switch.exists(), *self._read())
         self._do(time.time(), seen)
@@ -68,12 +69,13 @@ class Steward:
         self._keep(time.time(), self._program.seen())
 
     def _is_ended(self) -> bool:
-        """Wait until the next decision is due or the kill switch, a file, changes. Return whether a signal
-        came."""
+        """Wait until the next decision is due, harm is to be stopped at once, or the kill switch, a file,
+        changes. Return whether a signal came."""
         for _ in range(round(LOOK_EVERY_S / _KILL_EVERY_S)):
             if signal.sigtimedwait(_ENDING, _KILL_EVERY_S):
                 return True
-            if self._kill_switch.exists() != self.guard.killed:
+            is_switched = self._kill_switch.exists() != self.guard.killed
+            if is_switched or self.guard.is_pressing(self._program.by_arm()):
                 return False
         return False
 
@@ -111,6 +113,7 @@ class Steward:
             self._done = guard.share, guard.epoch
             self._program.assign(*self._done)
             self._places_before = seen.places
+        self._places_before = by_place.renewed(self._places_before, seen.places, stopped)
         news = guard.news()
         for entry in news:
             self._say(entry.text)

@@ -5,7 +5,6 @@ connections, and the decisions of the guard, which limits how many connections g
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from tcplearn import provenance
 from tcplearn.live import report as live_report
 from tcplearn.live.by_place import AtPlace, by_place
 from tcplearn.live.effect import Effect, Mean, boundary
-from tcplearn.live.report import span
+from tcplearn.live.report import NOTHING, span
 from tcplearn.output.table import Cell, Column, Table
 from tcplearn.report import charts
 from tcplearn.report.page import Page
@@ -68,16 +67,20 @@ def _gained(effect: Effect | None) -> Iterator[str]:
         f"A round in which a packet was lost took {effect.ours.ms:.0f} ms with learned floors and "
         f"{effect.control.ms:.0f} ms with Linux's own timer: {span(effect.less_ms, 0)} ms less."
     )
+    if not effect.is_sure:
+        yield f"The interval includes no difference, so {NOTHING} about the time that was saved."
     yield f"In {effect.ours.rounds:,} such rounds this saved {span(effect.saved_s(), 0)} s of waiting."
 
 
 def _cost(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
     ours, control = (live_report.spurious_of(sessions, arm) for arm in ("ours", "control"))
-    if ours and control:
-        yield (
-            f"Of 1,000 rounds with learned floors {span(ours, 2)} had a spurious retransmission, and of "
-            f"1,000 with Linux's own timer {span(control, 2)}."
-        )
+    if not ours:
+        return
+    text = f"Of 1,000 rounds with learned floors {span(ours, 2)} had a spurious retransmission"
+    if control:
+        yield f"{text}, and of 1,000 with Linux's own timer {span(control, 2)}."
+    else:
+        yield f"{text}. There was no round with Linux's own timer, so {NOTHING} about what floors cost."
 
 
 def _spoken(sessions: Sequence[dict[str, Any]]) -> dict[str, str]:
@@ -107,8 +110,7 @@ def _cells(of: AtPlace) -> list[Cell]:
     return [
         Cell(of.place, of.place),
         Cell(f"{of.rounds:,}", of.rounds),
-        Cell(span(of.ours, 1), of.ours.value),
-        Cell(span(of.control, 1) if isfinite(of.control.high) else "-", of.control.value),
+        *(Cell(span(one, 1) if one else "-", one.value if one else None) for one in (of.ours, of.control)),
         Cell(f"{lossy:,}" if lossy else "too few", lossy),
         Cell(span(less, 0) if less else "-", less.value if less else None),
     ]

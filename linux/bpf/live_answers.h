@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the answers to the timer's retransmissions show, and how their rounds are counted.
+ *
+ * Timestamps. A retransmission was spurious if the peer echoes a timestamp from before it (RFC 7323). An echo that
+ * cannot be true (from the future, or from before the flight) counts as none.
+ *
+ * DSACK (RFC 2883). If the retransmission overtakes a first copy that is late, the peer echoes the timestamp of the
+ * retransmission, as after a loss; when the first copy arrives, the peer reports a duplicate. So such a round is
+ * counted only when the report has come, or after a second, or when something else is retransmitted, or when the
+ * connection is closed. It was spurious if all copies but one were reported: if the first was lost, one fewer are.
+ *
+ * If the report is there when the program is called for the answer, the first copy had arrived before, or the kernel has
+ * not called the program for the answer itself, as it does so once a round only. Then an ACK may have been lost, and the
+ * round counts as needed.
+ */
+#ifndef TCPLEARN_BPF_LIVE_ANSWERS_H
+#define TCPLEARN_BPF_LIVE_ANSWERS_H
+
+#include "live_arms.h"
+#include "live_scene.h"
+
+#define TL_LIVE_OPEN_US 1000000
+
+static __always_inline void flush(const struct scene *at, struct connection *c)
+{
+	live_flush(at->ctx, &c->member, at->tp->tcp_mstamp, at->tp->srtt_us >> 3, us_of(at, c->ticks));
+}
+
+/* Returns which transmission an ACK after a retransmission answers, and sets the RTT by the echoed timestamp. */
+static __always_inline uint32_t answer_of(const struct scene *at, const struct connection *c, int64_t *rtt_us)
+{
+	const struct tcp_sock *tp = at->tp;
+	uint64_t unit_us = 1000, now_us = tp->tcp_mstamp;
+	const uint32_t echo = tp->rx_opt.rcv_tsecr;
+	uint32_t ago, resent_ago;
+
+	*rtt_us = 0;
+	if (!BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp) || !echo)
+		return TL_RESEND_UNCLEAR;
+	if (bpf_core_field_exists(tp->tcp_usec_ts) && BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts))
+		unit_us = 1;
+	ago = (uint32_t)(now_us / unit_us) - echo;
+	resent_ago = (uint32_t)(now_us / unit_us) - (uint32_t)(c->resent_us / unit_us);
+	/* from the future, or from before the flight began */
+	if (ago >
+	    (uint32_t)(tl_resend_since(c->policy.flight.first_us, (int64_t)now_us) / (int64_t)unit_us) + 1)
+		return TL_RESEND_UNCLEAR;
+	*rtt_us = (int64_t)((uint64_t)ago * unit_us);
+	return ago > resent_ago ? TL_RESEND_FIRST : TL_RESEND_LATER;
+}
+
+/* Counts what the retransmissions of a round were for. */
+static __always_inline void count_answer(const struct scene *at, struct connection *c, uint32_t answers,
+					 uint64_t waited_us, uint32_t less_us)
+{
+	if (answers == TL_RESEND_FIRST) {
+		COUNT(at, resent_spurious);
+	} else if (answers == TL_RESEND_LATER) {
+		COUNT(at, resent_needed);
+		if (live_is_ours(&c->member)) {
+			at->n[TL_LIVE_saved_us] += less_us;
+			c->saved_us += less_us;
+		}
+	} else {
+		COUNT(at, resent_unclear);
+	}
+	live_answered_round(&c->member, answers, waited_us);
+}
+
+/* Counts a round that was left open, if it is known what it was for, or if it `must` be. Returns which transmission
+ * was answered; TL_RESEND_UNCLEAR: none was left open, or it still is. */
+static __always_inline uint32_t settle(const struct scene *at, struct connection *c, int must)
+{
+	uint32_t answers = TL_RESEND_LATER;
+
+	if (c->open.until_us == 0)
+		return TL_RESEND_UNCLEAR;
+	if (at->tp->dsack_dups - c->open.dsacks >= c->open.resends)
+		answers = TL_RESEND_FIRST;
+	else if (!must)
+		return TL_RESEND_UNCLEAR;
+	c->open.until_us = 0;
+	count_answer(at, c, answers, c->open.waited_us, c->open.less_us);
+	return answers;
+}
+
+/* Counts a round for its arm, and now and then for its place. */
+static __always_inline void count_round(const struct scene *at, struct connection *c, uint32_t answers)
+{
+	const uint64_t now_us = at->tp->tcp_mstamp;
+	const uint64_t armed_us = (uint64_t)c->policy.flight.armed_us;
+	const uint64_t waited_us = now_us > armed_us ? now_us - armed_us : 0;
+	const uint32_t less_us = us_of(at, c->base_ticks) - us_of(at, c->ticks);
+	struct live_arm_counts *n = live_counts_of(&c->member);
+
+	if (!n)
+		return;
+	n->rounds++;
+	n->rounds_lowered += c->ticks < c->base_ticks;
+	c->member.fresh.rounds++;
+	if (c->resent) {
+		live_resent_round(&c->member, n);
+		if (answers == TL_RESEND_LATER && at->tp->dsack_dups - c->dsacks < c->resent) {
+			c->open = (struct live_open){ now_us + TL_LIVE_OPEN_US, waited_us, c->dsacks,
+						      c->resent, less_us };
+		} else {
+			count_answer(at, c, answers, waited_us, less_us);
+		}
+	}
+	if (c->resent || c->member.fresh.rounds >= TL_LIVE_FLUSH_ROUNDS)
+		flush(at, c);
+}
+
+#endif
