@@ -24,16 +24,17 @@ from tcplearn.bpf.libbpf import Object
 from tcplearn.simulate.interval import mean_interval
 
 MOST_US = 0.8
-_EMPTY = Path(__file__).with_name("live_empty.bpf.c")
 _RUN_TIMES = 0  # BPF_STATS_RUN_TIME
 
 
 @contextlib.contextmanager
-def _empty(cgroup: Path) -> Iterator[int]:
+def attached(name: str, cgroup: Path) -> Iterator[int]:
+    """Attach the program `name` of this folder, from live_`name`.bpf.c. Yield the descriptor of the link."""
     with tempfile.TemporaryDirectory() as folder:
-        program = Object(build.compiled(_EMPTY, Path(folder) / "empty.o"))
+        source = Path(__file__).with_name(f"live_{name}.bpf.c")
+        program = Object(build.compiled(source, Path(folder) / f"{name}.o"))
     try:
-        yield program.attach("empty", cgroup)
+        yield program.attach(name, cgroup)
     finally:
         program.close()
 
@@ -51,11 +52,11 @@ def _run_times() -> Iterator[None]:
 
 
 def _event_us(
-    traffic: Traffic, attached: AbstractContextManager[int], load: tuple[int, int]
+    traffic: Traffic, loaded: AbstractContextManager[int], load: tuple[int, int]
 ) -> tuple[float, int]:
     """Return the mean time of an event, and the number of events, during `load`: connections, and requests on
     each."""
-    with attached as link, _run_times():
+    with loaded as link, _run_times():
         traffic.run("talk", *load)
         lines = Path(f"/proc/self/fdinfo/{link}").read_text().splitlines()
         (number,) = (line.split()[1] for line in lines if line.startswith("prog_id:"))
@@ -68,12 +69,12 @@ def rows(traffic: Traffic, loads: Mapping[str, tuple[int, int]], times: int) -> 
     """Measure each of `loads` with both programs, `times` times."""
     programs: dict[str, Callable[[], AbstractContextManager[int]]] = {
         "live": traffic.live,
-        "an empty program": lambda: _empty(traffic.cgroup),
+        "an empty program": lambda: attached("empty", traffic.cgroup),
     }
     made, found = [], {}
     for what, load in loads.items():
-        for name, attached in programs.items():
-            measured = [_event_us(traffic, attached(), load) for _ in range(times)]
+        for name, loaded in programs.items():
+            measured = [_event_us(traffic, loaded(), load) for _ in range(times)]
             found[f"{what}: {name}"] = measured
             mean, half = mean_interval([us for us, _ in measured], CONFIDENCE)
             low, high = mean - (half or 0), mean + (half or 0)

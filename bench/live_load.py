@@ -6,8 +6,9 @@ python bench/live_load.py --small                  checks that everything works;
 
 - events: the time of an event in the BPF program, and in one that does nothing.
 - speeds: a bulk transfer, and short connections with a request each. Both ends run with `tcplearn live`, then
-  without, without, with, and so on. The interval of a ratio is one of 95 %, by Student's t, of the logarithms
-  of the pairs' ratios. CPU times are those of both ends together.
+  without, without, with, and so on. Short connections have in addition a program that only makes socket
+  storage for each connection, and one that does nothing. The interval of a ratio is one of 95 %, by Student's
+  t, of the logarithms of the pairs' ratios. CPU times are those of both ends together.
 - held: 100,000 connections at a time, half of them opened anew, then all closed, without and with
   `tcplearn live`.
 - loading: the time from the start of `tcplearn live run` until its command runs with the program attached.
@@ -17,6 +18,7 @@ python bench/live_load.py --small                  checks that everything works;
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -40,6 +42,8 @@ from tcplearn.output.markdown import table_of
 from tcplearn.simulate.interval import ratio_interval
 
 LEAST_RATIO, MOST_LOADING_S = 0.98, 3.0
+#: What other programs than that of `tcplearn live` are called.
+_NAMES = {"storage": "socket storage alone", "empty": "an empty program"}
 #: Runs a command of tcplearn as if it was installed. Its first argument is the folder of compiled programs.
 _INSTALLED = """
 import sys
@@ -80,38 +84,49 @@ def events(traffic: Traffic, sizes: Sizes) -> Measured:
     return live_events.rows(traffic, loads, sizes.rounds)
 
 
-def _compared(traffic: Traffic, pairs: int, *words: object) -> dict[str, list[tuple[float, float]]]:
-    """Return the wall and CPU times of `pairs` runs of live_traffic with and without `tcplearn live`."""
-    times: dict[str, list[tuple[float, float]]] = {"live": [], "stock": []}
+Times = dict[str, list[tuple[float, float]]]  # wall and CPU times of runs with and without a program, in s
+
+
+def _compared(traffic: Traffic, pairs: int, *words: object, program: str = "live") -> Times:
+    """Return the times of `pairs` runs of live_traffic with and without `tcplearn live`, or with another
+    program of this folder."""
+    times: Times = {program: [], "stock": []}
     traffic.run(*words)
-    with traffic.elsewhere() as other, other.live():
+    with contextlib.ExitStack() as stack:
+        other = stack.enter_context(traffic.elsewhere())
+        is_live = program == "live"
+        stack.enter_context(other.live() if is_live else live_events.attached(program, other.cgroup))
         for i in range(2 * pairs):
-            live = i % 4 in (0, 3)
-            times["live" if live else "stock"].append((other if live else traffic).run(*words))
+            name, where = (program, other) if i % 4 in (0, 3) else ("stock", traffic)
+            times[name].append(where.run(*words))
     return times
 
 
-def _speed(what: str, times: dict[str, list[tuple[float, float]]], amount: float, unit: str) -> list[Row]:
+def _speed(what: str, times: Times, amount: float, unit: str) -> list[Row]:
+    name = next(iter(times))
     wall_s, cpu_s = ({name: [one[i] for one in of] for name, of in times.items()} for i in (0, 1))
-    speed = ratio_interval(wall_s["stock"], wall_s["live"], CONFIDENCE)
-    cpu = ratio_interval(cpu_s["live"], cpu_s["stock"], CONFIDENCE)
+    speed = ratio_interval(wall_s["stock"], wall_s[name], CONFIDENCE)
+    cpu = ratio_interval(cpu_s[name], cpu_s["stock"], CONFIDENCE)
     assert speed and cpu
     medians = {name: f"{amount / statistics.median(of):,.4g}" for name, of in wall_s.items()}
-    criterion = (f"at least {LEAST_RATIO}", met(*speed[1:], least=LEAST_RATIO))
+    criterion = (f"at least {LEAST_RATIO}", met(*speed[1:], least=LEAST_RATIO)) if name == "live" else ()
+    over = f"{_NAMES.get(name, name)} over stock"
     return [
-        Row(f"{what}, {unit}: live, stock", f"{medians['live']}, {medians['stock']}"),
-        Row(f"{what}: live over stock", f"{speed[0]:.3f}", f"{speed[1]:.3f} to {speed[2]:.3f}", *criterion),
-        Row(f"{what}, CPU time: live over stock", f"{cpu[0]:.3f}", f"{cpu[1]:.3f} to {cpu[2]:.3f}"),
+        Row(f"{what}, {unit}: {_NAMES.get(name, name)}, stock", f"{medians[name]}, {medians['stock']}"),
+        Row(f"{what}: {over}", f"{speed[0]:.3f}", f"{speed[1]:.3f} to {speed[2]:.3f}", *criterion),
+        Row(f"{what}, CPU time: {over}", f"{cpu[0]:.3f}", f"{cpu[1]:.3f} to {cpu[2]:.3f}"),
     ]
 
 
 def speeds(traffic: Traffic, sizes: Sizes) -> Measured:
     bulk = _compared(traffic, sizes.pairs, "bulk", sizes.bulk_bytes)
-    short = _compared(traffic, sizes.pairs, "talk", sizes.short, 1)
-    return [
-        *_speed("bulk transfer", bulk, sizes.bulk_bytes * 8e-9, "Gbit/s"),
-        *_speed("short connections", short, sizes.short, "a second"),
-    ], {"bulk_s": bulk, "short_s": short}
+    found = {"bulk_s": bulk}
+    rows = _speed("bulk transfer", bulk, sizes.bulk_bytes * 8e-9, "Gbit/s")
+    for program in ("live", *_NAMES):
+        short = _compared(traffic, sizes.pairs, "talk", sizes.short, 1, program=program)
+        rows += _speed("short connections", short, sizes.short, "a second")
+        found[f"short_s, {program}"] = short
+    return rows, found
 
 
 def held(traffic: Traffic, sizes: Sizes) -> Measured:

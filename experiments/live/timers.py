@@ -18,7 +18,7 @@ from experiments.latency.loads import LOADS, Fades
 from experiments.lib import runs as kept
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run, select
-from experiments.lib.statistics import geometric_drawn, interval, spread
+from experiments.lib.statistics import Drawn, geometric_drawn, interval, spread
 from experiments.live import lab
 from tcplearn.output.numbers import milliseconds, ratio
 
@@ -47,6 +47,13 @@ class Paths:
         permille = [c.timers[timer].spurious_permille for c in self.cells]
         return f"{np.mean(permille):.1f}; {max(permille):.1f}"
 
+    def worst(self, timer: str, figure: str) -> str:
+        """Returns the largest ratio of `figure` under `timer` to that under Linux's own timer on a lossy
+        path, after the name of this path."""
+        ratios = {c.path: c.ratio(timer, figure) for c in self.lossy}
+        path = max(ratios, key=lambda name: ratios[name][0])
+        return f"`{path}`: {spread(ratios[path])}"
+
     def on(self, path: str) -> Cell:
         return next(c for c in self.cells if c.path == path)
 
@@ -68,7 +75,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "past_fades": lambda kernel, timer: spread(fades[kernel].over_stock(timer)),
         "past_fades_spaced": spread(module_fades.over_stock("priced/spaced")),
         "most_spurious": _most_spurious(cells),
-        "drops": lambda timer: _between([overload.drops(load, timer)[0] for load in LOADS]),
+        "drops": lambda timer: _between([overload.drops(load, timer) for load in LOADS]),
         "most_drops_in_ns3": ratio(_most_drops_in_ns3(select(others, host="ns3"), "rto_min 5 ms")),
         "spread": spread,
         "ms": milliseconds,
@@ -87,8 +94,10 @@ def _most_spurious(cells: Sequence[Cell]) -> str:
     return f"`{worst}`: {np.mean(drawn[worst]):.1f} ({low:.1f} to {high:.1f})"
 
 
-def _between(values: Sequence[float]) -> str:
-    return f"{ratio(min(values))} to {ratio(max(values))}"
+def _between(drawn: Sequence[Drawn]) -> str:
+    """Returns the least and the largest of the values, with their intervals."""
+    least, most = (choose(drawn, key=lambda one: one[0]) for choose in (min, max))
+    return f"{spread(least)} to {spread(most)}"
 
 
 def _most_drops_in_ns3(runs: Sequence[Run], timer: str) -> float:

@@ -121,8 +121,10 @@ static __always_inline struct connection *begin(const struct scene *at)
 	c->open.until_us = 0;
 	c->saved_us = c->silent_us = 0;
 	c->bound_ms = 0;
-	c->queued = live_was_queued(at->ctx);
-	live_read_losses(at->ctx, &c->loss);
+	c->kept_rounds = c->kept_resent = 0;
+	live_host_of(at->ctx, &c->host);
+	c->queued = live_was_queued(&c->host);
+	live_read_losses(&c->host, &c->loss);
 	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
 	c->base_ticks = c->ticks = own <= stock && !route_sets_floor(at->tp) ? own : 0;
 	if (c->base_ticks == 0) {
@@ -135,8 +137,8 @@ static __always_inline struct connection *begin(const struct scene *at)
 	COUNT(at, connections);
 	if (c->queued)
 		COUNT(at, connections_queued);
-	live_join(at->ctx, &c->member, *(const volatile uint64_t *)&at->settings->assignment);
-	earlier = live_recall(at->ctx);
+	live_join(&c->host, &c->member, *(const volatile uint64_t *)&at->settings->assignment);
+	earlier = live_recall(&c->host);
 	if (earlier) {
 		live_policy_inherit(&c->policy, earlier);
 		COUNT(at, inherited);
@@ -211,7 +213,7 @@ static __always_inline void learn(const struct scene *at, struct connection *c, 
 	c->loss.rounds++;
 	c->loss.lost += c->policy.recent > before;
 	if (c->loss.rounds >= TL_LIVE_LOSS_BATCH)
-		live_add_losses(at->ctx, &c->loss);
+		live_add_losses(&c->host, &c->loss);
 }
 
 static __always_inline void on_round(const struct scene *at, struct connection *c)
@@ -254,7 +256,7 @@ static __always_inline void on_timeout(const struct scene *at, struct connection
 		return;
 	COUNT(at, timeouts_queued);
 	c->queued = 1;
-	live_note_queued(at->ctx);
+	live_note_queued(&c->host);
 }
 
 static __always_inline void on_resend(const struct scene *at, struct connection *c)
@@ -289,18 +291,22 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 	live_policy_timer(&c->policy, &in, &wait);
 }
 
-/* What was learned is written when the first end closes, because the next connection may begin before both
- * have, and again at the end: concerns_us() lets these two changes through. */
+/* What was learned is written when the first end closes, because the next connection may begin before both have, and
+ * again at the end: concerns_us() lets these two changes through. The FIN is a round too, for which alone nothing is
+ * written. */
 static __always_inline void on_state(const struct scene *at, struct connection *c)
 {
-	live_remember(at->ctx, &c->policy);
+	if (c->kept_rounds == 0 || c->rounds > c->kept_rounds + 1 || c->member.resent != c->kept_resent)
+		live_remember(&c->host, &c->policy);
+	c->kept_rounds = c->rounds;
+	c->kept_resent = c->member.resent;
 	if (TL_LOAD(at->ctx->args[1]) != BPF_TCP_CLOSE)
 		return;
 	COUNT(at, remembered);
 	settle(at, c, 1);
 	flush(at, c);
 	if (c->loss.rounds > 0)
-		live_add_losses(at->ctx, &c->loss);
+		live_add_losses(&c->host, &c->loss);
 }
 
 static __always_inline void on_event(const struct scene *at)

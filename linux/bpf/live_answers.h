@@ -23,7 +23,7 @@
 
 static __always_inline void flush(const struct scene *at, struct connection *c)
 {
-	live_flush(at->ctx, &c->member, at->tp->tcp_mstamp, at->tp->srtt_us >> 3, us_of(at, c->ticks));
+	live_flush(&c->host, &c->member, at->tp->tcp_mstamp, at->tp->srtt_us >> 3, us_of(at, c->ticks));
 }
 
 /* Returns which transmission an ACK after a retransmission answers, and sets the RTT by the echoed timestamp. */

@@ -89,17 +89,16 @@ static __always_inline struct live_arm_counts *live_counts_of(const struct live_
 }
 
 /* Draws the arm of a new connection. `assignment`: share in the low half, epoch in the high half. */
-static __attribute__((noinline)) int live_join(struct bpf_sock_ops *ctx, struct live_member *m,
+static __attribute__((noinline)) int live_join(const struct live_key *host, struct live_member *m,
 					       uint64_t assignment)
 {
 	const uint32_t draw = bpf_get_prandom_u32() >> (32 - TL_LIVE_SHARE_BITS);
-	struct live_key host, around;
+	struct live_key around;
 	struct live_arm_counts *n;
 
-	if (!m)
+	if (!host || !m)
 		return 0;
-	live_host_of(ctx, &host);
-	live_place_of(&host, &around);
+	live_place_of(host, &around);
 	__builtin_memset(m, 0, sizeof(*m));
 	m->epoch = (uint32_t)(assignment >> 32) % TL_LIVE_EPOCHS;
 	m->arm = draw < (uint32_t)assignment ? LIVE_OURS : LIVE_CONTROL;
@@ -112,21 +111,22 @@ static __attribute__((noinline)) int live_join(struct bpf_sock_ops *ctx, struct 
 	return 0;
 }
 
-#define TL_LIVE_SIDE_ADD(name) __sync_fetch_and_add(&side->name, m->fresh.name);
+#define TL_LIVE_SIDE_ADD(name) \
+	if (m->fresh.name) \
+		__sync_fetch_and_add(&side->name, m->fresh.name);
 
 /* Adds to its place what a connection has had since the last time. */
-static __attribute__((noinline)) int live_flush(struct bpf_sock_ops *ctx, struct live_member *m,
+static __attribute__((noinline)) int live_flush(const struct live_key *host, struct live_member *m,
 						uint64_t now_us, uint32_t srtt_us, uint32_t floor_us)
 {
 	const struct live_traffic none = { 0 };
-	struct live_key host, around;
+	struct live_key around;
 	struct live_traffic *place;
 	struct live_side *side;
 
-	if (!m)
+	if (!host || !m)
 		return 0;
-	live_host_of(ctx, &host);
-	live_place_of(&host, &around);
+	live_place_of(host, &around);
 	place = bpf_map_lookup_elem(&traffic, &around);
 	if (!place) {
 		bpf_map_update_elem(&traffic, &around, &none, BPF_NOEXIST);

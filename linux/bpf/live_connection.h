@@ -3,6 +3,7 @@
 #ifndef TCPLEARN_BPF_LIVE_CONNECTION_H
 #define TCPLEARN_BPF_LIVE_CONNECTION_H
 
+#include "live_key.h"
 #include "live_member.h"
 #include "live_policy.h"
 
@@ -24,6 +25,7 @@ struct live_open {
 
 struct connection {
 	tl_live_policy policy;
+	struct live_key host; /* the peer */
 	uint64_t resent_us; /* of the timer's first retransmission since the last round */
 	uint32_t resent; /* number of the timer's retransmissions since the last round */
 	uint32_t dsacks; /* of the connection, before the first of these */
@@ -31,6 +33,7 @@ struct connection {
 	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
 	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
 	uint32_t rounds;
+	uint32_t kept_rounds, kept_resent; /* rounds, and rounds with a retransmission, when it was remembered */
 	uint32_t queued; /* a queue of this host has let a timer end: stock floors from then on */
 	uint64_t silent_us; /* when the timer was armed whose timeouts go on; 0: none do */
 	uint32_t bound_ms, own_bound_ms; /* of the backoff: as set here (0: not set), and the kernel's before */

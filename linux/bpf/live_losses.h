@@ -40,39 +40,35 @@ static __always_inline uint64_t live_share_of(uint64_t sums)
 	return rounds < TL_LIVE_LOSS_LEAST ? 0 : ((sums & 0xffffffffu) << TL_LIVE_LOSS_BITS) / rounds;
 }
 
-/* Reads the share of the context's host, for a connection that begins. */
-static __attribute__((noinline)) int live_read_losses(struct bpf_sock_ops *ctx, struct live_loss *own)
+/* Reads the share of the host `key`, for a connection that begins. */
+static __attribute__((noinline)) int live_read_losses(const struct live_key *key, struct live_loss *own)
 {
 	const int64_t now_us = (int64_t)(bpf_ktime_get_ns() / 1000);
 	const struct live_losses *host;
-	struct live_key key;
 
-	if (!own)
+	if (!key || !own)
 		return 0;
-	live_host_of(ctx, &key);
-	host = bpf_map_lookup_elem(&losses, &key);
+	host = bpf_map_lookup_elem(&losses, key);
 	own->rounds = own->lost = own->share = 0;
 	if (host && now_us - host->last_us <= TL_LIVE_LOSS_AGE_US)
 		own->share = live_share_of(host->sums);
 	return 0;
 }
 
-/* Adds the rounds of a connection to those of its host, and reads the share of the host. */
-static __attribute__((noinline)) int live_add_losses(struct bpf_sock_ops *ctx, struct live_loss *own)
+/* Adds the rounds of a connection to those of its host `key`, and reads the share of the host. */
+static __attribute__((noinline)) int live_add_losses(const struct live_key *key, struct live_loss *own)
 {
 	const int64_t now_us = (int64_t)(bpf_ktime_get_ns() / 1000);
 	const struct live_losses none = { .last_us = now_us };
 	struct live_losses *host;
-	struct live_key key;
 	uint64_t sums;
 
-	if (!own)
+	if (!key || !own)
 		return 0;
-	live_host_of(ctx, &key);
-	host = bpf_map_lookup_elem(&losses, &key);
+	host = bpf_map_lookup_elem(&losses, key);
 	if (!host || now_us - host->last_us > TL_LIVE_LOSS_AGE_US) {
-		bpf_map_update_elem(&losses, &key, &none, BPF_ANY);
-		host = bpf_map_lookup_elem(&losses, &key);
+		bpf_map_update_elem(&losses, key, &none, BPF_ANY);
+		host = bpf_map_lookup_elem(&losses, key);
 		if (!host)
 			return 0;
 	}

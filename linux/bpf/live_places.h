@@ -17,19 +17,13 @@
 #define TCPLEARN_BPF_LIVE_PLACES_H
 
 #include "live_kernel.h"
+#include "live_key.h"
 #include "live_policy.h"
 
 #define TL_LIVE_HOSTS 8192
 #define TL_LIVE_PLACES 4096
 #define TL_LIVE_REPORTS 3
 #define TL_LIVE_QUEUED_US 3600000000ull /* how long a timeout counts that a queue of this host has caused */
-
-struct live_key {
-	uint64_t netns;
-	uint32_t words[4]; /* of the address, the rest is 0 */
-	uint32_t bits;     /* length of the prefix */
-	uint32_t zero;
-};
 
 struct live_place {
 	struct live_key hosts[TL_LIVE_REPORTS]; /* bits: 0 where there is no report */
@@ -110,20 +104,19 @@ static __always_inline uint32_t live_rank(const tl_live_policy *p)
 	return chosen < TL_RESEND_FLOORS && !tl_resend_priced_careful_fix(p) ? chosen : TL_RESEND_FLOORS;
 }
 
-/* Keeps what a connection with the context's peer has learned. Not a global function: there, Linux 6.1 takes no
+/* Keeps what a connection with `host` has learned. Not a global function: there, Linux 6.1 takes no
  * argument as the value of a map. */
-static __attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, const tl_live_policy *p)
+static __attribute__((noinline)) int live_remember(const struct live_key *host, const tl_live_policy *p)
 {
-	struct live_key host, around;
+	struct live_key around;
 	struct live_place none = { 0 }, *place;
 	uint32_t rank, at;
 	uint64_t slot;
 
-	if (!p)
+	if (!host || !p)
 		return 0;
-	live_host_of(ctx, &host);
-	live_place_of(&host, &around);
-	bpf_map_update_elem(&hosts, &host, p, BPF_ANY);
+	live_place_of(host, &around);
+	bpf_map_update_elem(&hosts, host, p, BPF_ANY);
 	place = bpf_map_lookup_elem(&places, &around);
 	if (!place) {
 		bpf_map_update_elem(&places, &around, &none, BPF_NOEXIST);
@@ -133,11 +126,11 @@ static __attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, con
 	}
 	rank = live_rank(p);
 	at = place->next;
-	if (live_same(&place->hosts[0], &host)) {
+	if (live_same(&place->hosts[0], host)) {
 		at = 0;
-	} else if (live_same(&place->hosts[1], &host)) {
+	} else if (live_same(&place->hosts[1], host)) {
 		at = 1;
-	} else if (live_same(&place->hosts[2], &host)) {
+	} else if (live_same(&place->hosts[2], host)) {
 		at = 2;
 	} else {
 		place->next = at < TL_LIVE_REPORTS - 1 ? at + 1 : 0;
@@ -146,7 +139,7 @@ static __attribute__((noinline)) int live_remember(struct bpf_sock_ops *ctx, con
 	barrier_var(slot); /* Linux 6.1 loses what is known of a number where a copy of it was compared */
 	if (slot >= TL_LIVE_REPORTS)
 		return 0;
-	place->hosts[slot] = host;
+	place->hosts[slot] = *host;
 	place->ranks[slot] = rank;
 	return 0;
 }
@@ -167,18 +160,17 @@ static __always_inline uint32_t live_report_of(const struct live_place *place)
 	return 2;
 }
 
-static __always_inline const tl_live_policy *live_recall(struct bpf_sock_ops *ctx)
+static __always_inline const tl_live_policy *live_recall(const struct live_key *host)
 {
 	const tl_live_policy *known;
 	const struct live_place *place;
-	struct live_key host, around;
+	struct live_key around;
 	uint64_t slot;
 
-	live_host_of(ctx, &host);
-	known = bpf_map_lookup_elem(&hosts, &host);
+	known = bpf_map_lookup_elem(&hosts, host);
 	if (known)
 		return known;
-	live_place_of(&host, &around);
+	live_place_of(host, &around);
 	place = bpf_map_lookup_elem(&places, &around);
 	if (!place)
 		return NULL;
@@ -186,28 +178,24 @@ static __always_inline const tl_live_policy *live_recall(struct bpf_sock_ops *ct
 	barrier_var(slot);
 	if (slot >= TL_LIVE_REPORTS)
 		return NULL;
-	host = place->hosts[slot];
-	return bpf_map_lookup_elem(&hosts, &host);
+	around = place->hosts[slot];
+	return bpf_map_lookup_elem(&hosts, &around);
 }
 
-static __attribute__((noinline)) int live_note_queued(struct bpf_sock_ops *ctx)
+static __attribute__((noinline)) int live_note_queued(const struct live_key *host)
 {
 	const uint64_t now_us = bpf_ktime_get_ns() / 1000;
-	struct live_key host;
 
-	live_host_of(ctx, &host);
-	bpf_map_update_elem(&queued, &host, &now_us, BPF_ANY);
+	if (host)
+		bpf_map_update_elem(&queued, host, &now_us, BPF_ANY);
 	return 0;
 }
 
-/* Returns whether a queue of this host has lately let a timer towards the connection's host end. */
-static __attribute__((noinline)) int live_was_queued(struct bpf_sock_ops *ctx)
+/* Returns whether a queue of this host has lately let a timer towards `host` end. */
+static __attribute__((noinline)) int live_was_queued(const struct live_key *host)
 {
-	const uint64_t *at_us;
-	struct live_key host;
+	const uint64_t *at_us = host ? bpf_map_lookup_elem(&queued, host) : NULL;
 
-	live_host_of(ctx, &host);
-	at_us = bpf_map_lookup_elem(&queued, &host);
 	return at_us && bpf_ktime_get_ns() / 1000 - *at_us < TL_LIVE_QUEUED_US;
 }
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import log
-from time import localtime, strftime
+
+from tcplearn.output.numbers import local_time
 
 from .arms import CONTROL, OURS, WHOLE, Counts, Place, Seen, added, minus, none, plus
 from .epochs import Element, Epochs, together
@@ -35,6 +36,7 @@ _TESTS = {
     "resent_4": 0.05,
     "resent_16": 0.05,
 }
+_SIGNS = {"spurious": "a spurious retransmission", "resent": "a retransmission by timer"}
 _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
 
 
@@ -133,7 +135,7 @@ class Guard:
             self._say(now_s, text)
 
     def is_pressing(self, arms: list[Element]) -> bool:
-        """Return whether the counts `arms` by epoch and arm (group) show harm or the first sign of it, so that
+        """Return whether the counts `arms` by epoch and arm (group) show harm or the first sign of it. Then
         look() would change the share. This takes much less time than look()."""
         if self.killed or self.step is None:
             return False
@@ -175,7 +177,7 @@ class Guard:
         if not kept.counts_at(now_s):
             self.places.keep_on(now_s, kept.stops, {})
             step = None if step is None and now_s < self.again_at_s else 0
-            self._enter(now_s, seen, step, f"the counts until {_clock(kept.saved_s)} are no longer used")
+            self._enter(now_s, seen, step, f"the counts until {local_time(kept.saved_s)} are no longer used")
             return
         had, before, before_ramp, judged = places_of(kept.places)
         self.places.keep_on(now_s, kept.stops, judged)
@@ -185,7 +187,7 @@ class Guard:
             self.epochs.add_older(older.share, older.arms)
         why = _and(
             "the kill switch is set" if self.killed else "",
-            f"the guard continues from {_clock(kept.saved_s)}",
+            f"the guard continues from {local_time(kept.saved_s)}",
         )
         if self._share_at(step) == kept.epoch.share:
             self._enter(now_s, seen, step, why, kept.epoch.arms)
@@ -269,7 +271,10 @@ class Guard:
         if self.step != len(self._shares) - 1:
             return ""
         recent = self._recent(ours)
-        for name, what in (("spurious", "a spurious retransmission"), ("resent", "a retransmission by timer")):
+        for name, what in (
+            ("spurious", "a spurious retransmission"),
+            ("resent", "a retransmission by timer"),
+        ):
             first = f"{name}_1"
             rate = max(self._pooled_rate(arms, first), _rate(self._control_before, first))
             expected = recent["rounds"] * (DOUBT_RATE + rate)
@@ -388,10 +393,6 @@ def _limits(of: Counts, rounds: int) -> tuple[float, float]:
 
 def _and(one: str, other: str) -> str:
     return f"{one}; {other}" if one and other else one or other
-
-
-def _clock(at_s: float) -> str:
-    return strftime("%Y-%m-%d %H:%M", localtime(at_s))
 
 
 def _because(name: str, control: Counts, ours: Counts) -> str:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tcplearn.errors import UserError, printable
+from tcplearn.output.numbers import local_time
 
 from . import effect
 from .by_place import by_place
@@ -83,7 +83,7 @@ def summed(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     yield "hosts", f"{len(hosts)}: {', '.join(map(printable, hosts[:5]))}{', …' if len(hosts) > 5 else ''}"
     begun = min(float((s["guard"] or s).get("since") or s["since"]) for s in sessions)
     ended = max(s["until"] for s in sessions)
-    yield "time", f"{clock(begun)} to {clock(ended)}"
+    yield "time", f"{local_time(begun)} to {local_time(ended)}"
     every = [one for session in sessions for one in session["arms"]]
     counts = {name: sum(one[name]["connections"] for one in every) for name in ("control", "ours", "stopped")}
     yield (
@@ -179,14 +179,9 @@ def _decided(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
             continue
         yield "guard", f"{printable(title)}: learned floors for {100 * session['guard']['share']:.2g} %"
         for entry in session["guard"]["journal"][-_ENTRIES_SHOWN:]:
-            yield "", f"{clock(entry['at_s'])}  {printable(entry['text'])}"
+            yield "", f"{local_time(entry['at_s'])}  {printable(entry['text'])}"
 
 
 def span(of: Estimate, digits: int) -> str:
     """Return the estimate `of` and its interval as text."""
     return f"{of.value:,.{digits}f} ({of.low:,.{digits}f} to {of.high:,.{digits}f})"
-
-
-def clock(at_s: float) -> str:
-    """Return the local time `at_s`, in seconds since 1970, as text."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_s))

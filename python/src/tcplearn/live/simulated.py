@@ -33,7 +33,9 @@ class Path:
     #: How much the path's connections differ: both probabilities are multiplied by a gamma variable of mean 1
     #: and this variance.
     unlike: float = 1.0
-    is_recognised: bool = True  # spurious retransmissions are known as such; otherwise only as retransmissions
+    is_recognised: bool = (
+        True  # spurious retransmissions are known as such; otherwise only as retransmissions
+    )
 
 
 @dataclass

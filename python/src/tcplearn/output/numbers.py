@@ -2,6 +2,7 @@
 """Formats numbers as text for people."""
 
 import statistics
+import time
 from collections.abc import Sequence
 
 #: (least absolute value, decimals of a number from there on), chosen so that three or four digits are shown.
@@ -88,3 +89,8 @@ def parameter(value: object) -> str:
 def listed(names: Sequence[str]) -> str:
     """Return `names` joined as "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def local_time(at_s: float) -> str:
+    """Return the local time `at_s`, in seconds since 1970, to the minute."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_s))

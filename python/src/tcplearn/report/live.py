@@ -15,6 +15,7 @@ from tcplearn.live import report as live_report
 from tcplearn.live.by_place import AtPlace, by_place
 from tcplearn.live.effect import Effect, Mean, boundary
 from tcplearn.live.report import NOTHING, span
+from tcplearn.output.numbers import local_time
 from tcplearn.output.table import Cell, Column, Table
 from tcplearn.report import charts
 from tcplearn.report.page import Page
@@ -49,7 +50,7 @@ def page(sessions: Sequence[dict[str, Any]]) -> Page:
     if places := by_place(acting):
         out.folded(_table(places), {}, f"By destination prefix: {len(places)} with enough rounds")
     journal = [
-        f"{session['host']}, {live_report.clock(entry['at_s'])}: {entry['text']}"
+        f"{session['host']}, {local_time(entry['at_s'])}: {entry['text']}"
         for session in acting
         if session["guard"]
         for entry in session["guard"]["journal"]
