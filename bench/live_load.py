@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Measures what `tcplearn live` costs on this machine's kernel, over lo, and compares it with criteria:
 
-python bench/live_load.py -o out/live-load.json    root; ten minutes, and nothing else should run
+python bench/live_load.py -o out/live-load.json    root; a quarter of an hour on an idle machine
 python bench/live_load.py --small                  checks that everything works; its figures mean nothing
 
 - events: the time of an event in the BPF program, and in one that does nothing.

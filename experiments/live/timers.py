@@ -97,7 +97,7 @@ def _most_spurious(cells: Sequence[Cell]) -> str:
 def _between(drawn: Sequence[Drawn]) -> str:
     """Returns the least and the largest of the values, with their intervals."""
     least, most = (choose(drawn, key=lambda one: one[0]) for choose in (min, max))
-    return f"{spread(least)} to {spread(most)}"
+    return f"{spread(least)} and {spread(most)}"
 
 
 def _most_drops_in_ns3(runs: Sequence[Run], timer: str) -> float:

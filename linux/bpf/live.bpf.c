@@ -118,10 +118,10 @@ static __always_inline struct connection *begin(const struct scene *at)
 		return NULL;
 	}
 	c->resent = c->timeout = c->rounds = 0;
-	c->open.until_us = 0;
+	c->uncounted.until_us = 0;
 	c->saved_us = c->silent_us = 0;
 	c->bound_ms = 0;
-	c->kept_rounds = c->kept_resent = 0;
+	c->kept_rounds = c->learned = 0;
 	live_host_of(at->ctx, &c->host);
 	c->queued = live_was_queued(&c->host);
 	live_read_losses(&c->host, &c->loss);
@@ -188,19 +188,43 @@ static __always_inline void on_established(const struct scene *at)
 
 /* Tells the policy that a first copy was late: DSACK has shown it after the policy took it for lost. When it arrived
  * is not known, but it was later than the retransmission. */
-static __always_inline void learn_late(struct connection *c, uint64_t now_us)
+static __attribute__((noinline)) int learn_late(struct connection *c, uint64_t now_us)
 {
-	const uint64_t sent_us = now_us - c->open.waited_us;
 	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = 1 };
 	struct tl_resend_ack ack = { .time_us = (int64_t)now_us, .answers = TL_RESEND_FIRST };
 	struct tl_resend_wait wait = { 0 };
 
+	if (!c)
+		return 0;
+	c->uncounted.running = c->policy.flight;
+	live_policy_retract(&c->policy);
+	c->loss.lost -= c->loss.lost > 0;
 	c->policy.flight.open = 0;
-	open_flight(c, sent_us);
+	open_flight(c, now_us - c->uncounted.waited_us);
 	live_policy_timer(&c->policy, &in, &wait);
-	ack.rtt_us = (int64_t)c->open.waited_us;
+	ack.rtt_us = (int64_t)c->uncounted.waited_us;
 	live_policy_ack(&c->policy, &ack, &wait);
-	open_flight(c, now_us);
+	c->policy.flight = c->uncounted.running;
+	c->learned = 1;
+	return 0;
+}
+
+/* Counts a round that was left open, if it is known what it was for, or if it `must` be, and learns from it. Returns
+ * whether it was counted. */
+static __always_inline int settle(const struct scene *at, struct connection *c, int must)
+{
+	uint32_t answers;
+
+	if (c->uncounted.until_us == 0)
+		return 0;
+	answers = answer_by_dsack(at, c);
+	if (answers != TL_RESEND_FIRST && !must)
+		return 0;
+	c->uncounted.until_us = 0;
+	count_answer(at, c, answers, c->uncounted.waited_us, c->uncounted.less_us);
+	if (answers == TL_RESEND_FIRST)
+		learn_late(c, at->tp->tcp_mstamp);
+	return 1;
 }
 
 /* Tells the policy of an answer, and its host of what the policy takes for a loss. */
@@ -223,19 +247,18 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 	const uint32_t measured_us = TL_LOAD(at->ctx->args[0]);
 	const int64_t srtt_us = (c->policy.rtt.srtt + 128) >> 8;
 	struct tl_resend_ack ack = { .time_us = (int64_t)now_us, .out_segments = at->tp->packets_out };
+	const int is_settled = settle(at, c, now_us > c->uncounted.until_us);
 
 	COUNT(at, rounds);
 	c->rounds++;
 	ack.rtt_us = measured_us ? measured_us : at->tp->rack.rtt_us;
-	if (settle(at, c, now_us > c->open.until_us) == TL_RESEND_FIRST)
-		learn_late(c, now_us);
 	if (c->resent) {
 		ack.answers = answer_of(at, c, &ack.rtt_us);
 	} else if (c->ticks < c->base_ticks && srtt_us > 0 &&
 		   ack.rtt_us > 2 * srtt_us + us_of(at, c->ticks)) {
 		COUNT(at, rounds_late);
 	}
-	count_round(at, c, ack.answers);
+	count_round(at, c, ack.answers, is_settled);
 	learn(at, c, &ack);
 	if (at->tp->packets_out == 0)
 		open_flight(c, now_us);
@@ -296,14 +319,16 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
  * written. */
 static __always_inline void on_state(const struct scene *at, struct connection *c)
 {
-	if (c->kept_rounds == 0 || c->rounds > c->kept_rounds + 1 || c->member.resent != c->kept_resent)
+	const int is_end = TL_LOAD(at->ctx->args[1]) == BPF_TCP_CLOSE;
+
+	settle(at, c, is_end);
+	if (c->kept_rounds == 0 || c->rounds > c->kept_rounds + 1 || c->learned)
 		live_remember(&c->host, &c->policy);
 	c->kept_rounds = c->rounds;
-	c->kept_resent = c->member.resent;
-	if (TL_LOAD(at->ctx->args[1]) != BPF_TCP_CLOSE)
+	c->learned = 0;
+	if (!is_end)
 		return;
 	COUNT(at, remembered);
-	settle(at, c, 1);
 	flush(at, c);
 	if (c->loss.rounds > 0)
 		live_add_losses(&c->host, &c->loss);

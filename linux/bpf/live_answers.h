@@ -19,7 +19,7 @@
 #include "live_arms.h"
 #include "live_scene.h"
 
-#define TL_LIVE_OPEN_US 1000000
+#define TL_LIVE_UNCOUNTED_US 1000000
 
 static __always_inline void flush(const struct scene *at, struct connection *c)
 {
@@ -67,25 +67,20 @@ static __always_inline void count_answer(const struct scene *at, struct connecti
 	live_answered_round(&c->member, answers, waited_us);
 }
 
-/* Counts a round that was left open, if it is known what it was for, or if it `must` be. Returns which transmission
- * was answered; TL_RESEND_UNCLEAR: none was left open, or it still is. */
-static __always_inline uint32_t settle(const struct scene *at, struct connection *c, int must)
+/* Returns which transmission was answered in the round that was left open, as far as DSACKs show by now. As in the
+ * kernel they show nothing if there are more of them than retransmissions: then the network duplicates packets, or
+ * the peer is wrong. */
+static __always_inline uint32_t answer_by_dsack(const struct scene *at, const struct connection *c)
 {
-	uint32_t answers = TL_RESEND_LATER;
+	const uint32_t dups = at->tp->dsack_dups;
+	const int is_late = dups - c->uncounted.dsacks >= c->uncounted.resends && dups <= at->tp->total_retrans;
 
-	if (c->open.until_us == 0)
-		return TL_RESEND_UNCLEAR;
-	if (at->tp->dsack_dups - c->open.dsacks >= c->open.resends)
-		answers = TL_RESEND_FIRST;
-	else if (!must)
-		return TL_RESEND_UNCLEAR;
-	c->open.until_us = 0;
-	count_answer(at, c, answers, c->open.waited_us, c->open.less_us);
-	return answers;
+	return is_late ? TL_RESEND_FIRST : TL_RESEND_LATER;
 }
 
-/* Counts a round for its arm, and now and then for its place. */
-static __always_inline void count_round(const struct scene *at, struct connection *c, uint32_t answers)
+/* Counts a round for its arm, and now and then for its place. `is_settled`: one that was left open was counted. */
+static __always_inline void count_round(const struct scene *at, struct connection *c, uint32_t answers,
+					int is_settled)
 {
 	const uint64_t now_us = at->tp->tcp_mstamp;
 	const uint64_t armed_us = (uint64_t)c->policy.flight.armed_us;
@@ -97,17 +92,22 @@ static __always_inline void count_round(const struct scene *at, struct connectio
 		return;
 	n->rounds++;
 	n->rounds_lowered += c->ticks < c->base_ticks;
+	n->rounds_before += c->member.resent == 0;
 	c->member.fresh.rounds++;
 	if (c->resent) {
 		live_resent_round(&c->member, n);
+		c->learned = 1;
 		if (answers == TL_RESEND_LATER && at->tp->dsack_dups - c->dsacks < c->resent) {
-			c->open = (struct live_open){ now_us + TL_LIVE_OPEN_US, waited_us, c->dsacks,
-						      c->resent, less_us };
+			c->uncounted.until_us = now_us + TL_LIVE_UNCOUNTED_US;
+			c->uncounted.waited_us = waited_us;
+			c->uncounted.dsacks = c->dsacks;
+			c->uncounted.resends = c->resent;
+			c->uncounted.less_us = less_us;
 		} else {
 			count_answer(at, c, answers, waited_us, less_us);
 		}
 	}
-	if (c->resent || c->member.fresh.rounds >= TL_LIVE_FLUSH_ROUNDS)
+	if (c->resent || is_settled || c->member.fresh.rounds >= TL_LIVE_FLUSH_ROUNDS)
 		flush(at, c);
 }
 

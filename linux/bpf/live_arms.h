@@ -24,6 +24,7 @@
 	X(connections, "connections") \
 	X(rounds, "rounds with an RTT sample") \
 	X(rounds_lowered, "rounds for which a floor below the kernel's was chosen") \
+	X(rounds_before, "rounds of connections up to their first with a retransmission by timer") \
 	X(timers, "retransmissions by timer: probes and timeouts") \
 	X(repairs, "retransmissions that were not the timer's") \
 	X(resent, "rounds with a retransmission by timer") \

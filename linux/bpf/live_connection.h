@@ -15,12 +15,13 @@ struct live_loss {
 
 /* A round whose retransmission was answered. Until DSACK has had time to show that the first copy arrived too, it
  * counts neither as needed nor as spurious. */
-struct live_open {
+struct live_uncounted {
 	uint64_t until_us;  /* the end of that time; 0: there is no such round */
 	uint64_t waited_us; /* from the start of the timer to the answer */
 	uint32_t dsacks;    /* of the connection, before the retransmissions */
 	uint32_t resends;   /* by the timer, in this round */
 	uint32_t less_us;   /* by which the floor was below the kernel's */
+	struct tl_resend_flight running; /* for learn_late(): there is no room for it on the stack */
 };
 
 struct connection {
@@ -33,12 +34,13 @@ struct connection {
 	uint32_t base_ticks; /* the kernel's own floor; 0: this connection is not learned from */
 	uint32_t ticks;      /* the floor in force, or where nothing is set, the one chosen */
 	uint32_t rounds;
-	uint32_t kept_rounds, kept_resent; /* rounds, and rounds with a retransmission, when it was remembered */
+	uint32_t kept_rounds; /* the rounds when it was remembered */
+	uint32_t learned;     /* there was a retransmission since then */
 	uint32_t queued; /* a queue of this host has let a timer end: stock floors from then on */
 	uint64_t silent_us; /* when the timer was armed whose timeouts go on; 0: none do */
 	uint32_t bound_ms, own_bound_ms; /* of the backoff: as set here (0: not set), and the kernel's before */
 	uint64_t saved_us; /* by its learned floors, as it is counted in all */
-	struct live_open open;
+	struct live_uncounted uncounted;
 	struct live_member member;
 	struct live_loss loss;
 };

@@ -47,6 +47,21 @@ TL_LIVE_EVENT(send, tl_resend_event)
 TL_LIVE_EVENT(timer, tl_resend_event)
 TL_LIVE_EVENT(ack, tl_resend_ack)
 
+/* Takes back that a flight has lost a segment. */
+__attribute__((noinline)) int live_policy_retract(tl_live_policy *p)
+{
+	const int64_t one = 1 << 30;
+	int64_t recent, loss;
+
+	if (!p)
+		return 0;
+	recent = p->recent - one / TL_RESEND_RECENT;
+	loss = p->scores.loss - one / (int64_t)(p->scores.flights + TL_RESEND_LOSS_PRIOR);
+	p->recent = recent > 0 ? recent : 0;
+	p->scores.loss = loss > 0 ? loss : 0;
+	return 0;
+}
+
 /* Returns the candidate that the policy has chosen; TL_RESEND_FLOORS: the kernel's own floor. */
 static __always_inline uint32_t live_chosen(const tl_live_policy *p)
 {

@@ -180,7 +180,8 @@ def trial(
 def _asking(of: Condition, path: LossyPath, at: Room, places: int) -> Iterator[None]:
     lines = [f"addr add 10.78.{place}.1/32 dev lo\n" for place in range(places)]
     subprocess.run(["ip", "-n", path.far, "-batch", "-"], input="".join(lines), text=True, check=True)
-    subprocess.run(["ip", "-n", path.near, "route", "add", "10.78.0.0/16", "dev", "path"], check=True)
+    route = ["route", "add", "10.78.0.0/16", "dev", "path", *path.congestion_control]
+    subprocess.run(["ip", "-n", path.near, *route], check=True)
     words = path.within(path.near, sys.executable, "-c", _CLIENT, of.burst, places)
     with at.popen(words, cwd=Path(__file__).parent, stderr=subprocess.DEVNULL) as asking:
         try:

@@ -5,9 +5,9 @@ that lose or delay packets:
     PYTHONPATH=python/tests .venv/bin/python python/tests/live/live_trial.py    # root; about ten minutes
 
 It sends requests of 1 kB, one at a time on one connection, over three paths. On each path the stock
-kernel, the route setting `rto_min 5ms` and `tcplearn live run` are measured side by side. Only the
-client's packets are lost, so that only the client's timer matters. live_trial.py COUNT SEED sets another
-number of requests, or another seed."""
+kernel, BBR, the route setting `rto_min 5ms` and `tcplearn live run` are measured side by side; all but
+BBR have CUBIC as congestion control. Only the client's packets are lost, so that only the client's timer
+matters. live_trial.py COUNT SEED sets another number of requests, or another seed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PATHS = {
     "30 ms and jitter of 10 ms, 2 % lost": Spec(rtt_ms=30, jitter_ms=5, loss=0.02),
     "30 ms, 1 % of packets late by 150 ms, none lost": Spec(rtt_ms=30, stall=0.005),
 }
-ARMS = ("stock", "rto_min 5 ms", "live")
+ARMS = ("stock", "BBR", "rto_min 5 ms", "live")
 COUNT, PAUSE_MS, SEED = 1500, 50, 1
 MOST_LATE_MS = 1.0  # a trial whose path was later than this is played again, because the machine was too busy
 MOST_TRIES = 4
@@ -48,8 +48,8 @@ class Arm:
 def _begin(name: str, path: LossyPath, at: Room, count: int) -> Arm:
     words = ask(path, count, PAUSE_MS)
     if name == "rto_min 5 ms":
-        route = "route change 10.77.0.0/30 dev path rto_min 5ms"
-        subprocess.run(["ip", "-n", path.near, *route.split()], check=True)
+        route = ["route", "change", "10.77.0.0/30", "dev", "path", "rto_min", "5ms", *path.congestion_control]
+        subprocess.run(["ip", "-n", path.near, *route], check=True)
     if name == "live":
         words = words_of("run", "--", *words)
     return Arm(name, path, at.popen(words, stdout=subprocess.PIPE))
@@ -86,7 +86,8 @@ def _played(spec: Spec, count: int) -> tuple[list[list[str]], float]:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         at = stack.enter_context(room())
-        paths = [stack.enter_context(LossyPath(spec, folder)) for _ in ARMS]
+        specs = [replace(spec, congestion_control="bbr" if arm == "BBR" else "cubic") for arm in ARMS]
+        paths = [stack.enter_context(LossyPath(of, folder)) for of in specs]
         for path in paths:
             stack.enter_context(server(path))
         arms = [_begin(name, path, at, count) for name, path in zip(ARMS, paths, strict=True)]

@@ -48,6 +48,7 @@ class Spec:
     calm: bool = False  # neither steps nor late packets until disturb()
     seed: int = 1
     ipv6: bool = False
+    congestion_control: str = "cubic"  # of both hosts, as the machine may have another default
 
 
 class LossyPath:
@@ -79,6 +80,16 @@ class LossyPath:
             lines = f"link set lo up\nlink set {_DEVICE} up\naddr add 10.77.0.{host}/30 dev {_DEVICE}\n"
             lines += f"addr add fd77::{host}/64 dev {_DEVICE} nodad\n"
             subprocess.run(["ip", "-n", name, "-batch", "-"], input=lines, text=True, check=True)
+            other = 3 - host
+            for route in ("change 10.77.0.0/30", f"add fd77::{other}"):  # CUBIC is not allowed as a default
+                words = ["ip", "-n", name, "route", *route.split(), "dev", _DEVICE, *self.congestion_control]
+                subprocess.run(words, check=True)
+
+    @property
+    def congestion_control(self) -> list[str]:
+        """Return the words that a route over the path needs so that its connections have the path's
+        congestion control."""
+        return ["congctl", self._spec.congestion_control]
 
     def within(self, namespace: str, *words: object) -> list[str]:
         """Return the words that run a command in `namespace`. `ip netns exec` would hide the cgroups."""

@@ -17,7 +17,7 @@ from tcplearn.live.epochs import Epochs
 from tcplearn.live.guard import RISK, Guard, Plan
 from tcplearn.live.places_guard import PlacesGuard
 from tcplearn.live.power import rounds_to_stop
-from tcplearn.live.sequential import log_harm, log_more, log_rate, rate_limits
+from tcplearn.live.sequential import log_harm, log_less, log_more, log_rate, rate_limits
 from tcplearn.live.simulated import Fleet, Path, count, guarded, key_of
 
 CALM = Path(loss=0.01)
@@ -121,7 +121,7 @@ def test_harm_that_begins_when_nearly_all_have_floors_is_stopped(is_recognised: 
     assert sorted(rounds)[4] <= most, rounds
 
 
-def test_losses_that_increase_for_all_raise_doubt_once() -> None:
+def test_losses_that_increase_for_all_raise_few_doubts() -> None:
     """Test that the guard does not go back to halves again and again if the paths of both groups lose more
     than before."""
     for seed in range(5):
@@ -132,6 +132,52 @@ def test_losses_that_increase_for_all_raise_doubt_once() -> None:
         fleet.play(120_000, guard)
         doubts = sum("to compare" in text for text in _texts(guard))
         assert doubts <= 2 and guard.share > 0.9 * WHOLE, _texts(guard)
+
+
+def test_long_connections_raise_no_doubt() -> None:
+    """Test that young connections with floors are not compared with old ones of the control group: a
+    connection has its first retransmission early."""
+    for seed in range(2):
+        paths = [replace(CALM, loss=0.03, rounds=2000)] * 50
+        fleet = Fleet(paths, seed, at_once=200, rounds_per_s=2000)
+        guard = guarded(fleet, replace(HALF, least_s=30.0))
+        fleet.play(250_000, guard)
+        assert guard.share > 0.9 * WHOLE and not any("to compare" in text for text in _texts(guard))
+
+
+def test_a_glance_sees_what_a_look_decides() -> None:
+    """Test that is_pressing() is true just before the share is lowered because of harm or doubt, and at no
+    other time."""
+    fleet = Fleet([replace(CALM, loss=0.001)] * 50, 1)
+    guard = guarded(fleet, HALF)
+    fleet.play(20_000, guard)
+    fleet.paths = [replace(HARMED, loss=0.0, is_recognised=False)] * 50
+    lowered = 0
+    while guard.step is not None and fleet.rounds < 60_000:
+        # the fleet itself does not look: its guard is only asked for the share
+        guard_looks, fleet.look_every_s = fleet.look_every_s, 1e9
+        fleet.play(fleet.rounds + 100, guard)
+        fleet.look_every_s = guard_looks
+        share, is_pressing = guard.share, guard.is_pressing(fleet.seen.arms)
+        guard.look(fleet.now_s, fleet.seen)
+        assert is_pressing == (guard.share < share)
+        lowered += guard.share < share
+    assert lowered >= 2 and guard.step is None
+
+
+def test_odds_that_are_not_higher_are_told() -> None:
+    """Test that the test of lower odds is seldom wrong, and decides in the end."""
+    wrong = right = 0
+    for seed in range(200):
+        draw = random.Random(seed)
+        counts = {share: [0, 0] for share in (0.5, 0.74)}  # odds of 1, and above e
+        told = dict.fromkeys(counts, False)
+        for _ in range(200):
+            for share, of in counts.items():
+                of[draw.random() >= share] += 1
+                told[share] |= log_less(*of, 0.5, 1.0) >= math.log(1 / RISK)
+        wrong, right = wrong + told[0.74], right + told[0.5]
+    assert wrong <= 200 * RISK + 8 and right > 190, (wrong, right)
 
 
 def test_harm_is_found_sooner_if_many_long_connections_are_open() -> None:

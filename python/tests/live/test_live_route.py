@@ -32,7 +32,18 @@ def at() -> Iterator[Room]:
 def _route(path: LossyPath, *words: str) -> None:
     """Change the near host's own route to the address of the far host by `ip route`."""
     verb, *more = words
-    route = ["ip", "-n", path.near, "route", verb, path.address, "dev", "path", *more]
+    route = [
+        "ip",
+        "-n",
+        path.near,
+        "route",
+        verb,
+        path.address,
+        "dev",
+        "path",
+        *more,
+        *path.congestion_control,
+    ]
     subprocess.run(route, check=True)
 
 
@@ -46,7 +57,7 @@ def test_nothing_is_counted_as_gained_on_a_route_with_an_rto_min(
     at: Room, tmp_path: Path, ipv6: bool
 ) -> None:
     with LossyPath(Spec(rtt_ms=5, loss=0.05, ipv6=ipv6), tmp_path) as path, server(path):
-        _route(path, "add", "rto_min", f"{STOCK_MS}ms")
+        _route(path, "replace", "rto_min", f"{STOCK_MS}ms")
         asked: dict[str, Any] = json.loads(at.run(ask(path, 60, 3, each=30)).stdout)
         routed = _counts(at)
         _route(path, "del")
@@ -64,7 +75,7 @@ def test_a_route_gets_an_rto_min_while_a_connection_is_open(at: Room, tmp_path: 
     with LossyPath(LOSSY, tmp_path) as path, server(path):
         running = at.popen(ask(path, 600, 3), stdout=subprocess.PIPE)
         until(lambda: _counts(at)["rounds_lowered"] > 0)
-        _route(path, "add", "rto_min", f"{STOCK_MS}ms")
+        _route(path, "replace", "rto_min", f"{STOCK_MS}ms")
         time.sleep(0.1)  # the next segment looks the route up
         before = _counts(at)
         output = running.communicate(timeout=300)[0]
@@ -77,7 +88,7 @@ def test_a_route_gets_an_rto_min_while_a_connection_is_open(at: Room, tmp_path: 
 def test_check_counts_such_routes(tmp_path: Path) -> None:
     ask = "from tcplearn.live.conditions import found; print(*(line.text for line in found()))"
     with LossyPath(LOSSY, tmp_path) as path:
-        _route(path, "add", "rto_min", "300ms")
+        _route(path, "replace", "rto_min", "300ms")
         shown = subprocess.run(
             path.within(path.near, sys.executable, "-c", ask), capture_output=True, text=True
         )

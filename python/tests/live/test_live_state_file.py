@@ -16,7 +16,7 @@ import pytest
 from tcplearn.errors import UserError
 from tcplearn.live.arms import WHOLE
 from tcplearn.live.guard import Guard, Plan
-from tcplearn.live.guard_state import State, state_of
+from tcplearn.live.guard_state import FORMAT, State, state_of
 from tcplearn.live.simulated import Fleet, guarded
 from tcplearn.live.simulated import Path as Simulated
 from tcplearn.live.state_file import RefusedError, StateFile
@@ -69,7 +69,7 @@ HOSTILE: dict[str, Callable[[dict[str, Any]], str]] = {
     "no JSON": lambda _: "\x00\xff",
     "deep": lambda _: "[" * 200_000,
     "a list": lambda _: "[]",
-    "another version": _changed("format", to=2),
+    "another version": _changed("format", to=FORMAT + 1),
     "more": _changed("more", to=1),
     "no number": _changed("saved_s", to="now"),
     "not finite": lambda state: json.dumps({**state, "saved_s": float("inf")}),
@@ -103,7 +103,7 @@ def test_a_hostile_file_is_put_aside_in_a_line(file: StateFile, change: Callable
 
 
 def test_another_version_is_named(file: StateFile) -> None:
-    file.path.write_text(_changed("format", to=2)(_written(file)))
+    file.path.write_text(_changed("format", to=FORMAT + 1)(_written(file)))
     with pytest.raises(RefusedError, match="it is of another version of tcplearn;"):
         file.read()
 
@@ -151,7 +151,7 @@ def test_no_state_that_is_accepted_breaks_the_guard(file: StateFile) -> None:
         places = [*_numbers(state)]
         for at, key in draw.sample(places, draw.choice((1, 5, len(places)))):
             at[key] = draw.choice((0, 1, 7, 655, 10**6, 2**63, 2**64 - 1, 0.0, 1e9))
-        state["format"] = 1
+        state["format"] = FORMAT
         try:
             kept: State = state_of(json.dumps(state))
         except ValueError:

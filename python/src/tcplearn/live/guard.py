@@ -27,6 +27,7 @@ LEAST_CONNECTIONS = 3  # connections with learned floors that a step needs
 _DOUBTED_MORE = 1.0  # after a doubt, odds higher by this logarithm must be excluded
 _RESENT_MORE = 0.2  # logarithm of the odds ratio of connections with retransmissions by timer that is no harm
 _DOUBT_ROUNDS = 1000
+_CONTROL_ROUNDS = 500  # of the control group, from which its rate in one epoch counts
 #: The counts that are tested for harm, and the part of `RISK` for each.
 _TESTS = {
     "spurious_1": 0.5,
@@ -36,7 +37,10 @@ _TESTS = {
     "resent_4": 0.05,
     "resent_16": 0.05,
 }
-_SIGNS = {"spurious": "a spurious retransmission", "resent": "a retransmission by timer"}
+_SIGNS = {
+    "spurious": ("rounds", "a spurious retransmission"),
+    "resent": ("rounds_before", "a retransmission by timer"),
+}
 _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
 
 
@@ -160,6 +164,8 @@ class Guard:
             older=[ShareCounts(share=share, arms=had) for share, had in sorted(by_share.items())],
             before_ramp=self._before_ramp,
             cleared=self._cleared,
+            doubted=self._is_doubted,
+            control_before=self._control_before,
             places=kept_places(seen.places, self._places_before, self._places_before_ramp, self.places),
             stops=self.places.kept(now_s),
             journal=[KeptEntry(at_s=entry.at_s, text=entry.text) for entry in self.journal],
@@ -183,6 +189,7 @@ class Guard:
         self.places.keep_on(now_s, kept.stops, judged)
         self._kept_places, self.begun_s = had, kept.begun_s
         self._attempts, self._tests = kept.attempts, kept.tests
+        self._control_before = kept.control_before
         for older in kept.older:
             self.epochs.add_older(older.share, older.arms)
         why = _and(
@@ -192,6 +199,7 @@ class Guard:
         if self._share_at(step) == kept.epoch.share:
             self._enter(now_s, seen, step, why, kept.epoch.arms)
             self._places_before, self._cleared = before, kept.cleared
+            self._is_doubted = kept.doubted
             self._before_ramp, self._places_before_ramp = kept.before_ramp, before_ramp
         else:
             self.epochs.add_older(kept.epoch.share, kept.epoch.arms)
@@ -217,10 +225,10 @@ class Guard:
             )
         return replace(seen, places=places)
 
-    def _pooled_rate(self, arms: list[Element], name: str) -> float:
+    def _pooled_rate(self, arms: list[Element], name: str, per: str = "rounds") -> float:
         """Return how often the event `name` occurred in a round trip of the control group, over all counts
-        since the guard began."""
-        return _rate(added(element[CONTROL] for _, element in self.epochs.by_share(arms)), name)
+        since the guard began. `per` is the count of the round trips."""
+        return _rate(added(element[CONTROL] for _, element in self.epochs.by_share(arms)), name, per)
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
         if now_s >= self.again_at_s:
@@ -267,18 +275,16 @@ class Guard:
         (counts `ours`) have spurious retransmissions, or any by the timer, than the control group's rate of
         them and `DOUBT_RATE` explain. The control group is small in the last step. So its rate is the higher
         one of all epochs together and of the last epoch with enough rounds, because paths may lose or delay
-        more packets than they did."""
+        more packets than they did. Of any retransmissions only the first of a connection counts, and only the
+        rounds until then, because the connections of one group may be older than those of the other."""
         if self.step != len(self._shares) - 1:
             return ""
         recent = self._recent(ours)
-        for name, what in (
-            ("spurious", "a spurious retransmission"),
-            ("resent", "a retransmission by timer"),
-        ):
-            first = f"{name}_1"
-            rate = max(self._pooled_rate(arms, first), _rate(self._control_before, first))
-            expected = recent["rounds"] * (DOUBT_RATE + rate)
-            if expected and log_rate(recent[first], expected) > log(DOUBT):
+        for name, (per, what) in _SIGNS.items():
+            of = name if per == "rounds" else f"{name}_1"
+            rate = max(self._pooled_rate(arms, of, per), _rate(self._control_before, of, per))
+            expected = recent[per] * (DOUBT_RATE + rate)
+            if expected and log_rate(recent[f"{name}_1"], expected) > log(DOUBT):
                 return f"{recent[name]} of {recent['rounds']} rounds had {what}"
         return ""
 
@@ -289,8 +295,8 @@ class Guard:
         if not self._is_doubted:
             return False
         less = log_less(ours["resent_1"], control["resent_1"], self.share / WHOLE, _DOUBTED_MORE)
-        high = rate_limits(ours["resent_1"], ours["rounds"], RISK)[1]
-        low = rate_limits(control["resent_1"], control["rounds"], RISK)[0]
+        high = rate_limits(ours["resent_1"], ours["rounds_before"], RISK)[1]
+        low = rate_limits(control["resent_1"], control["rounds_before"], RISK)[0]
         return less < log(DOUBT) and high - low > DOUBT_RATE
 
     def _forward(self, now_s: float, seen: Seen) -> None:
@@ -355,9 +361,9 @@ class Guard:
         one before because harm was excluded."""
         share = self._share_at(step)
         control = self.epochs.now(seen.arms)[CONTROL] if self.epochs.number >= 0 else none()
-        if control["rounds"] >= _DOUBT_ROUNDS / 2:
+        if control["rounds"] >= _CONTROL_ROUNDS:
             self._control_before = control
-        self._is_doubted = False
+        self._is_doubted = self._is_doubted and step == self.step
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
         if not is_forward:
@@ -383,8 +389,8 @@ def excess(control: Counts, ours: Counts) -> float:
     return high - low
 
 
-def _rate(of: Counts, name: str) -> float:
-    return of[name] / of["rounds"] if of["rounds"] else 0.0
+def _rate(of: Counts, name: str, per: str) -> float:
+    return of[name] / of[per] if of[per] else 0.0
 
 
 def _limits(of: Counts, rounds: int) -> tuple[float, float]:

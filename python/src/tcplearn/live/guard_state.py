@@ -14,7 +14,7 @@ from .arms import ARMS, KEY_BYTES, WHOLE, Counts, none, side_names
 #: at most, so what was found harmless is not trusted for longer; and paths differ between the hours of a day.
 COUNTS_FOR_S = 86400.0
 #: Add 1 if the form of the file, the meaning of a count or what learned floors do changes.
-FORMAT: Final = 1
+FORMAT: Final = 2
 MOST_PLACES, MOST_ENTRIES = 4096, 100
 _NETNS_DIGITS = 16  # hexadecimal digits of the network namespace in a key
 _MOST_TEXT = 500
@@ -85,7 +85,7 @@ class ShareCounts(_Part):
 
 
 class State(_Part):
-    format: Literal[1] = FORMAT
+    format: Literal[2] = FORMAT
     boot: Annotated[str, Field(max_length=64)] = ""  # of the machine: the kernel's random number
     netns: Annotated[int, Field(ge=0, lt=2**64)] = 0  # of the guard, as in the keys of destination prefixes
     saved_s: Seconds
@@ -98,6 +98,8 @@ class State(_Part):
     older: list[ShareCounts]
     before_ramp: ArmCounts  # of connections with floors, when the share last began to rise in steps
     cleared: ArmCounts | None
+    doubted: bool  # the share was lowered to compare
+    control_before: ArmCounts  # of the control group in the last epoch with enough rounds
     places: Annotated[list[KeptPlace], Field(max_length=MOST_PLACES)]
     stops: Annotated[list[KeptStop], Field(max_length=MOST_PLACES)]
     journal: Annotated[list[KeptEntry], Field(max_length=MOST_ENTRIES)]

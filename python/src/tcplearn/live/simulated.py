@@ -33,9 +33,7 @@ class Path:
     #: How much the path's connections differ: both probabilities are multiplied by a gamma variable of mean 1
     #: and this variance.
     unlike: float = 1.0
-    is_recognised: bool = (
-        True  # spurious retransmissions are known as such; otherwise only as retransmissions
-    )
+    is_recognised: bool = True  # False: it is not known which retransmissions were spurious
 
 
 @dataclass
@@ -49,6 +47,7 @@ class Connection:
     left: int  # rounds to come
     much: float  # by which the path's probabilities are multiplied
     rounds: int = 0
+    before: int = 0  # rounds up to the first with a retransmission
     spurious: int = 0
     wait_ms: list[float] = field(default_factory=list)
 
@@ -113,6 +112,8 @@ class Fleet:
         spurious = int(draw.binomial(rounds, min(1.0, path.spurious[is_ours] * of.much)))
         again = draw.geometric(1 - _AGAIN, lost) - 1
         before, had = self._counted(of), dict(of.counts)
+        if not of.spurious and not of.wait_ms:
+            of.before += _before(rounds, lost + spurious)
         of.left -= rounds
         of.rounds += rounds
         of.spurious += spurious
@@ -130,7 +131,7 @@ class Fleet:
     @staticmethod
     def _counted(of: Connection) -> Counts:
         """Return what the connection `of` adds to the counts of its group so far."""
-        counts = _counted(of.rounds, of.spurious, of.wait_ms, of.arm == OURS)
+        counts = _sums(of.rounds, of.before, of.spurious, of.wait_ms, of.arm == OURS)
         hidden = {name: 0 for name in counts if name.startswith("spurious") and not of.path.is_recognised}
         return counts | hidden
 
@@ -182,19 +183,27 @@ def key_of(number: int) -> bytes:
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
     """Add to the counts `to` a complete connection with `rounds` round trips and `spurious` spurious
     retransmissions. Round trips with a loss took `wait_ms`; `is_lowered`: it had a learned minimum RTO."""
-    for name, number in _counted(rounds, spurious, wait_ms, is_lowered).items():
+    before = _before(rounds, spurious + len(wait_ms))
+    for name, number in _sums(rounds, before, spurious, wait_ms, is_lowered).items():
         to[name] += number
 
 
-def _counted(rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> Counts:
+def _before(rounds: int, resent: int) -> int:
+    """Return the number of round trips up to the first with a retransmission, if `resent` of `rounds` have
+    one: its mean, as they are at random places."""
+    return max(1, round((rounds + 1) / (resent + 1))) if resent else rounds
+
+
+def _sums(rounds: int, before: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> Counts:
     """Return, by name, what a connection with `rounds` round trips so far adds to the counts of its group.
-    The arguments are those of count()."""
+    `before` is what _before() returns. The other arguments are those of count()."""
     needed, wait = len(wait_ms), round(_UNITS_PER_MS * sum(wait_ms))
     resent = needed + spurious
     return {
         "connections": int(rounds > 0),
         "rounds": rounds,
         "rounds_lowered": rounds if is_lowered else 0,
+        "rounds_before": before,
         "timers": resent,
         "resent": resent,
         "needed": needed,

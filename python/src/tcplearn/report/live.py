@@ -68,9 +68,12 @@ def _gained(effect: Effect | None) -> Iterator[str]:
         f"A round in which a packet was lost took {effect.ours.ms:.0f} ms with learned floors and "
         f"{effect.control.ms:.0f} ms with Linux's own timer: {span(effect.less_ms, 0)} ms less."
     )
-    if not effect.is_sure:
+    saved = f"{span(effect.saved_s(), 0)} s"
+    if effect.is_sure:
+        yield f"In {effect.ours.rounds:,} such rounds this saved {saved} of waiting."
+    else:
         yield f"The interval includes no difference, so {NOTHING} about the time that was saved."
-    yield f"In {effect.ours.rounds:,} such rounds this saved {span(effect.saved_s(), 0)} s of waiting."
+        yield f"The estimate of the waiting that was saved in {effect.ours.rounds:,} such rounds is {saved}."
 
 
 def _cost(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
