@@ -21,7 +21,7 @@ _READY = (
     "ip link set lo up && echo 10000 65535 >/proc/sys/net/ipv4/ip_local_port_range && "
     # the machine may have another default
     "for to in 127.0.0.0/8 127.0.0.1; do"
-    " ip route replace local $to dev lo table local congctl cubic; done && "
+    " ip route replace local $to dev lo table local src 127.0.0.1 congctl cubic; done && "
 )
 
 

@@ -187,7 +187,8 @@ static __always_inline void on_established(const struct scene *at)
 }
 
 /* Tells the policy that a first copy was late: DSACK has shown it after the policy took it for lost. When it arrived
- * is not known, but it was later than the retransmission. */
+ * is not known, but it was later than the retransmission. The flight is told to it a second time, so it counts twice
+ * where flights are counted; and where the host has been told of the loss already, that remains. */
 static __attribute__((noinline)) int learn_late(struct connection *c, uint64_t now_us)
 {
 	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = 1 };

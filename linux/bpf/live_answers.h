@@ -92,7 +92,10 @@ static __always_inline void count_round(const struct scene *at, struct connectio
 		return;
 	n->rounds++;
 	n->rounds_lowered += c->ticks < c->base_ticks;
-	n->rounds_before += c->member.resent == 0;
+	if (c->rounds <= TL_LIVE_EARLY_ROUNDS && c->member.resent == 0) {
+		n->rounds_early++;
+		n->resent_early += c->resent > 0;
+	}
 	c->member.fresh.rounds++;
 	if (c->resent) {
 		live_resent_round(&c->member, n);

@@ -18,13 +18,14 @@
 #define TL_LIVE_EPOCHS 16     /* after so many changes of the share the oldest epoch is used again */
 #define TL_LIVE_STOCK_PLACES 1024
 #define TL_LIVE_FLUSH_ROUNDS 32
+#define TL_LIVE_EARLY_ROUNDS 32
 
 /* Each line is X(name, "meaning"). Read by tcplearn.live too. Times are in units of 100 us. */
 #define TL_LIVE_ARM_COUNTS(X) \
 	X(connections, "connections") \
 	X(rounds, "rounds with an RTT sample") \
 	X(rounds_lowered, "rounds for which a floor below the kernel's was chosen") \
-	X(rounds_before, "rounds of connections up to their first with a retransmission by timer") \
+	X(rounds_early, "first 32 rounds of connections, up to one with a retransmission by timer") \
 	X(timers, "retransmissions by timer: probes and timeouts") \
 	X(repairs, "retransmissions that were not the timer's") \
 	X(resent, "rounds with a retransmission by timer") \
@@ -38,6 +39,7 @@
 	X(spurious_1, "connections with spurious retransmissions in at least 1 round") \
 	X(spurious_4, "connections with spurious retransmissions in at least 4 rounds") \
 	X(spurious_16, "connections with spurious retransmissions in at least 16 rounds") \
+	X(resent_early, "connections with a retransmission by timer in their first 32 rounds") \
 	X(resent_1, "connections with retransmissions by timer in at least 1 round") \
 	X(resent_4, "connections with retransmissions by timer in at least 4 rounds") \
 	X(resent_16, "connections with retransmissions by timer in at least 16 rounds")

@@ -51,6 +51,26 @@ def _until_s(guard: Guard, fleet: Fleet) -> dict[bytes, float]:
     return {key: place.until_s for key, place in guard.places.stopped(fleet.now_s).items()}
 
 
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_doubt_is_kept(before: bool, after: bool) -> None:
+    """Test that a guard that has gone back to halves to compare does not forget it when it is restarted or
+    when the kill switch is set (`before` the restart, or `after` it) and removed."""
+    fleet = Fleet([CALM] * 50, 1)
+    guard = guarded(fleet, HALF)
+    fleet.play(20_000, guard)
+    assert guard.share > 0.9 * WHOLE
+    fleet.paths = [Path(spurious=(0.0, 0.05), is_recognised=False)] * 50
+    while guard.share > 0.9 * WHOLE:
+        fleet.play(fleet.rounds + 100, guard)
+    fleet.paths = [Path()] * 50  # nothing is retransmitted: not enough rounds to decide
+    guard.look(fleet.now_s, fleet.seen, killed=before)
+    guard = _restarted(fleet, guard, HALF, 1.0, killed=after)
+    guard.look(fleet.now_s, fleet.seen, killed=False)
+    guard.look(fleet.now_s + 61.0, fleet.seen, killed=False)
+    assert guard.share == round(0.5 * WHOLE) and guard.state(fleet.now_s, fleet.seen).doubted
+
+
 @pytest.mark.parametrize("paths", [[CALM] * 20, [HARMED] * 20, MIXED], ids=["calm", "harmed", "mixed"])
 def test_with_restarts_it_decides_as_without(paths: list[Path]) -> None:
     """Test that a guard that is restarted makes the same decisions at the same times as one that is not, also

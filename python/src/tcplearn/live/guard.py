@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import log
+from math import log, sqrt
 
 from tcplearn.output.numbers import local_time
 
@@ -38,8 +38,8 @@ _TESTS = {
     "resent_16": 0.05,
 }
 _SIGNS = {
-    "spurious": ("rounds", "a spurious retransmission"),
-    "resent": ("rounds_before", "a retransmission by timer"),
+    "spurious": ("spurious", "spurious_1", "rounds", "a spurious retransmission"),
+    "resent": ("resent_early", "resent_early", "rounds_early", "a retransmission by timer"),
 }
 _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
 
@@ -199,11 +199,12 @@ class Guard:
         if self._share_at(step) == kept.epoch.share:
             self._enter(now_s, seen, step, why, kept.epoch.arms)
             self._places_before, self._cleared = before, kept.cleared
-            self._is_doubted = kept.doubted
             self._before_ramp, self._places_before_ramp = kept.before_ramp, before_ramp
         else:
             self.epochs.add_older(kept.epoch.share, kept.epoch.arms)
             self._enter(now_s, self._since_kept(seen), step, why)
+            self._remember_control(kept.epoch.arms[CONTROL])
+        self._is_doubted = kept.doubted and step is not None and self._shares[step] == kept.step
 
     def _step_of(self, share: int) -> int:
         """Return the number of the plan's last step in which at most the share `share` of connections gets
@@ -271,20 +272,22 @@ class Guard:
         return minus(ours, self._cleared) if self._cleared else ours
 
     def _sign(self, arms: list[Element], ours: Counts) -> str:
-        """Return the first sign of harm in the last step, or "": more connections with learned minimum RTOs
-        (counts `ours`) have spurious retransmissions, or any by the timer, than the control group's rate of
-        them and `DOUBT_RATE` explain. The control group is small in the last step. So its rate is the higher
-        one of all epochs together and of the last epoch with enough rounds, because paths may lose or delay
-        more packets than they did. Of any retransmissions only the first of a connection counts, and only the
-        rounds until then, because the connections of one group may be older than those of the other."""
+        """Return the first sign of harm in the last step, or "": more connections with learned minimum
+        RTOs (counts `ours`) have spurious retransmissions, or any by the timer, than the control group's
+        rate of them and `DOUBT_RATE` explain. The control group is small in the last step. So its rate is
+        the higher one of all epochs together and of the last epoch with enough rounds (with its standard
+        error), because paths may lose or delay more packets than they did. Of any retransmissions only
+        the first of a connection counts, if it is in the connection's first 32 rounds, because the
+        connections of one group may be older than those of the other."""
         if self.step != len(self._shares) - 1:
             return ""
         recent = self._recent(ours)
-        for name, (per, what) in _SIGNS.items():
-            of = name if per == "rounds" else f"{name}_1"
-            rate = max(self._pooled_rate(arms, of, per), _rate(self._control_before, of, per))
+        for name, (control, counted, per, what) in _SIGNS.items():
+            rate = self._pooled_rate(arms, control, per)
+            if self._control_before[per] >= _CONTROL_ROUNDS:
+                rate = max(rate, _rate(self._control_before, control, per, errors=1.0))
             expected = recent[per] * (DOUBT_RATE + rate)
-            if expected and log_rate(recent[f"{name}_1"], expected) > log(DOUBT):
+            if expected and log_rate(recent[counted], expected) > log(DOUBT):
                 return f"{recent[name]} of {recent['rounds']} rounds had {what}"
         return ""
 
@@ -294,9 +297,9 @@ class Guard:
         much more likely to have one, or that many more of them have one."""
         if not self._is_doubted:
             return False
-        less = log_less(ours["resent_1"], control["resent_1"], self.share / WHOLE, _DOUBTED_MORE)
-        high = rate_limits(ours["resent_1"], ours["rounds_before"], RISK)[1]
-        low = rate_limits(control["resent_1"], control["rounds_before"], RISK)[0]
+        less = log_less(ours["resent_early"], control["resent_early"], self.share / WHOLE, _DOUBTED_MORE)
+        high = rate_limits(ours["resent_early"], ours["rounds_early"], RISK)[1]
+        low = rate_limits(control["resent_early"], control["rounds_early"], RISK)[0]
         return less < log(DOUBT) and high - low > DOUBT_RATE
 
     def _forward(self, now_s: float, seen: Seen) -> None:
@@ -360,9 +363,8 @@ class Guard:
         that epoch. `why` is the reason that the journal gives. `is_forward` says that the step follows the
         one before because harm was excluded."""
         share = self._share_at(step)
-        control = self.epochs.now(seen.arms)[CONTROL] if self.epochs.number >= 0 else none()
-        if control["rounds"] >= _CONTROL_ROUNDS:
-            self._control_before = control
+        if self.epochs.number >= 0:
+            self._remember_control(self.epochs.now(seen.arms)[CONTROL])
         self._is_doubted = self._is_doubted and step == self.step
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
@@ -374,6 +376,11 @@ class Guard:
         does = f"{100 * share / WHOLE:.2g} % of the new connections have learned floors" if share else ""
         does = does or "new connections have no learned floors"
         self._say(now_s, f"{does}: {why}" if why else does)
+
+    def _remember_control(self, control: Counts) -> None:
+        """Keep `control`, the counts of the control group in the epoch that ends, if it had enough rounds."""
+        if control["rounds_early"] >= _CONTROL_ROUNDS:
+            self._control_before = control
 
     def _say(self, now_s: float, text: str) -> None:
         self.journal.append(Entry(now_s, text))
@@ -389,8 +396,9 @@ def excess(control: Counts, ours: Counts) -> float:
     return high - low
 
 
-def _rate(of: Counts, name: str, per: str) -> float:
-    return of[name] / of[per] if of[per] else 0.0
+def _rate(of: Counts, name: str, per: str, errors: float = 0.0) -> float:
+    """Return how often `name` occurred in the rounds `per`, and so many standard errors more."""
+    return (of[name] + errors * sqrt(of[name])) / of[per] if of[per] else 0.0
 
 
 def _limits(of: Counts, rounds: int) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from .guard import Guard, Plan
 _SIDE = ("connections", "rounds", "resent", "needed", "spurious", "wait")
 _UNITS_PER_MS = 10
 _MEAN_TIMES = 1.1875  # the mean of the numerator in _times()
+_EARLY = 32  # TL_LIVE_EARLY_ROUNDS
 _AGAIN = 0.1  # probability that a retransmission is lost too, after which the wait is doubled
 
 
@@ -47,7 +48,8 @@ class Connection:
     left: int  # rounds to come
     much: float  # by which the path's probabilities are multiplied
     rounds: int = 0
-    before: int = 0  # rounds up to the first with a retransmission
+    early: int = 0  # the first rounds, at most `_EARLY`, up to one with a retransmission
+    is_early: bool = False  # that one is among them
     spurious: int = 0
     wait_ms: list[float] = field(default_factory=list)
 
@@ -113,7 +115,9 @@ class Fleet:
         again = draw.geometric(1 - _AGAIN, lost) - 1
         before, had = self._counted(of), dict(of.counts)
         if not of.spurious and not of.wait_ms:
-            of.before += _before(rounds, lost + spurious)
+            more = _until_resent(rounds, lost + spurious)
+            of.is_early = lost + spurious > 0 and of.early + more <= _EARLY
+            of.early = min(of.early + more, _EARLY)
         of.left -= rounds
         of.rounds += rounds
         of.spurious += spurious
@@ -131,7 +135,7 @@ class Fleet:
     @staticmethod
     def _counted(of: Connection) -> Counts:
         """Return what the connection `of` adds to the counts of its group so far."""
-        counts = _sums(of.rounds, of.before, of.spurious, of.wait_ms, of.arm == OURS)
+        counts = _sums(of.rounds, (of.early, of.is_early), of.spurious, of.wait_ms, of.arm == OURS)
         hidden = {name: 0 for name in counts if name.startswith("spurious") and not of.path.is_recognised}
         return counts | hidden
 
@@ -183,27 +187,33 @@ def key_of(number: int) -> bytes:
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
     """Add to the counts `to` a complete connection with `rounds` round trips and `spurious` spurious
     retransmissions. Round trips with a loss took `wait_ms`; `is_lowered`: it had a learned minimum RTO."""
-    before = _before(rounds, spurious + len(wait_ms))
-    for name, number in _sums(rounds, before, spurious, wait_ms, is_lowered).items():
+    resent = spurious + len(wait_ms)
+    first = _until_resent(rounds, resent)
+    early = min(first, _EARLY), resent > 0 and first <= _EARLY
+    for name, number in _sums(rounds, early, spurious, wait_ms, is_lowered).items():
         to[name] += number
 
 
-def _before(rounds: int, resent: int) -> int:
+def _until_resent(rounds: int, resent: int) -> int:
     """Return the number of round trips up to the first with a retransmission, if `resent` of `rounds` have
     one: its mean, as they are at random places."""
     return max(1, round((rounds + 1) / (resent + 1))) if resent else rounds
 
 
-def _sums(rounds: int, before: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> Counts:
+def _sums(
+    rounds: int, early: tuple[int, bool], spurious: int, wait_ms: Sequence[float], is_lowered: bool
+) -> Counts:
     """Return, by name, what a connection with `rounds` round trips so far adds to the counts of its group.
-    `before` is what _before() returns. The other arguments are those of count()."""
+    `early` has the number of its first rounds, at most `_EARLY`, up to one with a retransmission, and whether
+    that one is among them. The other arguments are those of count()."""
     needed, wait = len(wait_ms), round(_UNITS_PER_MS * sum(wait_ms))
     resent = needed + spurious
     return {
         "connections": int(rounds > 0),
         "rounds": rounds,
         "rounds_lowered": rounds if is_lowered else 0,
-        "rounds_before": before,
+        "rounds_early": early[0],
+        "resent_early": int(early[1]),
         "timers": resent,
         "resent": resent,
         "needed": needed,
