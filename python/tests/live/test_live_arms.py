@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_command import AT_ONCE, Room, ask, missing, room, server, sessions
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, until
 from lossy_path import LossyPath, Spec
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -55,22 +55,22 @@ def test_both_arms_are_measured_and_the_control_group_stays_stock(tmp_path: Path
 def test_first_copies_that_were_overtaken_are_late_and_not_lost(tmp_path: Path) -> None:
     """Test that a retransmission is spurious if the first copy, which it has overtaken, arrives later. The
     ACK of the retransmission looks like that after a loss; DSACK reports the first copy. The short floors
-    learned on the calm path are given up within six connections. Rounds at the end of a connection, after
+    learned on the calm path are given up within nine connections. Rounds at the end of a connection, after
     which no report can come, count as needed."""
-    late = Spec(rtt_ms=4, calm=True, overtaken=0.1, late_ms=(130, 170))
+    late = Spec(rtt_ms=4, calm=True, overtaken=0.02, late_ms=(130, 170))
     with LossyPath(late, tmp_path) as path, server(path), room() as at:
         assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup).returncode == 0
-        assert min(_rto_ms(at, path, 600, 100)) < 60
+        until(lambda: _rto_ms(at, path, 200, 200)[-1] < 60, "the floor does not fall")
         path.disturb()
-        ends_ms = _rto_ms(at, path, 900, 60)
+        ends_ms = _rto_ms(at, path, 2400, 200)
         (session,) = sessions(at)
         assert path.end()["dropped"] == 0
         assert at.live("stop", "--cgroup", at.cgroup).returncode == 0
     ours, place = session["arms"][-1]["ours"], session["traffic"][0]["ours"]
     assert 3 < ours["needed"] + ours["spurious"] == ours["resent"] == place["resent"]
-    assert ours["spurious"] > ours["needed"]
+    assert ours["spurious"] > ours["needed"], ours
     assert place["spurious"] == ours["spurious"] and place["needed"] == ours["needed"]
-    assert min(ends_ms[6:]) > 100, ends_ms
+    assert min(ends_ms[9:]) > 100, ends_ms
 
 
 def test_the_kill_switch_makes_new_connections_stock(tmp_path: Path) -> None:
