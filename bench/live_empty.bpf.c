@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A sock_ops program that does nothing, but is called for the same events as linux/bpf/live.bpf.c: what the kernel
  * counts as its run time is mostly that of its own readings of the clock. For bench/live_load.py. */
-#include <linux/bpf.h>
-
-#include <bpf/bpf_helpers.h>
-
-#define EVENTS \
-	(BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG | \
-	 BPF_SOCK_OPS_STATE_CB_FLAG)
+#include "../linux/bpf/live_kernel.h"
 
 SEC("sockops")
 int empty(struct bpf_sock_ops *ctx)
 {
 	if (ctx->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB || ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | EVENTS);
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | TL_LIVE_EVENTS);
 	return 1;
 }
 

@@ -110,9 +110,10 @@ def _speed(what: str, times: Times, amount: float, unit: str) -> list[Row]:
     assert speed and cpu
     medians = {name: f"{amount / statistics.median(of):,.4g}" for name, of in wall_s.items()}
     criterion = (f"at least {LEAST_RATIO}", met(*speed[1:], least=LEAST_RATIO)) if name == "live" else ()
-    over = f"{_NAMES.get(name, name)} over stock"
+    called = _NAMES.get(name, name)
+    over = f"{called} over stock"
     return [
-        Row(f"{what}, {unit}: {_NAMES.get(name, name)}, stock", f"{medians[name]}, {medians['stock']}"),
+        Row(f"{what}, {unit}: {called}, stock", f"{medians[name]}, {medians['stock']}"),
         Row(f"{what}: {over}", f"{speed[0]:.3f}", f"{speed[1]:.3f} to {speed[2]:.3f}", *criterion),
         Row(f"{what}, CPU time: {over}", f"{cpu[0]:.3f}", f"{cpu[1]:.3f} to {cpu[2]:.3f}"),
     ]

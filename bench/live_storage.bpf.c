@@ -4,10 +4,6 @@
 #include "../linux/bpf/live_kernel.h"
 #include "../linux/bpf/live_scene.h"
 
-#define EVENTS \
-	(BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG | \
-	 BPF_SOCK_OPS_STATE_CB_FLAG)
-
 SEC("sockops")
 int storage(struct bpf_sock_ops *ctx)
 {
@@ -16,7 +12,7 @@ int storage(struct bpf_sock_ops *ctx)
 	if (!sk ||
 	    (ctx->op != BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB && ctx->op != BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB))
 		return 1;
-	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | EVENTS);
+	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | TL_LIVE_EVENTS);
 	bpf_sk_storage_get(&connections, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	return 1;
 }

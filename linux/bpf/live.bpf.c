@@ -175,9 +175,7 @@ static __always_inline void on_established(const struct scene *at)
 	c = c ? c : begin(at);
 	if (!c)
 		return;
-	bpf_sock_ops_cb_flags_set(at->ctx, at->ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RTT_CB_FLAG |
-						   BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG |
-						   BPF_SOCK_OPS_STATE_CB_FLAG);
+	bpf_sock_ops_cb_flags_set(at->ctx, at->ctx->bpf_sock_ops_cb_flags | TL_LIVE_EVENTS);
 	if (at->tp->srtt_us == 0 || at->tp->total_retrans) /* the RTT of a resent SYN-ACK is ambiguous */
 		return;
 	ack.rtt_us = at->tp->srtt_us >> 3;

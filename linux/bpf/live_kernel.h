@@ -18,6 +18,10 @@
 #define TL_CA_RECOVERY 3
 #define TL_QUEUED_BYTES 512 /* sk_wmem_alloc has less without a segment of data: a pure ACK counts 2 */
 #define TL_RTAX_RTO_MIN 13  /* of linux/rtnetlink.h; the first metric has a bit for each that is locked */
+/* The events for which live.bpf.c is called, besides the beginning of a connection. */
+#define TL_LIVE_EVENTS \
+	(BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG | \
+	 BPF_SOCK_OPS_STATE_CB_FLAG)
 #define TL_TICKS_LEAST 2 /* the shortest floor that TCP_BPF_RTO_MIN takes (TCP_TIMEOUT_MIN) */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -161,8 +161,9 @@ class Network:
         return [(when, to) for when, to, _ in self.handshakes()["seen"]]
 
     def handshakes(self) -> dict[str, list[Any]]:
-        """End the paths. Return under "seen" the time, destination and source port of each SYN, and under
-        "dropped" the host and the measuring machine's port of each dropped SYN or SYN-ACK."""
+        """End the paths. Return under "seen" the time, destination and source port of each SYN, under
+        "answered" the host and the RTT in ms of each answered SYN, as a capture at the first router shows
+        it, and under "dropped" the host and the measuring machine's port of each dropped SYN or SYN-ACK."""
         return ended(self._relay)
 
     def __exit__(self, *_: object) -> None:

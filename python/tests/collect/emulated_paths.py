@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Emulates the paths, in a process of its own: it delays and drops packets between the last router's TUN
 device and the host's as each place's settings demand, listens on the hosts' ports, and notes when each SYN
-passed the first router.
+passed the first router and how long its answer took from there.
 
-`python emulated_paths.py SPEC.json` prints "ready" when the devices exist, and on SIGTERM the SYNs that it
-saw, as JSON. It needs TUN devices alone, because sch_netem is not in every kernel."""
+`python emulated_paths.py SPEC.json` prints "ready" when the devices exist, and on SIGTERM what it noted, as
+JSON. It needs TUN devices alone, because sch_netem is not in every kernel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ from typing import Any
 _CLONE_NEWNET = 0x40000000
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x1, 0x1000
 _ETH_P_ALL = 3
-_SYN, _SYN_ACK = 0x02, 0x12
+_SYN, _RST, _SYN_ACK = 0x02, 0x04, 0x12
+_SO_TIMESTAMPNS = 35
+#: The relay does not sleep in the last part of a packet's delay, as an idle machine wakes it up late.
+_AWAKE_S = 0.0004
 
 
 def enter(namespace: str) -> None:
@@ -115,6 +118,8 @@ class Relay:
         self.ways: dict[int, Way] = {}
         self.listeners = []
         self.seen: list[tuple[float, str, int]] = []
+        self.answered: list[tuple[str, float]] = []
+        self._unanswered: dict[tuple[str, int], int] = {}
         self._queue: list[tuple[float, int, int, bytes]] = []
         self._count = 0
         draw = random.Random(spec["seed"])
@@ -130,11 +135,12 @@ class Relay:
             self.ways[far] = Way(place, near, draw, there=False)
         enter(spec["routers"][0])
         self.tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
+        self.tap.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
 
     def run(self) -> None:
         handles = [*self.ways, self.tap.fileno()]
         while True:
-            wait_s = max(0.0, self._queue[0][0] - time.monotonic()) if self._queue else None
+            wait_s = max(0.0, self._queue[0][0] - time.monotonic() - _AWAKE_S) if self._queue else None
             ready = select.select(handles, (), (), wait_s)[0]
             now_s = time.monotonic()
             for handle in ready:
@@ -157,22 +163,37 @@ class Relay:
                     heapq.heappush(self._queue, (now_s + way.delay_s(packet), self._count, way.out, packet))
 
     def _note(self, now_s: float) -> None:
-        """Note the time, destination and source port of a SYN that comes in from the measuring machine."""
-        packet, address = self.tap.recvfrom(256)
-        if address[0] != "near" or address[2] == socket.PACKET_OUTGOING:
+        """Note the time, destination and source port of a SYN that comes in from the measuring machine, and
+        the time from there to the first answer of the host, by the kernel's timestamps of both packets."""
+        packet, ancillary, _, address = self.tap.recvmsg(256, 64)
+        if address[0] != "near":
             return
         if packet[0] >> 4 == 4 and packet[9] == socket.IPPROTO_TCP:
-            tcp, to = packet[(packet[0] & 15) * 4 :], socket.inet_ntop(socket.AF_INET, packet[16:20])
+            family, hosts, tcp = (
+                socket.AF_INET,
+                (packet[12:16], packet[16:20]),
+                packet[(packet[0] & 15) * 4 :],
+            )
         elif packet[0] >> 4 == 6 and packet[6] == socket.IPPROTO_TCP:
-            tcp, to = packet[40:], socket.inet_ntop(socket.AF_INET6, packet[24:40])
+            family, hosts, tcp = socket.AF_INET6, (packet[8:24], packet[24:40]), packet[40:]
         else:
             return
-        if tcp[13] & _SYN_ACK == _SYN:
-            self.seen.append((now_s, to, int.from_bytes(tcp[0:2], "big")))
+        seconds, nanoseconds = struct.unpack("@qq", ancillary[0][2])
+        stamp_ns = seconds * 10**9 + nanoseconds
+        ports = (int.from_bytes(tcp[0:2], "big"), int.from_bytes(tcp[2:4], "big"))
+        back = address[2] == socket.PACKET_OUTGOING
+        if not back and tcp[13] & _SYN_ACK == _SYN:
+            probe = (socket.inet_ntop(family, hosts[1]), ports[0])
+            self.seen.append((now_s, *probe))
+            self._unanswered[probe] = stamp_ns
+        elif back and tcp[13] & (_SYN | _RST):
+            probe = (socket.inet_ntop(family, hosts[0]), ports[1])
+            if probe in self._unanswered:
+                self.answered.append((probe[0], (stamp_ns - self._unanswered.pop(probe)) / 1e6))
 
     def report(self) -> dict[str, Any]:
         dropped = [drop for way in self.ways.values() for drop in way.dropped]
-        return {"seen": self.seen, "dropped": dropped}
+        return {"seen": self.seen, "answered": self.answered, "dropped": dropped}
 
 
 def started(script: str, spec: Path) -> subprocess.Popen[str]:

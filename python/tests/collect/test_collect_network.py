@@ -47,16 +47,22 @@ def within(measured_us: int, emulated_ms: float) -> bool:
     return abs(measured_us / 1000 - emulated_ms) <= max(1.0, 0.02 * emulated_ms)
 
 
-def test_hops_ttl_and_times_of_twenty_hosts(paths: Network, tmp_path: Path) -> None:
-    hosts = [paths.address(place) for place in PLACES]
-    rows = collected(paths, tmp_path / "hosts.parquet", "--count", COUNT, "--interval", "0.2", *hosts)
+def test_hops_ttl_and_times_of_twenty_hosts(tmp_path: Path) -> None:
+    """Test hops, TTL, state and RTTs. The least RTT is compared with the emulated one, the median with that
+    of the same probes in a capture at the first router, as a busy machine emulates longer RTTs."""
+    with network(PLACES, tmp_path) as made:
+        hosts = [made.address(place) for place in PLACES]
+        rows = collected(made, tmp_path / "hosts.parquet", "--count", COUNT, "--interval", "0.2", *hosts)
+        answered = made.handshakes()["answered"]
     assert [row["host"] for row in rows] == hosts
     for row, place in zip(rows, PLACES, strict=True):
         assert (row["hops"], row["ttl"]) == (place.hops, 64 - place.hops), row
         assert row["state"] == ("open" if place.open else "closed") and row["method"] == "raw"
         assert within(row["rtt_min_us"], place.rtt_ms), (row, place)
         rtts_us = sorted(map(int, row["rtts_us"].split()))
-        assert within(rtts_us[len(rtts_us) // 2], place.rtt_ms), (row, place)
+        captured_ms = sorted(rtt_ms for host, rtt_ms in answered if host == row["host"])
+        assert len(captured_ms) >= len(rtts_us)
+        assert within(rtts_us[len(rtts_us) // 2], captured_ms[len(captured_ms) // 2]), (row, captured_ms)
         assert (len(rtts_us), row["sent"]) == (row["samples"], COUNT) and row["loss"] <= 0.3
         assert row["started_us"] < row["ended_us"]
 

@@ -30,10 +30,11 @@ from lossy_path import LossyPath, Spec
 from tcplearn.live import arms, program
 from tcplearn.live.guard import Guard, Plan
 from tcplearn.live.program import Program, Settings
+from tcplearn.live.steward import GLANCE_EVERY_S, LOOK_EVERY_S
 from tcplearn.output.markdown import table_of
 
 REQUESTS, AT_ONCE, PAUSE_MS, PLACES = 20, 24, 20, 50
-LOOK_EVERY_S, GLANCE_EVERY_S, AFTER_S, RAMP_S = 5.0, 0.5, 20.0, 900.0
+AFTER_S, RAMP_S = 20.0, 900.0
 MOST_S = {"from the start": 540.0, "at 95 %": 300.0}
 RUNS_AT_ONCE = 3
 LEAST_FLOOR = Path(__file__).with_name("least_floor.bpf.c")

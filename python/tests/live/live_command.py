@@ -22,7 +22,7 @@ from tcplearn.errors import UserError
 from tcplearn.live.conditions import need_all
 
 AT_ONCE = ("--ramp", "none", "--control-percent", 0)  # words of start
-WAITS_S = 300.0  # for what ends much sooner, but not on a busy machine
+_ENDS_WITHIN_S = 300  # also on a busy machine
 TALK = Path(__file__).with_name("small_talk.py")
 
 
@@ -35,9 +35,9 @@ def missing() -> str:
     return "" if Path("/dev/net/tun").exists() else "no /dev/net/tun"
 
 
-def until(holds: Callable[[], bool], what: str = "it takes too long") -> None:
-    """Wait until `holds` returns true. Fail with the text `what` if that takes too long."""
-    end = time.monotonic() + WAITS_S
+def until(holds: Callable[[], bool], within_s: float, what: str = "it takes too long") -> None:
+    """Wait until `holds` returns true. Fail with the text `what` if that takes longer than `within_s`."""
+    end = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < end, what
         time.sleep(0.05)
@@ -59,7 +59,7 @@ class Room:
     def run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
         process = self.popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
-            output, errors = process.communicate(timeout=WAITS_S)
+            output, errors = process.communicate(timeout=_ENDS_WITHIN_S)
         finally:
             process.kill()
         return subprocess.CompletedProcess(words, process.returncode, output, errors)

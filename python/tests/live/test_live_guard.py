@@ -152,12 +152,9 @@ def test_a_glance_sees_what_a_look_decides() -> None:
     guard = guarded(fleet, HALF)
     fleet.play(20_000, guard)
     fleet.paths = [replace(HARMED, loss=0.0, is_recognised=False)] * 50
-    lowered = 0
+    lowered, fleet.look_every_s = 0, 1e9  # from here on the fleet does not look by itself
     while guard.step is not None and fleet.rounds < 60_000:
-        # the fleet itself does not look: its guard is only asked for the share
-        guard_looks, fleet.look_every_s = fleet.look_every_s, 1e9
         fleet.play(fleet.rounds + 100, guard)
-        fleet.look_every_s = guard_looks
         share, is_pressing = guard.share, guard.is_pressing(fleet.seen.arms)
         guard.look(fleet.now_s, fleet.seen)
         assert is_pressing == (guard.share < share)

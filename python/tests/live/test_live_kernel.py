@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_command import AT_ONCE, WAITS_S, ask, missing, room, rto_ms_by_ss, server, sessions, until, words_of
+from live_command import AT_ONCE, ask, missing, room, rto_ms_by_ss, server, sessions, until, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf.libbpf import sock_ops_programs
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
 STOCK_MS = 200  # the kernel's floor
 LOSSY = Spec(rtt_ms=10, loss=0.03)
+_WAITS_S = 60.0
 
 
 @pytest.fixture
@@ -50,8 +51,10 @@ def test_lost_requests_wait_less(path: LossyPath) -> None:
 def test_ss_shows_it_and_afterwards_stock(path: LossyPath) -> None:
     with room() as at:
         running = at.popen(words_of("run", "--", *ask(path, 600, 3)), stdout=subprocess.DEVNULL)
-        until(lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), "the floor does not fall")
-        assert running.wait(timeout=WAITS_S) == 0
+        until(
+            lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), _WAITS_S, "the floor does not fall"
+        )
+        assert running.wait(timeout=_WAITS_S) == 0
         assert not list(at.cgroup.glob("tcplearn-*"))
         after = json.loads(at.run(ask(path, 1, 1)).stdout)
     assert after["rto_ms"][0] > STOCK_MS
@@ -60,20 +63,22 @@ def test_ss_shows_it_and_afterwards_stock(path: LossyPath) -> None:
 def test_kill_9_releases_and_breaks_no_connection(path: LossyPath) -> None:
     with room() as at:
         running = at.popen(words_of("run", "--", *ask(path, 600, 3)), stdout=subprocess.PIPE)
-        until(lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), "the floor does not fall")
+        until(
+            lambda: any(ms < STOCK_MS / 2 for ms in rto_ms_by_ss(path)), _WAITS_S, "the floor does not fall"
+        )
         (own,) = at.cgroup.glob("tcplearn-live-*")
         assert sock_ops_programs(own) == ["live"]
         running.kill()
         assert running.stdout
         asked = json.loads(running.stdout.read())  # the command goes on, and then it ends
         running.wait()
-        until(lambda: sock_ops_programs(own) == [], "it is still attached")
+        until(lambda: sock_ops_programs(own) == [], _WAITS_S, "it is still attached")
         assert len(asked["ms"]) == 600 and asked["rto_ms"][-1] < STOCK_MS / 2
         assert sessions(at) == []
         inside = f"echo $$ >{own}/cgroup.procs; exec " + " ".join(ask(path, 1, 1))
         after = json.loads(at.run(["sh", "-c", inside]).stdout)
         assert after["rto_ms"][0] > STOCK_MS
-        until(lambda: not (own / "cgroup.procs").read_text(), "a process is left")
+        until(lambda: not (own / "cgroup.procs").read_text(), _WAITS_S, "a process is left")
         assert at.live("run", "--", "true").returncode == 0
         assert not own.exists()  # the next one tidies up
 
@@ -82,8 +87,10 @@ def test_two_at_once_whose_pids_are_equal() -> None:
     alone = ["unshare", "--pid", "--fork", "--mount-proc"]  # as under `tcplearn emulate`
     with room() as at:
         both = [at.popen([*alone, *words_of("run", "-q", "--", "sleep", "2")]) for _ in range(2)]
-        until(lambda: len(list(at.cgroup.glob("tcplearn-live-run-*"))) == 2, "not both have a cgroup")
-        assert [process.wait(timeout=WAITS_S) for process in both] == [0, 0]
+        until(
+            lambda: len(list(at.cgroup.glob("tcplearn-live-run-*"))) == 2, _WAITS_S, "not both have a cgroup"
+        )
+        assert [process.wait(timeout=_WAITS_S) for process in both] == [0, 0]
         assert not list(at.cgroup.glob("tcplearn-live-run-*"))
 
 
@@ -101,9 +108,9 @@ def test_a_signal_is_handed_on_and_the_exit_code_back() -> None:
         assert at.live("run", "--", "sh", "-c", "exit 7").returncode == 7
         assert at.live("run", "--", "no-such-program").returncode == 127
         running = at.popen(words_of("run", "-q", "--", "sleep", "100"))
-        until(lambda: bool(sessions(at)), "it is not noted")
+        until(lambda: bool(sessions(at)), _WAITS_S, "it is not noted")
         os.kill(running.pid, signal.SIGTERM)
-        assert running.wait(timeout=WAITS_S) == 128 + signal.SIGTERM
+        assert running.wait(timeout=_WAITS_S) == 128 + signal.SIGTERM
         assert not list(at.cgroup.glob("tcplearn-*")) and sessions(at) == []
 
 

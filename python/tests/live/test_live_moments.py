@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_command import AT_ONCE, WAITS_S, Room, ask, missing, room, server, sessions, until, words_of
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, until, words_of
 from lossy_path import LossyPath, Spec
 from test_live_kernel import STOCK_MS
 
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 ENDLESS = 10**9
 KILLS, SEED = 10, 1
 AFTER_S = 3.0  # every other kill comes within this time after the program was attached, the others before
+_WAITS_S = 300.0
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def at() -> Iterator[Room]:
 def _ended(talk: subprocess.Popen[str]) -> dict[str, Any]:
     """End an endless talk, and return what it has measured. It fails if a request was not answered."""
     talk.terminate()
-    output = talk.communicate(timeout=WAITS_S)[0]
+    output = talk.communicate(timeout=_WAITS_S)[0]
     assert talk.returncode == 0
     found: dict[str, Any] = json.loads(output)
     return found
@@ -67,7 +68,7 @@ def _links(at: Room) -> list[dict[str, Any]]:
 def test_stopped_while_busy(at: Room, path: LossyPath) -> None:
     assert at.live("start", *AT_ONCE, "--cgroup", at.cgroup).returncode == 0
     talks = [at.popen(ask(path, ENDLESS, 3), stdout=subprocess.PIPE) for _ in range(4)]
-    until(lambda: len(sessions(at)) == 1 and sessions(at)[0]["counts"]["rounds_lowered"] > 100)
+    until(lambda: len(sessions(at)) == 1 and sessions(at)[0]["counts"]["rounds_lowered"] > 100, _WAITS_S)
     stopped = at.live("stop", "--cgroup", at.cgroup)
     assert stopped.returncode == 0 and "live: 4 connections, " in stopped.stdout, stopped
     assert sock_ops_programs(at.cgroup) == [] == _links(at) and sessions(at) == []
@@ -132,16 +133,18 @@ def test_killed_at_any_moment(at: Room, path: LossyPath, tmp_path: Path) -> None
     for moment in range(KILLS):
         process = at.popen(kinds[moment % len(kinds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if moment % 2:
-            until(lambda: bool(_links(at)))
+            until(lambda: bool(_links(at)), _WAITS_S)
             _busy(AFTER_S * draw.random(), tmp_path / "off")
         else:
             time.sleep(loading_s * draw.random())
-        until(lambda: _are_killed(at, ours))  # again, because a killed process may just have started one
-        process.wait(timeout=WAITS_S)
-        until(lambda: not _links(at))
+        until(
+            lambda: _are_killed(at, ours), _WAITS_S
+        )  # again, because a killed process may just have started one
+        process.wait(timeout=_WAITS_S)
+        until(lambda: not _links(at), _WAITS_S)
         assert sock_ops_programs(at.cgroup) == [] == sessions(at)
         assert all(talk.poll() is None for talk in talks)
     (tmp_path / "off").unlink(missing_ok=True)
     _loading_s(at, kinds[1])
-    until(lambda: not _others(at, ours))
+    until(lambda: not _others(at, ours), _WAITS_S)
     assert all(_ended(talk)["ms"] for talk in talks)

@@ -28,6 +28,8 @@ from tcplearn.live.state_file import StateFile
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
+_WAITS_S = 20.0
+
 
 @pytest.fixture
 def at() -> Iterator[Room]:
@@ -67,7 +69,7 @@ def test_what_was_counted_is_there_after_a_stop(at: Room, folder: Path, tmp_path
         assert _connections(first) == 0 and _connections(second) == 10
         assert second["guard"]["since"] == first["guard"]["since"] < second["since"]
         assert at.run(ask(path, 8, 1, each=4)).returncode == 0
-        until(lambda: _connections(sessions(at)[0]) == 12)
+        until(lambda: _connections(sessions(at)[0]) == 12, _WAITS_S)
         assert sessions(at)[0]["counts"]["connections"] == 2  # of this process
         _stop(at)
 
@@ -110,7 +112,7 @@ def test_the_kill_switch_is_obeyed_at_the_start(at: Room, folder: Path, tmp_path
     session = _start(at, folder, "--kill-switch", off)
     assert session["guard"]["killed"] and session["guard"]["share"] == 0
     off.unlink()
-    until(lambda: sessions(at)[0]["guard"]["share"] > 0)
+    until(lambda: sessions(at)[0]["guard"]["share"] > 0, _WAITS_S)
     assert sessions(at)[0]["guard"]["share"] == pytest.approx(0.95, abs=1e-4)
     _stop(at)
 

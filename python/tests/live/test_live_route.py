@@ -32,19 +32,8 @@ def at() -> Iterator[Room]:
 def _route(path: LossyPath, *words: str) -> None:
     """Change the near host's own route to the address of the far host by `ip route`."""
     verb, *more = words
-    route = [
-        "ip",
-        "-n",
-        path.near,
-        "route",
-        verb,
-        path.address,
-        "dev",
-        "path",
-        *more,
-        *path.congestion_control,
-    ]
-    subprocess.run(route, check=True)
+    route = ["ip", "-n", path.near, "route", verb, path.address, "dev", "path"]
+    subprocess.run([*route, *more, *path.congestion_control], check=True)
 
 
 def _counts(at: Room) -> dict[str, int]:
@@ -74,7 +63,7 @@ def test_a_route_gets_an_rto_min_while_a_connection_is_open(at: Room, tmp_path: 
     requests are answered all the same."""
     with LossyPath(LOSSY, tmp_path) as path, server(path):
         running = at.popen(ask(path, 600, 3), stdout=subprocess.PIPE)
-        until(lambda: _counts(at)["rounds_lowered"] > 0)
+        until(lambda: _counts(at)["rounds_lowered"] > 0, 60.0)
         _route(path, "replace", "rto_min", f"{STOCK_MS}ms")
         time.sleep(0.1)  # the next segment looks the route up
         before = _counts(at)

@@ -37,6 +37,8 @@ _TESTS = {
     "resent_4": 0.05,
     "resent_16": 0.05,
 }
+#: The signs of harm by kind: which count of the control group gives the rate, which count of the connections
+#: with floors is compared with it, in which rounds, and what it is called.
 _SIGNS = {
     "spurious": ("spurious", "spurious_1", "rounds", "a spurious retransmission"),
     "resent": ("resent_early", "resent_early", "rounds_early", "a retransmission by timer"),
@@ -260,13 +262,18 @@ class Guard:
     def _doubt(self, now_s: float, seen: Seen, ours: Counts) -> None:
         """At the first sign of harm, go back from the last step (learned minimum RTOs for all but the control
         group) to the step before, in which fewer connections have them, so that harm is found sooner."""
-        if self.step is None or self.step != len(self._shares) - 1:
+        if self.step is None or not self._is_last:
             return
         if why := self._sign(seen.arms, ours):
             self._enter(now_s, seen, self.step - 1, f"to compare, because {why}")
             self._is_doubted = True
         elif self._recent(ours)["rounds"] > _DOUBT_ROUNDS:
             self._cleared = ours
+
+    @property
+    def _is_last(self) -> bool:
+        """Return whether all connections but the control group get learned minimum RTOs."""
+        return self.step == len(self._shares) - 1
 
     def _recent(self, ours: Counts) -> Counts:
         return minus(ours, self._cleared) if self._cleared else ours
@@ -279,7 +286,7 @@ class Guard:
         error), because paths may lose or delay more packets than they did. Of any retransmissions only
         the first of a connection counts, if it is in the connection's first 32 rounds, because the
         connections of one group may be older than those of the other."""
-        if self.step != len(self._shares) - 1:
+        if not self._is_last:
             return ""
         recent = self._recent(ours)
         for name, (control, counted, per, what) in _SIGNS.items():
@@ -306,7 +313,7 @@ class Guard:
         """Take the next step (learned minimum RTOs for more connections) if the counts exclude that it does
         harm."""
         step = self.step
-        if step is None or step == len(self._shares) - 1 or now_s - self._since_s < self._plan.least_s:
+        if step is None or self._is_last or now_s - self._since_s < self._plan.least_s:
             return
         most = EXCLUDED * WHOLE / self._shares[step + 1]
         control, ours = (self.epochs.now(seen.arms)[arm] for arm in (CONTROL, OURS))

@@ -115,9 +115,7 @@ class Fleet:
         again = draw.geometric(1 - _AGAIN, lost) - 1
         before, had = self._counted(of), dict(of.counts)
         if not of.spurious and not of.wait_ms:
-            more = _until_resent(rounds, lost + spurious)
-            of.is_early = lost + spurious > 0 and of.early + more <= _EARLY
-            of.early = min(of.early + more, _EARLY)
+            of.early, of.is_early = _early(of.early, rounds, lost + spurious)
         of.left -= rounds
         of.rounds += rounds
         of.spurious += spurious
@@ -187,17 +185,17 @@ def key_of(number: int) -> bytes:
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
     """Add to the counts `to` a complete connection with `rounds` round trips and `spurious` spurious
     retransmissions. Round trips with a loss took `wait_ms`; `is_lowered`: it had a learned minimum RTO."""
-    resent = spurious + len(wait_ms)
-    first = _until_resent(rounds, resent)
-    early = min(first, _EARLY), resent > 0 and first <= _EARLY
+    early = _early(0, rounds, spurious + len(wait_ms))
     for name, number in _sums(rounds, early, spurious, wait_ms, is_lowered).items():
         to[name] += number
 
 
-def _until_resent(rounds: int, resent: int) -> int:
-    """Return the number of round trips up to the first with a retransmission, if `resent` of `rounds` have
-    one: its mean, as they are at random places."""
-    return max(1, round((rounds + 1) / (resent + 1))) if resent else rounds
+def _early(had: int, rounds: int, resent: int) -> tuple[int, bool]:
+    """Return the number of the first round trips of a connection, at most `_EARLY`, up to one with a
+    retransmission, and whether that one is among them. After `had` round trips without, `resent` of the next
+    `rounds` have one, at random places; the mean place of the first is taken."""
+    first = had + (max(1, round((rounds + 1) / (resent + 1))) if resent else rounds)
+    return min(first, _EARLY), resent > 0 and first <= _EARLY
 
 
 def _sums(

@@ -24,7 +24,7 @@ from .state_file import RefusedError, StateFile
 
 LOOK_EVERY_S = 5.0
 KILL_SWITCH = Path("/etc/tcplearn/live.off")
-_KILL_EVERY_S = 0.5
+GLANCE_EVERY_S = 0.5  # at the kill switch, and whether harm is to be stopped at once
 _KEEP_EVERY_S = 60.0  # a crash loses the counts of this time at most; a decision is stored at once
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 
@@ -71,8 +71,8 @@ class Steward:
     def _is_ended(self) -> bool:
         """Wait until the next decision is due, harm is to be stopped at once, or the kill switch, a file,
         changes. Return whether a signal came."""
-        for _ in range(round(LOOK_EVERY_S / _KILL_EVERY_S)):
-            if signal.sigtimedwait(_ENDING, _KILL_EVERY_S):
+        for _ in range(round(LOOK_EVERY_S / GLANCE_EVERY_S)):
+            if signal.sigtimedwait(_ENDING, GLANCE_EVERY_S):
                 return True
             is_switched = self._kill_switch.exists() != self.guard.killed
             if is_switched or self.guard.is_pressing(self._program.by_arm()):
