@@ -14,7 +14,8 @@ import pytest
 
 from tcplearn.live.arms import CONTROL, OURS, WHOLE, Place, name_of
 from tcplearn.live.epochs import Epochs
-from tcplearn.live.guard import RISK, Guard, Plan
+from tcplearn.live.evidence import RISK
+from tcplearn.live.guard import Guard, Plan
 from tcplearn.live.places_guard import PlacesGuard
 from tcplearn.live.power import rounds_to_stop
 from tcplearn.live.sequential import log_harm, log_less, log_more, log_rate, rate_limits

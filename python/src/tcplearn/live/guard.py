@@ -8,42 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import log, sqrt
 
 from tcplearn.output.numbers import local_time
 
 from .arms import CONTROL, OURS, WHOLE, Counts, Place, Seen, added, minus, none, plus
 from .epochs import Element, Epochs, together
+from .evidence import excess, first_sign, harm, has_enough, is_undecided, most_spurious, spurious_rate
 from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
 from .kept_places import kept_places, places_of
 from .places_guard import PlacesGuard
-from .sequential import clustered_rate_limits, log_harm, log_less, log_rate, rate_limits, spent
 
-RISK = 0.05  # probability that the rise of the share is stopped although floors do no harm
-TOLERATED = 0.001  # this excess of spurious retransmissions in a round over the control group is no harm
 EXCLUDED = 0.004  # a step is taken if it is excluded that it adds more spurious retransmissions to a round
-DOUBT_RATE, DOUBT = 0.002, 20.0  # a higher rate, by this e-value, is tested on half of the connections
 LEAST_CONNECTIONS = 3  # connections with learned floors that a step needs
-_DOUBTED_MORE = 1.0  # after a doubt, odds higher by this logarithm must be excluded
-_RESENT_MORE = 0.2  # logarithm of the odds ratio of connections with retransmissions by timer that is no harm
 _DOUBT_ROUNDS = 1000
-_CONTROL_ROUNDS = 500  # of the control group, from which its rate in one epoch counts
-#: The counts that are tested for harm, and the part of `RISK` for each.
-_TESTS = {
-    "spurious_1": 0.5,
-    "spurious_4": 0.2,
-    "spurious_16": 0.1,
-    "resent_1": 0.1,
-    "resent_4": 0.05,
-    "resent_16": 0.05,
-}
-#: The signs of harm by kind: which count of the control group gives the rate, which count of the connections
-#: with floors is compared with it, in which rounds, and what it is called.
-_SIGNS = {
-    "spurious": ("spurious", "spurious_1", "rounds", "a spurious retransmission"),
-    "resent": ("resent_early", "resent_early", "rounds_early", "a retransmission by timer"),
-}
-_KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
 
 
 @dataclass(frozen=True)
@@ -132,12 +109,12 @@ class Guard:
             self._try_again(now_s, seen)
             return
         now = self.epochs.now(seen.arms)
-        if why := self._harm(now[CONTROL], now[OURS]):
+        if why := self._harm(now):
             self._stop(now_s, seen, why)
             return
         self._doubt(now_s, seen, now[OURS])
         self._forward(now_s, seen)
-        for text in self.places.look(now_s, seen.places, self._pooled_rate(seen.arms, "spurious")):
+        for text in self.places.look(now_s, seen.places, spurious_rate(self._all_of_control(seen.arms))):
             self._say(now_s, text)
 
     def is_pressing(self, arms: list[Element]) -> bool:
@@ -146,7 +123,7 @@ class Guard:
         if self.killed or self.step is None:
             return False
         now = self.epochs.now(arms)
-        return bool(self._harm(now[CONTROL], now[OURS]) or self._sign(arms, now[OURS]))
+        return bool(self._harm(now) or self._sign(arms, now[OURS]))
 
     def state(self, now_s: float, seen: Seen) -> State:
         """Return the guard's state, with the counts `seen` so far, from which it continues after a
@@ -228,10 +205,9 @@ class Guard:
             )
         return replace(seen, places=places)
 
-    def _pooled_rate(self, arms: list[Element], name: str, per: str = "rounds") -> float:
-        """Return how often the event `name` occurred in a round trip of the control group, over all counts
-        since the guard began. `per` is the count of the round trips."""
-        return _rate(added(element[CONTROL] for _, element in self.epochs.by_share(arms)), name, per)
+    def _all_of_control(self, arms: list[Element]) -> Counts:
+        """Return what was counted on the control group since the guard began."""
+        return added(element[CONTROL] for _, element in self.epochs.by_share(arms))
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
         if now_s >= self.again_at_s:
@@ -239,20 +215,8 @@ class Guard:
             self._tests = 0
             self._enter(now_s, seen, 0, "the guard tries again")
 
-    def _harm(self, control: Counts, ours: Counts) -> str:
-        """Return a sentence that says how learned minimum RTOs do harm, or "" if they do none, from the
-        counts of the connections with them (`ours`) and without (`control`)."""
-        share = self.share / WHOLE
-        if not 0 < share < 1:
-            return ""
-        risk = spent(RISK, self._tests)
-        allowed = TOLERATED * ours["rounds"]
-        for name, part in _TESTS.items():
-            tolerated = _RESENT_MORE if name.startswith("resent") else 0.0
-            found = log_harm(ours[name], control[name], share, allowed, tolerated)
-            if found >= log(1 / (risk * part)):
-                return _because(name, control, ours)
-        return ""
+    def _harm(self, now: Element) -> str:
+        return harm(now[CONTROL], now[OURS], self.share / WHOLE, self._tests)
 
     def _stop(self, now_s: float, seen: Seen, why: str) -> None:
         wait_s = min(self._plan.again_s * 2 ** (self._attempts - 1), self._plan.again_most_s)
@@ -279,35 +243,10 @@ class Guard:
         return minus(ours, self._cleared) if self._cleared else ours
 
     def _sign(self, arms: list[Element], ours: Counts) -> str:
-        """Return the first sign of harm in the last step, or "": more connections with learned minimum
-        RTOs (counts `ours`) have spurious retransmissions, or any by the timer, than the control group's
-        rate of them and `DOUBT_RATE` explain. The control group is small in the last step. So its rate is
-        the higher one of all epochs together and of the last epoch with enough rounds (with its standard
-        error), because paths may lose or delay more packets than they did. Of any retransmissions only
-        the first of a connection counts, if it is in the connection's first 32 rounds, because the
-        connections of one group may be older than those of the other."""
+        """Return the first sign of harm if this is the last step, in which the control group is small."""
         if not self._is_last:
             return ""
-        recent = self._recent(ours)
-        for name, (control, counted, per, what) in _SIGNS.items():
-            rate = self._pooled_rate(arms, control, per)
-            if self._control_before[per] >= _CONTROL_ROUNDS:
-                rate = max(rate, _rate(self._control_before, control, per, errors=1.0))
-            expected = recent[per] * (DOUBT_RATE + rate)
-            if expected and log_rate(recent[counted], expected) > log(DOUBT):
-                return f"{recent[name]} of {recent['rounds']} rounds had {what}"
-        return ""
-
-    def _is_still_doubted(self, control: Counts, ours: Counts) -> bool:
-        """Return whether the comparison that a doubt has begun is not decided yet. It is if the counts of
-        retransmissions by timer exclude either that connections with learned minimum RTOs (counts `ours`) are
-        much more likely to have one, or that many more of them have one."""
-        if not self._is_doubted:
-            return False
-        less = log_less(ours["resent_early"], control["resent_early"], self.share / WHOLE, _DOUBTED_MORE)
-        high = rate_limits(ours["resent_early"], ours["rounds_early"], RISK)[1]
-        low = rate_limits(control["resent_early"], control["rounds_early"], RISK)[0]
-        return less < log(DOUBT) and high - low > DOUBT_RATE
+        return first_sign(self._all_of_control(arms), self._control_before, self._recent(ours))
 
     def _forward(self, now_s: float, seen: Seen) -> None:
         """Take the next step (learned minimum RTOs for more connections) if the counts exclude that it does
@@ -317,14 +256,14 @@ class Guard:
             return
         most = EXCLUDED * WHOLE / self._shares[step + 1]
         control, ours = (self.epochs.now(seen.arms)[arm] for arm in (CONTROL, OURS))
-        if self._is_still_doubted(control, ours):
+        if self._is_doubted and is_undecided(control, ours, self.share / WHOLE):
             return
         here = self._without_stopped(now_s, ours, seen, self._places_before)
         ramp = minus(self._with_floors(seen), self._before_ramp)
         ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
         # Rounds of several steps are not compared with the control group's, as paths may have changed between
         # the steps. All their spurious retransmissions count, as if there were none without floors.
-        more = min(excess(control, here), _limits(ramp, ramp["rounds_lowered"])[1])
+        more = min(excess(control, here), most_spurious(ramp))
         if ours["connections"] >= LEAST_CONNECTIONS and more < most:
             why = (
                 f"it is excluded that floors add more than {1000 * most:.0f} spurious retransmissions "
@@ -386,7 +325,7 @@ class Guard:
 
     def _remember_control(self, control: Counts) -> None:
         """Keep `control`, the counts of the control group in the epoch that ends, if it had enough rounds."""
-        if control["rounds_early"] >= _CONTROL_ROUNDS:
+        if has_enough(control):
             self._control_before = control
 
     def _say(self, now_s: float, text: str) -> None:
@@ -395,31 +334,5 @@ class Guard:
         del self.journal[:-MOST_ENTRIES]
 
 
-def excess(control: Counts, ours: Counts) -> float:
-    """Return the upper limit of the rate of spurious retransmissions in round trips with a lowered minimum
-    RTO (counts `ours`), less the lower limit of this rate in the control group (counts `control`)."""
-    high = _limits(ours, ours["rounds_lowered"])[1]
-    low = _limits(control, control["rounds"])[0]
-    return high - low
-
-
-def _rate(of: Counts, name: str, per: str, errors: float = 0.0) -> float:
-    """Return how often `name` occurred in the rounds `per`, and so many standard errors more."""
-    return (of[name] + errors * sqrt(of[name])) / of[per] if of[per] else 0.0
-
-
-def _limits(of: Counts, rounds: int) -> tuple[float, float]:
-    return clustered_rate_limits(of["spurious"], rounds, of["spurious_square"], RISK)
-
-
 def _and(one: str, other: str) -> str:
     return f"{one}; {other}" if one and other else one or other
-
-
-def _because(name: str, control: Counts, ours: Counts) -> str:
-    kind, times = name.split("_")
-    more = "" if times == "1" else f" in {times} rounds or more"
-    return (
-        f"{ours[name]} of {ours['connections']} connections with learned floors had {_KINDS[kind]}{more}, "
-        f"and {control[name]} of the {control['connections']} without them"
-    )

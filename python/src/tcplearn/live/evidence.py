@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Say what counts of retransmissions prove about learned minimum RTOs (floors): that they do harm, that there
+is a first sign of it, or that more than a given harm is excluded."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+from .arms import Counts
+from .sequential import clustered_rate_limits, log_harm, log_less, log_rate, rate_limits, spent
+
+RISK = 0.05  # probability that the rise of the share is stopped although floors do no harm
+TOLERATED = 0.001  # this excess of spurious retransmissions in a round over the control group is no harm
+DOUBT_RATE, DOUBT = 0.002, 20.0  # a higher rate, by this e-value, is tested on half of the connections
+_DOUBTED_MORE = 1.0  # after a doubt, odds higher by this logarithm must be excluded
+_RESENT_MORE = 0.2  # logarithm of the odds ratio of connections with retransmissions by timer that is no harm
+_CONTROL_ROUNDS = 500  # of the control group, from which its rate in one epoch counts
+#: The counts that are tested for harm, and the part of `RISK` for each.
+_TESTS = {
+    "spurious_1": 0.5,
+    "spurious_4": 0.2,
+    "spurious_16": 0.1,
+    "resent_1": 0.1,
+    "resent_4": 0.05,
+    "resent_16": 0.05,
+}
+#: The signs of harm by kind: which count of the control group gives the rate, which count of the connections
+#: with floors is compared with it, in which rounds, and what it is called.
+_SIGNS = {
+    "spurious": ("spurious", "spurious_1", "rounds", "a spurious retransmission"),
+    "resent": ("resent_early", "resent_early", "rounds_early", "a retransmission by timer"),
+}
+_KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
+
+
+def harm(control: Counts, ours: Counts, share: float, tests: int) -> str:
+    """Return a sentence that says how learned minimum RTOs do harm, or "" if they do none, from the counts of
+    the connections with them (`ours`) and without (`control`). `share` of all connections had them, and this
+    is the comparison number `tests`, from 1."""
+    if not 0 < share < 1:
+        return ""
+    risk = spent(RISK, tests)
+    allowed = TOLERATED * ours["rounds"]
+    for name, part in _TESTS.items():
+        tolerated = _RESENT_MORE if name.startswith("resent") else 0.0
+        if log_harm(ours[name], control[name], share, allowed, tolerated) >= log(1 / (risk * part)):
+            return _because(name, control, ours)
+    return ""
+
+
+def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
+    """Return the first sign of harm while all connections but the control group have learned minimum RTOs, or
+    "": more of them (counts `ours`) have spurious retransmissions, or any by the timer, than the control
+    group's rate and `DOUBT_RATE` explain. The control group is small then. So its rate is the higher one of
+    all epochs together (`control`) and of the last epoch with enough rounds (`control_before`, with its
+    standard error), because paths may lose or delay more packets than they did. Of any retransmissions only
+    the first of a connection counts, if it is in the connection's first 32 rounds, because the connections of
+    one group may be older than those of the other."""
+    for name, (of_control, counted, per, what) in _SIGNS.items():
+        rate = _rate(control, of_control, per)
+        if control_before[per] >= _CONTROL_ROUNDS:
+            rate = max(rate, _rate(control_before, of_control, per, errors=1.0))
+        expected = ours[per] * (DOUBT_RATE + rate)
+        if expected and log_rate(ours[counted], expected) > log(DOUBT):
+            return f"{ours[name]} of {ours['rounds']} rounds had {what}"
+    return ""
+
+
+def has_enough(control: Counts) -> bool:
+    """Return whether the counts of the control group in one epoch are enough for `control_before`."""
+    return control["rounds_early"] >= _CONTROL_ROUNDS
+
+
+def is_undecided(control: Counts, ours: Counts, share: float) -> bool:
+    """Return whether the comparison that a first sign has begun is not decided yet. It is if the counts of
+    retransmissions by timer exclude either that connections with learned minimum RTOs (counts `ours`, `share`
+    of all) are much more likely to have one, or that many more of them have one."""
+    less = log_less(ours["resent_early"], control["resent_early"], share, _DOUBTED_MORE)
+    high = rate_limits(ours["resent_early"], ours["rounds_early"], RISK)[1]
+    low = rate_limits(control["resent_early"], control["rounds_early"], RISK)[0]
+    return less < log(DOUBT) and high - low > DOUBT_RATE
+
+
+def excess(control: Counts, ours: Counts) -> float:
+    """Return the upper limit of the rate of spurious retransmissions in round trips with a lowered minimum
+    RTO (counts `ours`), less the lower limit of this rate in the control group (counts `control`)."""
+    return most_spurious(ours) - _limits(control, control["rounds"])[0]
+
+
+def most_spurious(ours: Counts) -> float:
+    """Return the upper limit of the rate of spurious retransmissions in round trips with a lowered minimum
+    RTO."""
+    return _limits(ours, ours["rounds_lowered"])[1]
+
+
+def spurious_rate(of: Counts) -> float:
+    """Return how many spurious retransmissions there were in a round trip."""
+    return _rate(of, "spurious", "rounds")
+
+
+def _rate(of: Counts, name: str, per: str, errors: float = 0.0) -> float:
+    """Return how often `name` occurred in the rounds `per`, and so many standard errors more."""
+    return (of[name] + errors * sqrt(of[name])) / of[per] if of[per] else 0.0
+
+
+def _limits(of: Counts, rounds: int) -> tuple[float, float]:
+    return clustered_rate_limits(of["spurious"], rounds, of["spurious_square"], RISK)
+
+
+def _because(name: str, control: Counts, ours: Counts) -> str:
+    kind, times = name.split("_")
+    more = "" if times == "1" else f" in {times} rounds or more"
+    return (
+        f"{ours[name]} of {ours['connections']} connections with learned floors had {_KINDS[kind]}{more}, "
+        f"and {control[name]} of the {control['connections']} without them"
+    )
