@@ -125,7 +125,8 @@ def rto_min_of_the_route_at_each_wait(h):
             waited_ms = -1000 * (c.last - c.expect(ACK, seq=seq, size=SIZE).at)
             assert waited_ms >= 215, f"a wait of {waited_ms} ms"
         return
-    for after_ms in (220, 220, 440, 880, 1760):
+    growth = 1.5 if h.resend == "priced/backoff-1.5" else 2
+    for after_ms in (220, *(220 * growth**k for k in range(4))):
         c.expect(ACK, seq=seq, size=SIZE, after_ms=after_ms)
 
 

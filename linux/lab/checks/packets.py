@@ -13,7 +13,7 @@ from packet_host import SCRIPTS, Host
 STOCK = (("reno",), ("cubic",))
 AS_STOCK = (("tl-reno", "linux"), ("tl-cubic", "linux"))
 LEARNED = (("tl-cubic", "tracking"), ("tl-cubic", "conformal"), ("tl-cubic", "eifel"))
-RESENDS = (("tl-cubic", "", "priced"), ("tl-cubic", "", "priced/spaced"))
+RESENDS = tuple(("tl-cubic", "", name) for name in ("priced", "priced/spaced", "priced/backoff-1.5"))
 
 # they add scripts to SCRIPTS when they are imported
 PARTS = ("packet_connections", "packet_timers", "packet_resends")
