@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tcplearn.cli import main, man
@@ -27,6 +29,12 @@ def help_of(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> list[
 def test_it_fits_two_screens(command: man.Command, capsys: pytest.CaptureFixture[str]) -> None:
     lines = help_of(command.words[1:], capsys)
     assert len(lines) <= 2 * SCREEN and max(map(len, lines)) <= COLUMNS
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.page)
+def test_it_prints_no_type_of_python(command: man.Command, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(help_of(command.words[1:], capsys))
+    assert not re.search(r"<(list\[|str|int|float|bool|path|file|dir)", text, re.IGNORECASE)
 
 
 def test_each_verb_has_a_line_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup
 from typer.exceptions import TyperException
 
 from tcplearn.cli import completion, streams
@@ -64,6 +64,14 @@ GROUPS: dict[str, dict[str, tuple[typer.Typer | Callable[..., Work], str]]] = {
     },
 }
 VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
+
+
+def _no_type(_self: TyperArgument, ctx: Any) -> None:
+    """Replace Typer's text for an argument's type, which would print `FILE... <list[Path]>` in help texts. An
+    argument's metavar says already what it is."""
+
+
+TyperArgument.display_type_rich = _no_type  # type: ignore[assignment,method-assign]
 
 
 class _InGroups(TyperGroup):

@@ -47,7 +47,7 @@ Backoff = Annotated[
     typer.Option(
         "--backoff",
         help="kernel: each timeout in a row doubles the wait. bounded: in the first 16 s of an outage a wait "
-        "is at most a sixth of the time that has passed, and at least 1 s (Linux 6.15 or later).",
+        "is at most the longer of 1 s and a sixth of the time that has passed (Linux 6.15 or later).",
     ),
 ]
 Control = Annotated[
