@@ -147,22 +147,25 @@ static u32 tl_first_rto(struct sock *sk, const struct tl_connection *c, const st
 	return rto < stock && !tl_queued_here(sk) ? rto : stock;
 }
 
-/* Returns the last RTO grown as the policy's wait has grown: by half (`priced/backoff-1.5`), or doubled. If the
- * wait has grown less than by half, this is no exponential backoff, and the result is 0. */
+/* Returns the last RTO doubled if the policy has at least doubled its wait, or grown by half if the policy has
+ * done just that (`priced/backoff-1.5`); 0 for other growth. A growth by half is carried over only from an RTO
+ * that is more than the policy's last wait in an even number of jiffies; else rounding up would add up. */
 static u32 tl_grown_rto(const struct sock *sk, const struct tl_connection *c, u32 last, s64 wait_us)
 {
 	const s64 answer_us = c->resend->answer_us;
 
 	if (wait_us >= 2 * answer_us)
 		return tl_doubled(sk, last, 1);
-	return 2 * (wait_us + 1) >= 3 * answer_us ? min_t(u32, last + DIV_ROUND_UP(last, 2), tl_rto_max(sk)) : 0;
+	if (wait_us != 3 * answer_us / 2 || last <= 2 * DIV_ROUND_UP(tl_jiffies_of(sk, answer_us), 2))
+		return 0;
+	return min(last + DIV_ROUND_UP(last, 2), tl_rto_max(sk));
 }
 
 /* Returns the wait after a retransmission as an RTO in jiffies, for the policy's answer `wait_us`; `timeout`:
- * it was not a probe. If the policy has let its wait grow exponentially, the RTO grows as much from the last one,
- * which may have been longer than the policy's (a configured rto_min; no probe during recovery). If the kernel
- * has changed the RTO since (after an ICMP error, RFC 6069, or because its own queue was full), it is at most
- * twice that. */
+ * it was not a probe. If the policy has let its wait grow exponentially, the RTO is at least the last one grown
+ * as much, which may have been longer than the policy's (a configured rto_min; no probe during recovery). If the
+ * kernel has changed the RTO since (after an ICMP error, RFC 6069, or because its own queue was full), it is at
+ * most twice that. */
 static u32 tl_later_rto(const struct sock *sk, const struct tl_connection *c, s64 wait_us, bool timeout)
 {
 	const u32 last = inet_csk(sk)->icsk_rto;

@@ -7,7 +7,7 @@ import socket
 
 from guest import nstat, sh
 from packet_host import script
-from wire import ACK, FIN, KERNEL4, MSS, Unexpected
+from wire import ACK, FIN, KERNEL4, LATE, MSS, Unexpected
 
 SIZE = 100
 RTT_MS = 20
@@ -128,6 +128,21 @@ def rto_min_of_the_route_at_each_wait(h):
     growth = 1.5 if h.resend == "priced/backoff-1.5" else 2
     for after_ms in (220, *(220 * growth**k for k in range(4))):
         c.expect(ACK, seq=seq, size=SIZE, after_ms=after_ms)
+
+
+@script(rto=True)
+def later_waits_grow_no_faster_than_the_policy_says(h):
+    c = h.client(rtt_ms=4, timestamps=True)
+    seq = _requests(c, 60, rtt_ms=4)
+    c.write(SIZE)
+    c.expect(ACK, seq=seq, size=SIZE)
+    growth, count = (1.5, 10) if h.resend == "priced/backoff-1.5" else (2, 6)
+    first_ms = 0
+    for k in range(count):  # a probe, and timeouts
+        waited_ms = -1000 * (c.last - c.expect(ACK, seq=seq, size=SIZE).at)
+        first_ms = first_ms or waited_ms
+        most_ms = first_ms * growth ** max(0, k - 1) * LATE + 13
+        assert waited_ms <= most_ms, f"wait {k + 1}: {waited_ms:.0f} ms, more than {most_ms:.0f}"
 
 
 @script(rto=True)

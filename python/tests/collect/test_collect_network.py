@@ -49,7 +49,7 @@ def within(measured_us: int, emulated_ms: float) -> bool:
 
 def test_hops_ttl_and_times_of_twenty_hosts(tmp_path: Path) -> None:
     """Test hops, TTL, state and RTTs. The least RTT is compared with the emulated one, the median with that
-    of the same probes in a capture at the first router, as a busy machine emulates longer RTTs."""
+    of the SYNs to the host in a capture at the first router, as a busy machine emulates longer RTTs."""
     with network(PLACES, tmp_path) as made:
         hosts = [made.address(place) for place in PLACES]
         rows = collected(made, tmp_path / "hosts.parquet", "--count", COUNT, "--interval", "0.2", *hosts)

@@ -137,9 +137,8 @@ def test_killed_at_any_moment(at: Room, path: LossyPath, tmp_path: Path) -> None
             _busy(AFTER_S * draw.random(), tmp_path / "off")
         else:
             time.sleep(loading_s * draw.random())
-        until(
-            lambda: _are_killed(at, ours), _WAITS_S
-        )  # again, because a killed process may just have started one
+        # again and again, because a killed process may just have started one
+        until(lambda: _are_killed(at, ours), _WAITS_S)
         process.wait(timeout=_WAITS_S)
         until(lambda: not _links(at), _WAITS_S)
         assert sock_ops_programs(at.cgroup) == [] == sessions(at)

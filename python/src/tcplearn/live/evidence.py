@@ -10,8 +10,8 @@ from .arms import Counts
 from .sequential import clustered_rate_limits, log_harm, log_less, log_rate, rate_limits, spent
 
 RISK = 0.05  # probability that the rise of the share is stopped although floors do no harm
-TOLERATED = 0.001  # this excess of spurious retransmissions in a round over the control group is no harm
-DOUBT_RATE, DOUBT = 0.002, 20.0  # a higher rate, by this e-value, is tested on half of the connections
+_TOLERATED = 0.001  # this excess of spurious retransmissions in a round over the control group is no harm
+_DOUBT_RATE, _DOUBT = 0.002, 20.0  # a higher rate, by this e-value, is tested on half of the connections
 _DOUBTED_MORE = 1.0  # after a doubt, odds higher by this logarithm must be excluded
 _RESENT_MORE = 0.2  # logarithm of the odds ratio of connections with retransmissions by timer that is no harm
 _CONTROL_ROUNDS = 500  # of the control group, from which its rate in one epoch counts
@@ -40,7 +40,7 @@ def harm(control: Counts, ours: Counts, share: float, tests: int) -> str:
     if not 0 < share < 1:
         return ""
     risk = spent(RISK, tests)
-    allowed = TOLERATED * ours["rounds"]
+    allowed = _TOLERATED * ours["rounds"]
     for name, part in _TESTS.items():
         tolerated = _RESENT_MORE if name.startswith("resent") else 0.0
         if log_harm(ours[name], control[name], share, allowed, tolerated) >= log(1 / (risk * part)):
@@ -51,7 +51,7 @@ def harm(control: Counts, ours: Counts, share: float, tests: int) -> str:
 def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
     """Return the first sign of harm while all connections but the control group have learned minimum RTOs, or
     "": more of them (counts `ours`) have spurious retransmissions, or any by the timer, than the control
-    group's rate and `DOUBT_RATE` explain. The control group is small then. So its rate is the higher one of
+    group's rate and `_DOUBT_RATE` explain. The control group is small then. So its rate is the higher one of
     all epochs together (`control`) and of the last epoch with enough rounds (`control_before`, with its
     standard error), because paths may lose or delay more packets than they did. Of any retransmissions only
     the first of a connection counts, if it is in the connection's first 32 rounds, because the connections of
@@ -60,8 +60,8 @@ def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
         rate = _rate(control, of_control, per)
         if control_before[per] >= _CONTROL_ROUNDS:
             rate = max(rate, _rate(control_before, of_control, per, errors=1.0))
-        expected = ours[per] * (DOUBT_RATE + rate)
-        if expected and log_rate(ours[counted], expected) > log(DOUBT):
+        expected = ours[per] * (_DOUBT_RATE + rate)
+        if expected and log_rate(ours[counted], expected) > log(_DOUBT):
             return f"{ours[name]} of {ours['rounds']} rounds had {what}"
     return ""
 
@@ -78,7 +78,7 @@ def is_undecided(control: Counts, ours: Counts, share: float) -> bool:
     less = log_less(ours["resent_early"], control["resent_early"], share, _DOUBTED_MORE)
     high = rate_limits(ours["resent_early"], ours["rounds_early"], RISK)[1]
     low = rate_limits(control["resent_early"], control["rounds_early"], RISK)[0]
-    return less < log(DOUBT) and high - low > DOUBT_RATE
+    return less < log(_DOUBT) and high - low > _DOUBT_RATE
 
 
 def excess(control: Counts, ours: Counts) -> float:
@@ -89,7 +89,7 @@ def excess(control: Counts, ours: Counts) -> float:
 
 def most_spurious(ours: Counts) -> float:
     """Return the upper limit of the rate of spurious retransmissions in round trips with a lowered minimum
-    RTO."""
+    RTO (counts `ours`)."""
     return _limits(ours, ours["rounds_lowered"])[1]
 
 
@@ -99,7 +99,7 @@ def spurious_rate(of: Counts) -> float:
 
 
 def _rate(of: Counts, name: str, per: str, errors: float = 0.0) -> float:
-    """Return how often `name` occurred in the rounds `per`, and so many standard errors more."""
+    """Return how often `name` occurred in the rounds `per`, plus `errors` standard errors."""
     return (of[name] + errors * sqrt(of[name])) / of[per] if of[per] else 0.0
 
 
