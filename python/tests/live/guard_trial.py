@@ -17,6 +17,8 @@ import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -24,7 +26,7 @@ from typing import Any
 from tcplearn.live import arms, by_place
 from tcplearn.live.arms import CONTROL, EPOCHS, OURS, WHOLE
 from tcplearn.live.guard import Guard, Plan
-from tcplearn.live.simulated import Fleet, guarded
+from tcplearn.live.simulated import Effect, Fleet, guarded
 from tcplearn.live.simulated import Path as Connections
 from tcplearn.live.simulated import count as count_connection
 from tcplearn.output.markdown import table_of
@@ -39,7 +41,7 @@ CALM = Connections(loss=0.0005)
 HARMFUL = Connections(loss=0.001, spurious=(0.0, 0.02))
 LOSSY = Connections(loss=0.02, spurious=(0.0002, 0.0006))
 DAY_S, DAY_ROUNDS = 86_400.0, 200_000
-DAYS = 5
+DAYS = 10
 DAY_PATHS = [CALM] * 150 + [HARMFUL] * 30 + [LOSSY] * 120
 DAY_BEGINS_S = 1_767_225_600.0  # 2026-01-01
 _CHUNK = 500  # rounds
@@ -74,9 +76,9 @@ def played(rows: Sequence[Recorded], seed: int, plan: Plan, connections: int) ->
     return guard
 
 
-def day(seed: int, has_guard: bool) -> tuple[Fleet, Guard | None]:
+def day(seed: int) -> tuple[Fleet, Guard]:
     fleet = Fleet(DAY_PATHS, seed, rounds_per_s=DAY_ROUNDS / DAY_S)
-    guard = guarded(fleet, Plan()) if has_guard else None
+    guard = guarded(fleet, Plan())
     return fleet.play(DAY_ROUNDS, guard), guard
 
 
@@ -119,33 +121,38 @@ def _alarms(count: int) -> list[list[str]]:
     return out
 
 
+def _parts(effect: Effect) -> tuple[float, float]:
+    """Return the parts of the gain and of the harm of learned floors on all connections."""
+    return effect.saved_ms / effect.could_save_ms, effect.harm / effect.could_harm
+
+
 def _days(count: int) -> list[list[str]]:
     out = []
     for seed in range(count):
-        (free, _), (fleet, guard) = day(seed, False), day(seed, True)
-        assert guard
+        fleet, guard = day(seed)
+        whole = reduce(add, fleet.effects.values())
+        gain, harm = _parts(whole)
+        on_lossy, at_harmful = _parts(fleet.effects[LOSSY])[0], _parts(fleet.effects[HARMFUL])[1]
         reached = [entry.at_s / 3600 for entry in guard.journal if entry.text.startswith("95 %")]
-        out.append(
-            [
-                str(seed),
-                f"{free.saved_ms / 1000:.0f}",
-                f"{fleet.saved_ms / 1000:.0f}",
-                f"{fleet.saved_ms / free.saved_ms:.2f}",
-                str(free.harm),
-                str(fleet.harm),
-                f"{fleet.harm / free.harm:.2f}",
-                str(len(guard.places.stopped(fleet.now_s))),
-                f"{reached[0]:.1f}" if reached else "-",
-            ]
-        )
-    means = [f"{fmean(float(row[at]) for row in out):.2f}" for at in (3, 6)]
-    return [*out, ["mean", "", "", means[0], "", "", means[1], "", ""]]
+        seconds = (f"{ms / 1000:.0f}" for ms in (whole.could_save_ms, whole.saved_ms))
+        gains = (f"{part:.2f}" for part in (gain, on_lossy))
+        harms = (f"{whole.could_harm:.0f}", str(whole.harm), f"{harm:.2f}", f"{at_harmful:.2f}")
+        stock = str(len(guard.places.stopped(fleet.now_s)))
+        out.append([str(seed), *seconds, *gains, *harms, stock, f"{reached[0]:.1f}" if reached else "-"])
+    means = {at: f"{fmean(float(row[at]) for row in out):.2f}" for at in (3, 4, 7, 8)}
+    return [*out, ["mean", *(means.get(at, "") for at in range(1, 11))]]
 
 
 def main(count: int) -> None:
     print(table_of(["steps", "draws", "stopped", "reached all but the control group"], _alarms(count)))
-    head = ["day", "s saved without a guard", "with it", "part", "spurious without", "with it", "part"]
-    print()
+    head = [
+        "day",
+        "s that floors on all connections would have saved",
+        "saved",
+        "part",
+        "part on lossy places",
+    ]
+    head += ["spurious that they would have added", "added", "part", "part at harmful places"]
     print(table_of([*head, "places stock", "95 % after, h"], _days(min(DAYS, count))))
 
 

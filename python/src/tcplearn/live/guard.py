@@ -281,7 +281,10 @@ class Guard:
         """Return `ours`, counts of connections with learned minimum RTOs (floors), without those to
         destination prefixes whose own counts alone show harm. New connections to these prefixes get no
         learned floors for a time, and will get none in the next step either. `before` has the counts of each
-        prefix when the counting of `ours` began."""
+        prefix when the counting of `ours` began. Nothing is left out if there are so many such prefixes that
+        floors do harm in general."""
+        if self.places.is_general(now_s, seen.places):
+            return ours
         out = dict(ours)
         for key, stop in self.places.stopped(now_s).items():
             had, place = before.get(key), seen.places.get(key)

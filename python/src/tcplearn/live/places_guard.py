@@ -23,7 +23,9 @@ from .sequential import log_rate
 TOLERATED = 0.0005  # accepted excess of spurious retransmissions in a round over those without floors
 ENOUGH = 20.0  # the e-value from which a prefix is stopped by its own counts alone
 ODDS = 1 / 3  # the posterior odds of harm from which a prefix is stopped too
-_MOST_SHARE = 0.2  # upper limit of the prior probability of harm
+_MOST_SHARE = (
+    0.2  # upper limit of the prior probability of harm; with more, harm is not one of single prefixes
+)
 _JUDGED_ROUNDS = 30  # rounds with learned floors from which a prefix counts fully as one that was judged
 _POOLED_ROUNDS = 100  # weight of the whole control group beside a prefix's own rounds without floors
 _MOST = 1024  # prefixes that the BPF program can hold
@@ -124,14 +126,19 @@ class PlacesGuard:
             return ours
         return minus(ours, before)
 
+    def is_general(self, now_s: float, places: Mapping[bytes, Place]) -> bool:
+        """Return whether harm is not one of single prefixes: several are stopped by their own counts, more
+        than a fifth of those with rounds enough to be judged."""
+        sure, judged = _sure_and_judged(places, self.stopped(now_s))
+        return sure > 1 and sure > _MOST_SHARE * judged
+
     @staticmethod
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
         """Return the e-value (evidence of harm) from which learned minimum RTOs are stopped for a prefix. It
         is `ENOUGH`, or less if the posterior odds of harm, by Bayes' rule, reach `ODDS` sooner. The prior
         probability of harm is the share of prefixes that were stopped with an e-value of at least
         `ENOUGH`."""
-        sure = sum(key in places for key, stop in held.items() if stop.is_sure)
-        judged = sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())
+        sure, judged = _sure_and_judged(places, held)
         share = min((sure + 0.25) / (judged + 10), _MOST_SHARE)
         return min(ENOUGH, ODDS * (1 - share) / share)
 
@@ -153,3 +160,10 @@ class PlacesGuard:
         )
         self._stopped[key] = Stopped(now_s + wait_s, times, why, is_sure)
         return self._stopped[key]
+
+
+def _sure_and_judged(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> tuple[int, float]:
+    """Return how many of the prefixes `places` are stopped by their own counts alone, and how many have
+    rounds enough to be judged; a prefix with fewer counts in part. `held` has the stopped prefixes."""
+    sure = sum(key in places for key, stop in held.items() if stop.is_sure)
+    return sure, sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())

@@ -4,7 +4,7 @@ the BPF program (linux/bpf/live_arms.h). They test the guard, which limits the h
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -55,6 +55,20 @@ class Connection:
 
 
 @dataclass
+class Effect:
+    """What learned minimum RTOs (floors) did to simulated connections, and what they would have done if all
+    connections had had them."""
+
+    saved_ms: float = 0.0  # waiting
+    could_save_ms: float = 0.0
+    harm: int = 0  # spurious retransmissions, less those of the same rounds without floors
+    could_harm: float = 0.0  # the expected number
+
+    def __add__(self, other: Effect) -> Effect:
+        return Effect(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+
+
+@dataclass
 class Fleet:
     """Simulated connections to random destination prefixes, and their counts. At any time `at_once`
     connections are open. They take turns of `turn` rounds (round trips) each; if only one is open, it has all
@@ -68,8 +82,7 @@ class Fleet:
     look_every_s: float = 2.0
     rounds: int = 0
     now_s: float = 0.0
-    harm: int = 0  # spurious retransmissions with learned floors, less those of the same rounds without
-    saved_ms: float = 0.0  # waiting, by learned floors
+    effects: dict[Path, Effect] = field(default_factory=lambda: defaultdict(Effect))
     seen: Seen = field(default_factory=lambda: Seen(_elements(), {}))
 
     def __post_init__(self) -> None:
@@ -122,9 +135,13 @@ class Fleet:
         of.wait_ms += (path.wait_ms[is_ours] * _times(again)).tolist()
         for name, number in self._counted(of).items():
             of.counts[name] += number - before[name]
+        saved_ms = lost * (path.wait_ms[0] - path.wait_ms[1])
+        effect = self.effects[path]
+        effect.could_save_ms += saved_ms
+        effect.could_harm += rounds * of.much * (path.spurious[1] - path.spurious[0])
         if is_ours:
-            self.harm += spurious - int(draw.binomial(rounds, min(1.0, path.spurious[0] * of.much)))
-            self.saved_ms += lost * (path.wait_ms[0] - path.wait_ms[1])
+            effect.saved_ms += saved_ms
+            effect.harm += spurious - int(draw.binomial(rounds, min(1.0, path.spurious[0] * of.much)))
         self.rounds += rounds
         self.now_s += rounds / self.rounds_per_s
         if of.key:
