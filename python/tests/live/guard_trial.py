@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Measures the decisions of the guard of `tcplearn live` when floors do no harm, and on a virtual day:
 
-    PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_trial.py    # two minutes
+    PYTHONPATH=python/tests .venv/bin/python python/tests/live/guard_trial.py    # five minutes
 
 For false alarms, connections that were recorded under the stock kernel (record_rounds.py) are drawn again
 and again, so that the connections that the guard takes for those with learned floors are stock too. The
