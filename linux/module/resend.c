@@ -156,9 +156,8 @@ static u32 tl_grown_rto(const struct sock *sk, const struct tl_connection *c, u3
 
 	if (wait_us >= 2 * answer_us)
 		return tl_doubled(sk, last, 1);
-	if (wait_us != 3 * answer_us / 2 || last <= 2 * DIV_ROUND_UP(tl_jiffies_of(sk, answer_us), 2))
-		return 0;
-	return min(last + DIV_ROUND_UP(last, 2), tl_rto_max(sk));
+	return wait_us != 3 * answer_us / 2 || last <= 2 * DIV_ROUND_UP(tl_jiffies_of(sk, answer_us), 2) ? 0 :
+	       min(last + DIV_ROUND_UP(last, 2), tl_rto_max(sk));
 }
 
 /* Returns the wait after a retransmission as an RTO in jiffies, for the policy's answer `wait_us`; `timeout`:
@@ -173,10 +172,9 @@ static u32 tl_later_rto(const struct sock *sk, const struct tl_connection *c, s6
 
 	if (timeout && tl_queued_here(sk))
 		return tl_most_rto(sk, c);
-	if (timeout && last != c->rto)
-		rto = min(rto, tl_doubled(sk, last, 1));
-	else if (timeout)
-		rto = max(rto, tl_grown_rto(sk, c, last, wait_us));
+	if (timeout)
+		rto = last != c->rto ? min(rto, tl_doubled(sk, last, 1)) :
+				       max(rto, tl_grown_rto(sk, c, last, wait_us));
 	return min(rto, tl_most_rto(sk, c));
 }
 

@@ -32,6 +32,7 @@ from tcplearn.live.guard import Guard, Plan
 from tcplearn.live.program import Program, Settings
 from tcplearn.live.steward import GLANCE_EVERY_S, LOOK_EVERY_S
 from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import counted
 
 REQUESTS, AT_ONCE, PAUSE_MS, PLACES = 20, 24, 20, 50
 AFTER_S, RAMP_S = 20.0, 900.0
@@ -224,7 +225,7 @@ def _stopped(of: Trial, is_stopped: bool) -> str:
     if is_stopped:
         return "all" if of.guard.step is None else "to each prefix" if places > 1 else "to the prefix"
     return f"no; {100 * of.guard.share / arms.WHOLE:.0f} % reached" + (
-        f", to {places} prefixes" if places else ""
+        f", not to {counted(places, 'place')}" if places else ""
     )
 
 
