@@ -15,7 +15,7 @@ import struct
 import sys
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
 ADDRESSES = {4: "10.97.0.2", 6: "fd97::2"}
@@ -26,10 +26,11 @@ LONGEST_S = 20
 
 
 class Syns:
-    """Counts the SYNs that a device sees, by source port."""
+    """Notes when a device sees SYNs, by family and source port. Two connections at different times, or of
+    different families, can have the same port."""
 
     def __init__(self, device: str) -> None:
-        self.of: Counter[int] = Counter()
+        self._seen_s: dict[tuple[int, int], list[float]] = defaultdict(list)
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         self._socket.bind((device, 0))
         threading.Thread(target=self._count, daemon=True).start()
@@ -37,9 +38,13 @@ class Syns:
     def _count(self) -> None:
         while True:
             packet = self._socket.recv(200)[ETHERNET:]
-            tcp = packet[TCP_OFFSETS.get(packet[0] >> 4, len(packet)) :]
+            family = packet[0] >> 4
+            tcp = packet[TCP_OFFSETS.get(family, len(packet)) :]
             if len(tcp) >= 20 and tcp[13] & SYN_FLAG:
-                self.of[int.from_bytes(tcp[:2])] += 1
+                self._seen_s[family, int.from_bytes(tcp[:2])].append(time.monotonic())
+
+    def since(self, begun_s: float, family: int, port: int) -> int:
+        return sum(seen_s >= begun_s for seen_s in self._seen_s[family, port])
 
 
 def connects(case: str, syns: Syns) -> list[dict[str, float]]:
@@ -60,7 +65,14 @@ def connects(case: str, syns: Syns) -> list[dict[str, float]]:
                 lasted_s = time.monotonic() - begun_s
             port, during = seen
             syncnt_now = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT)
-            out.append({"s": lasted_s, "syns": syns.of[port], "during": during, "after": syncnt_now})
+            out.append(
+                {
+                    "s": lasted_s,
+                    "syns": syns.since(begun_s, family, port),
+                    "during": during,
+                    "after": syncnt_now,
+                }
+            )
     return out
 
 

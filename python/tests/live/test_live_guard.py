@@ -12,9 +12,9 @@ from dataclasses import replace
 import guard_trial
 import pytest
 
-from tcplearn.live.arms import CONTROL, EPOCHS, OURS, WHOLE, Place, Seen, name_of, none
+from tcplearn.live.arms import CONTROL, EPOCHS, OURS, WHOLE, Counts, Place, Seen, name_of, none
 from tcplearn.live.epochs import Epochs
-from tcplearn.live.evidence import RISK
+from tcplearn.live.evidence import RISK, carried, harm
 from tcplearn.live.guard import Guard, Plan
 from tcplearn.live.places_guard import PlacesGuard
 from tcplearn.live.power import rounds_to_stop
@@ -120,6 +120,46 @@ def test_harm_that_begins_when_nearly_all_have_floors_is_stopped(is_recognised: 
         assert guard.step is None and any("to compare, because" in text for text in texts), texts
         rounds.append(_ours(fleet) - before)
     assert sorted(rounds)[4] <= most, rounds
+
+
+def _arm(connections: int, spurious: int) -> Counts:
+    """Return the counts of connections of 20 rounds each; `spurious` had a spurious retransmission."""
+    events = {"spurious": spurious, "spurious_1": spurious, "resent_1": spurious}
+    return none() | {"connections": connections, "rounds": 20 * connections} | events
+
+
+def test_harm_in_several_steps_counts_together() -> None:
+    """Test that harm which no step shows alone is found if the evidence of the steps is taken together."""
+    steps = [(0.01, 10, 990, 2), (0.02, 10, 490, 2), (0.05, 20, 380, 3), (0.1, 30, 270, 3)]
+    earlier: dict[str, float] = {}
+    found = []
+    for tests, (share, ours, control, spurious) in enumerate(steps, 1):
+        epoch = (_arm(control, 0), _arm(ours, spurious), share)
+        assert not harm(*epoch, 1)
+        found.append(bool(harm(*epoch, tests, earlier)))
+        earlier = carried(*epoch, tests, earlier)
+    assert found == [False, False, True, True]
+
+
+def test_steps_together_raise_no_false_alarms() -> None:
+    """Test that without harm the evidence of all steps together exceeds its limit as rarely as it says, if
+    it is computed after every connection."""
+    draw, alarms, trials = random.Random(1), 0, 300
+    for _ in range(trials):
+        earlier: dict[str, float] = {}
+        for tests, share in enumerate((0.05, 0.1, 0.2, 0.5, 0.8), 1):
+            had = [0, 0]
+            for _ in range(40):
+                had[draw.random() < share] += 1
+                epoch = (_arm(20 * had[0], had[0]), _arm(20 * had[1], had[1]), share)
+                if harm(*epoch, tests, earlier):
+                    break
+            else:
+                earlier = carried(*epoch, tests, earlier)
+                continue
+            alarms += 1
+            break
+    assert alarms <= trials * RISK
 
 
 def test_losses_that_increase_for_all_raise_few_doubts() -> None:

@@ -4,7 +4,8 @@ is a first sign of it, or that more than a given harm is excluded."""
 
 from __future__ import annotations
 
-from math import log, sqrt
+from collections.abc import Mapping
+from math import exp, log, log1p, sqrt
 
 from .arms import Counts
 from .sequential import clustered_rate_limits, log_harm, log_less, log_rate, rate_limits, spent
@@ -30,22 +31,39 @@ _SIGNS = {
     "spurious": ("spurious", "spurious_1", "rounds", "a spurious retransmission"),
     "resent": ("resent_early", "resent_early", "rounds_early", "a retransmission by timer"),
 }
+_NONE = -700.0  # logarithm of evidence that does not count
 _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
 
 
-def harm(control: Counts, ours: Counts, share: float, tests: int) -> str:
+def harm(
+    control: Counts, ours: Counts, share: float, tests: int, earlier: Mapping[str, float] | None = None
+) -> str:
     """Return a sentence that says how learned minimum RTOs do harm, or "" if they do none, from the counts of
-    the connections with them (`ours`) and without (`control`). `share` of all connections had them, and this
-    is the comparison number `tests`, from 1."""
-    if not 0 < share < 1:
-        return ""
-    risk = spent(RISK, tests)
-    allowed = _TOLERATED * ours["rounds"]
-    for name, part in _TESTS.items():
-        tolerated = _RESENT_MORE if name.startswith("resent") else 0.0
-        if log_harm(ours[name], control[name], share, allowed, tolerated) >= log(1 / (risk * part)):
+    the connections with them (`ours`) and without (`control`) in one epoch. `share` of all connections had
+    them. This is epoch number `tests`, from 1; `earlier` is the result of carried() for the one before."""
+    for name, evidence in carried(control, ours, share, tests, earlier or {}).items():
+        if 0 < share < 1 and evidence >= -log(RISK * _TESTS[name]):
             return _because(name, control, ours)
     return ""
+
+
+def carried(
+    control: Counts, ours: Counts, share: float, tests: int, earlier: Mapping[str, float]
+) -> dict[str, float]:
+    """Return, by test, the logarithm of the evidence of harm up to now, which counts in the next epoch too.
+    It is the mean of the evidence from each epoch on, the product of its e-value and those of the later ones;
+    epoch number n has the weight 1 / n(n + 1). As the weights add up to 1, the mean is an e-value itself. See
+    harm() for the arguments."""
+    if not 0 < share < 1:
+        return dict(earlier)
+    allowed = _TOLERATED * ours["rounds"]
+    out = {}
+    for name in _TESTS:
+        tolerated = _RESENT_MORE if name.startswith("resent") else 0.0
+        found = log_harm(ours[name], control[name], share, allowed, tolerated)
+        begun, new = earlier.get(name, _NONE), log(spent(1.0, tests))
+        out[name] = found + max(begun, new) + log1p(exp(-abs(begun - new)))
+    return out
 
 
 def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
@@ -64,6 +82,11 @@ def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
         if expected and log_rate(ours[counted], expected) > log(_DOUBT):
             return f"{ours[name]} of {ours['rounds']} rounds had {what}"
     return ""
+
+
+def is_evidence(value: Mapping[str, float]) -> bool:
+    """Return whether `value` can be a result of carried()."""
+    return value.keys() <= _TESTS.keys()
 
 
 def has_enough(control: Counts) -> bool:

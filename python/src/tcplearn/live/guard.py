@@ -13,7 +13,16 @@ from tcplearn.output.numbers import local_time
 
 from .arms import CONTROL, OURS, WHOLE, Counts, Place, Seen, added, minus, none, plus
 from .epochs import Element, Epochs, together
-from .evidence import excess, first_sign, harm, has_enough, is_undecided, most_spurious, spurious_rate
+from .evidence import (
+    carried,
+    excess,
+    first_sign,
+    harm,
+    has_enough,
+    is_undecided,
+    most_spurious,
+    spurious_rate,
+)
 from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
 from .kept_places import kept_places, places_of
 from .places_guard import PlacesGuard
@@ -71,6 +80,7 @@ class Guard:
         self.journal: list[Entry] = []
         self._news: list[Entry] = []
         self._attempts, self._tests = 1, 0
+        self._earlier: dict[str, float] = {}  # evidence of harm in earlier epochs of this attempt
         self._since_s = now_s
         self._places_before: dict[bytes, Counts] = {}  # by prefix, with floors, when this epoch began
         # the same of all connections and by prefix, when the share last began to rise in steps
@@ -139,6 +149,7 @@ class Guard:
             again_s=self.again_at_s,
             attempts=self._attempts,
             tests=self._tests,
+            earlier=self._earlier,
             epoch=ShareCounts(share=self.share, arms=self.epochs.now(seen.arms)),
             older=[ShareCounts(share=share, arms=had) for share, had in sorted(by_share.items())],
             before_ramp=self._before_ramp,
@@ -167,7 +178,7 @@ class Guard:
         had, before, before_ramp, judged = places_of(kept.places)
         self.places.keep_on(now_s, kept.stops, judged)
         self._kept_places, self.begun_s = had, kept.begun_s
-        self._attempts, self._tests = kept.attempts, kept.tests
+        self._attempts, self._tests, self._earlier = kept.attempts, kept.tests, dict(kept.earlier)
         self._control_before = kept.control_before
         for older in kept.older:
             self.epochs.add_older(older.share, older.arms)
@@ -181,8 +192,8 @@ class Guard:
             self._before_ramp, self._places_before_ramp = kept.before_ramp, before_ramp
         else:
             self.epochs.add_older(kept.epoch.share, kept.epoch.arms)
+            self._remember(kept.epoch.share, kept.epoch.arms)
             self._enter(now_s, self._since_kept(seen), step, why)
-            self._remember_control(kept.epoch.arms[CONTROL])
         self._is_doubted = kept.doubted and step is not None and self._shares[step] == kept.step
 
     def _step_of(self, share: int) -> int:
@@ -212,11 +223,11 @@ class Guard:
     def _try_again(self, now_s: float, seen: Seen) -> None:
         if now_s >= self.again_at_s:
             self._attempts += 1
-            self._tests = 0
+            self._tests, self._earlier = 0, {}
             self._enter(now_s, seen, 0, "the guard tries again")
 
     def _harm(self, now: Element) -> str:
-        return harm(now[CONTROL], now[OURS], self.share / WHOLE, self._tests)
+        return harm(now[CONTROL], now[OURS], self.share / WHOLE, self._tests, self._earlier)
 
     def _stop(self, now_s: float, seen: Seen, why: str) -> None:
         wait_s = min(self._plan.again_s * 2 ** (self._attempts - 1), self._plan.again_most_s)
@@ -313,7 +324,7 @@ class Guard:
         one before because harm was excluded."""
         share = self._share_at(step)
         if self.epochs.number >= 0:
-            self._remember_control(self.epochs.now(seen.arms)[CONTROL])
+            self._remember(self.share, self.epochs.now(seen.arms))
         self._is_doubted = self._is_doubted and step == self.step
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
@@ -326,8 +337,11 @@ class Guard:
         does = does or "new connections have no learned floors"
         self._say(now_s, f"{does}: {why}" if why else does)
 
-    def _remember_control(self, control: Counts) -> None:
-        """Keep `control`, the counts of the control group in the epoch that ends, if it had enough rounds."""
+    def _remember(self, share: int, epoch: Element) -> None:
+        """Keep what counts in later epochs of an epoch that ends, in which the share `share` of new
+        connections got learned minimum RTOs."""
+        control, ours = epoch[CONTROL], epoch[OURS]
+        self._earlier = carried(control, ours, share / WHOLE, max(1, self._tests), self._earlier)
         if has_enough(control):
             self._control_before = control
 

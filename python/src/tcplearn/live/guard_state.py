@@ -9,12 +9,13 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from .arms import ARMS, KEY_BYTES, WHOLE, Counts, none, side_names
+from .evidence import is_evidence
 
 #: Stored counts are used for a day after the guard ended. What was found harmful is tried again after a day
 #: at most, so what was found harmless is not trusted for longer; and paths differ between the hours of a day.
 COUNTS_FOR_S = 86400.0
 #: Add 1 if the form of the file, the meaning of a count or what learned floors do changes.
-FORMAT: Final = 2
+FORMAT: Final = 3
 MOST_PLACES, MOST_ENTRIES = 4096, 100
 _NETNS_DIGITS = 16  # hexadecimal digits of the network namespace in a key
 _MOST_TEXT = 500
@@ -34,11 +35,18 @@ def _of_side(value: Counts) -> Counts:
     return _is_counts(frozenset(side_names()), value)
 
 
+def _of_tests(value: dict[str, float]) -> dict[str, float]:
+    if not is_evidence(value):
+        raise ValueError("unknown tests")
+    return value
+
+
 ArmCounts = Annotated[Counts, AfterValidator(_of_arm)]
 SideCounts = Annotated[Counts, AfterValidator(_of_side)]
 Element = Annotated[list[ArmCounts], Field(min_length=ARMS, max_length=ARMS)]
 Key = Annotated[str, Field(pattern=f"^[0-9a-f]{{{2 * KEY_BYTES}}}$")]
 Seconds = Annotated[float, Field(ge=0, le=1e11, strict=False)]  # since 1970
+Logarithm = Annotated[float, Field(ge=-1e9, le=1e9, strict=False)]
 Share = Annotated[int, Field(ge=0, le=WHOLE)]
 Number = Annotated[int, Field(ge=1, le=10**6)]
 Text = Annotated[str, Field(max_length=_MOST_TEXT, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
@@ -85,7 +93,7 @@ class ShareCounts(_Part):
 
 
 class State(_Part):
-    format: Literal[2] = FORMAT
+    format: Literal[3] = FORMAT
     boot: Annotated[str, Field(max_length=64)] = ""  # of the machine: the kernel's random number
     netns: Annotated[int, Field(ge=0, lt=2**64)] = 0  # of the guard, as in the keys of destination prefixes
     saved_s: Seconds
@@ -94,6 +102,7 @@ class State(_Part):
     again_s: Seconds
     attempts: Number
     tests: Annotated[int, Field(ge=0, le=10**9)]
+    earlier: Annotated[dict[str, Logarithm], AfterValidator(_of_tests)]  # evidence of harm in earlier epochs
     epoch: ShareCounts
     older: list[ShareCounts]
     before_ramp: ArmCounts  # of connections with floors, when the share last began to rise in steps
