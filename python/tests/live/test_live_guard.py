@@ -4,7 +4,6 @@ longer simulations)."""
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,13 +11,11 @@ from dataclasses import replace
 import guard_trial
 import pytest
 
-from tcplearn.live.arms import CONTROL, EPOCHS, OURS, WHOLE, Counts, Place, Seen, name_of, none
+from tcplearn.live.arms import CONTROL, EPOCHS, OURS, WHOLE, Place, Seen, name_of, none
 from tcplearn.live.epochs import Epochs
-from tcplearn.live.evidence import RISK, carried, harm
 from tcplearn.live.guard import Guard, Plan
 from tcplearn.live.places_guard import PlacesGuard
 from tcplearn.live.power import rounds_to_stop
-from tcplearn.live.sequential import log_harm, log_less, log_more, log_rate, rate_limits
 from tcplearn.live.simulated import Fleet, Path, count, guarded, key_of
 
 CALM = Path(loss=0.01)
@@ -39,42 +36,6 @@ def _texts(guard: Guard) -> list[str]:
 
 def _ours(fleet: Fleet) -> int:
     return sum(element[OURS]["rounds"] for element in fleet.seen.arms)
-
-
-def test_the_test_of_the_draw_is_wrong_as_often_as_it_says() -> None:
-    """Test that the sequential test has at most its stated rate of errors, although it is evaluated after
-    every event and some events in our group are tolerated."""
-    wrong = {"draw": 0, "tolerated": 0}
-    for seed in range(200):
-        draw, ours, control, tolerated = random.Random(seed), 0, 0, 0
-        found = dict.fromkeys(wrong, False)
-        for at in range(1, 81):
-            is_ours = draw.random() < 0.3
-            ours, control = ours + is_ours, control + (not is_ours)
-            tolerated += draw.random() < 0.1
-            found["draw"] |= log_more(ours, control, 0.3) >= math.log(1 / RISK)
-            found["tolerated"] |= log_harm(ours + tolerated, control, 0.3, 0.1 * at) >= math.log(1 / RISK)
-        for name, is_wrong in found.items():
-            wrong[name] += is_wrong
-    assert 0 < wrong["draw"] <= 200 * RISK + 8 and wrong["tolerated"] <= wrong["draw"], wrong
-
-
-def test_limits_of_a_rate_hold_at_every_look() -> None:
-    outside = 0
-    for seed in range(200):
-        draw, events, is_outside = random.Random(seed), 0, False
-        for trials in range(1, 1001):
-            events += draw.random() < 0.03
-            if trials % 20 == 0:
-                low, high = rate_limits(events, trials, RISK)
-                is_outside |= not low <= 0.03 <= high
-        outside += is_outside
-    assert outside <= 200 * RISK + 8, outside
-    assert rate_limits(0, 1000, RISK)[0] == 0.0 and 0.003 < rate_limits(0, 1000, RISK)[1] < 0.006
-
-
-def test_a_rate_that_is_exceeded_is_found() -> None:
-    assert log_rate(2, 2.0) < 0 < math.log(20) < log_rate(12, 2.0)
 
 
 @pytest.mark.parametrize("plan", [Plan(), HALF], ids=["ramp", "half"])
@@ -122,46 +83,6 @@ def test_harm_that_begins_when_nearly_all_have_floors_is_stopped(is_recognised: 
     assert sorted(rounds)[4] <= most, rounds
 
 
-def _arm(connections: int, spurious: int) -> Counts:
-    """Return the counts of connections of 20 rounds each; `spurious` had a spurious retransmission."""
-    events = {"spurious": spurious, "spurious_1": spurious, "resent_1": spurious}
-    return none() | {"connections": connections, "rounds": 20 * connections} | events
-
-
-def test_harm_in_several_steps_counts_together() -> None:
-    """Test that harm which no step shows alone is found if the evidence of the steps is taken together."""
-    steps = [(0.01, 10, 990, 2), (0.02, 10, 490, 2), (0.05, 20, 380, 3), (0.1, 30, 270, 3)]
-    earlier: dict[str, float] = {}
-    found = []
-    for tests, (share, ours, control, spurious) in enumerate(steps, 1):
-        epoch = (_arm(control, 0), _arm(ours, spurious), share)
-        assert not harm(*epoch, 1)
-        found.append(bool(harm(*epoch, tests, earlier)))
-        earlier = carried(*epoch, tests, earlier)
-    assert found == [False, False, True, True]
-
-
-def test_steps_together_raise_no_false_alarms() -> None:
-    """Test that without harm the evidence of all steps together exceeds its limit as rarely as it says, if
-    it is computed after every connection."""
-    draw, alarms, trials = random.Random(1), 0, 300
-    for _ in range(trials):
-        earlier: dict[str, float] = {}
-        for tests, share in enumerate((0.05, 0.1, 0.2, 0.5, 0.8), 1):
-            had = [0, 0]
-            for _ in range(40):
-                had[draw.random() < share] += 1
-                epoch = (_arm(20 * had[0], had[0]), _arm(20 * had[1], had[1]), share)
-                if harm(*epoch, tests, earlier):
-                    break
-            else:
-                earlier = carried(*epoch, tests, earlier)
-                continue
-            alarms += 1
-            break
-    assert alarms <= trials * RISK
-
-
 def test_losses_that_increase_for_all_raise_few_doubts() -> None:
     """Test that the guard does not go back to halves again and again if the paths of both groups lose more
     than before."""
@@ -201,21 +122,6 @@ def test_a_glance_sees_what_a_look_decides() -> None:
         assert is_pressing == (guard.share < share)
         lowered += guard.share < share
     assert lowered >= 2 and guard.step is None
-
-
-def test_odds_that_are_not_higher_are_told() -> None:
-    """Test that the test of lower odds is seldom wrong, and decides in the end."""
-    wrong = right = 0
-    for seed in range(200):
-        draw = random.Random(seed)
-        counts = {share: [0, 0] for share in (0.5, 0.74)}  # odds of 1, and above e
-        told = dict.fromkeys(counts, False)
-        for _ in range(200):
-            for share, of in counts.items():
-                of[draw.random() >= share] += 1
-                told[share] |= log_less(*of, 0.5, 1.0) >= math.log(1 / RISK)
-        wrong, right = wrong + told[0.74], right + told[0.5]
-    assert wrong <= 200 * RISK + 8 and right > 190, (wrong, right)
 
 
 def test_harm_is_found_sooner_if_many_long_connections_are_open() -> None:
