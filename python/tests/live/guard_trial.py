@@ -116,12 +116,16 @@ def _alarms(count: int) -> list[list[str]]:
     for name, plan in PLANS.items():
         guards = [played(rows, seed, plan, CONNECTIONS) for seed in range(count)]
         stopped = sum(guard.step is None for guard in guards)
-        whole = sum(guard.step == len(plan.steps) for guard in guards)
-        out.append([name, str(count), str(stopped), str(whole)])
+        reached = sum(guard.step == len(plan.steps) for guard in guards)
+        out.append([name, str(count), str(stopped), str(reached)])
     return out
 
 
-def _parts(effect: Effect) -> tuple[float, float]:
+def whole(fleet: Fleet) -> Effect:
+    return reduce(add, fleet.effects.values())
+
+
+def parts(effect: Effect) -> tuple[float, float]:
     """Return the parts of the gain and of the harm of learned floors on all connections."""
     return effect.saved_ms / effect.could_save_ms, effect.harm / effect.could_harm
 
@@ -130,13 +134,13 @@ def _days(count: int) -> list[list[str]]:
     out = []
     for seed in range(count):
         fleet, guard = day(seed)
-        whole = reduce(add, fleet.effects.values())
-        gain, harm = _parts(whole)
-        on_lossy, at_harmful = _parts(fleet.effects[LOSSY])[0], _parts(fleet.effects[HARMFUL])[1]
+        every = whole(fleet)
+        gain, harm = parts(every)
+        on_lossy, at_harmful = parts(fleet.effects[LOSSY])[0], parts(fleet.effects[HARMFUL])[1]
         reached = [entry.at_s / 3600 for entry in guard.journal if entry.text.startswith("95 %")]
-        seconds = (f"{ms / 1000:.0f}" for ms in (whole.could_save_ms, whole.saved_ms))
+        seconds = (f"{ms / 1000:.0f}" for ms in (every.could_save_ms, every.saved_ms))
         gains = (f"{part:.2f}" for part in (gain, on_lossy))
-        harms = (f"{whole.could_harm:.0f}", str(whole.harm), f"{harm:.2f}", f"{at_harmful:.2f}")
+        harms = (f"{every.could_harm:.0f}", str(every.harm), f"{harm:.2f}", f"{at_harmful:.2f}")
         stock = str(len(guard.places.stopped(fleet.now_s)))
         out.append([str(seed), *seconds, *gains, *harms, stock, f"{reached[0]:.1f}" if reached else "-"])
     means = {at: f"{fmean(float(row[at]) for row in out):.2f}" for at in (3, 4, 7, 8)}

@@ -332,3 +332,5 @@ def test_a_virtual_day() -> None:
     assert guard.step == len(Plan().steps)
     lossy, harmful = fleet.effects[guard_trial.LOSSY], fleet.effects[guard_trial.HARMFUL]
     assert lossy.saved_ms > 0.8 * lossy.could_save_ms and harmful.harm < 0.25 * harmful.could_harm
+    gain, harm = guard_trial.parts(guard_trial.whole(fleet))
+    assert gain > 0.7 and harm < 0.4

@@ -41,8 +41,10 @@ def harm(
     """Return a sentence that says how learned minimum RTOs do harm, or "" if they do none, from the counts of
     the connections with them (`ours`) and without (`control`) in one epoch. `share` of all connections had
     them. This is epoch number `tests`, from 1; `earlier` is the result of carried() for the one before."""
+    if not 0 < share < 1:
+        return ""
     for name, evidence in carried(control, ours, share, tests, earlier or {}).items():
-        if 0 < share < 1 and evidence >= -log(RISK * _TESTS[name]):
+        if evidence >= -log(RISK * _TESTS[name]):
             return _because(name, control, ours)
     return ""
 
@@ -68,12 +70,12 @@ def carried(
 
 def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
     """Return the first sign of harm while all connections but the control group have learned minimum RTOs, or
-    "": more of them (counts `ours`) have spurious retransmissions, or any by the timer, than the control
-    group's rate and `_DOUBT_RATE` explain. The control group is small then. So its rate is the higher one of
-    all epochs together (`control`) and of the last epoch with enough rounds (`control_before`, with its
-    standard error), because paths may lose or delay more packets than they did. Of any retransmissions only
-    the first of a connection counts, if it is in the connection's first 32 rounds, because the connections of
-    one group may be older than those of the other."""
+    "": more of them (counts `ours`) have spurious retransmissions, or retransmissions by timer, than the
+    control group's rate and `_DOUBT_RATE` explain. The control group is small then. So its rate is the higher
+    one of all epochs together (`control`) and of the last epoch with enough rounds (`control_before`, with
+    its standard error), because paths may lose or delay more packets than they did. Of any retransmissions
+    only the first of a connection counts, if it is in the connection's first 32 rounds, because the
+    connections of one group may be older than those of the other."""
     for name, (of_control, counted, per, what) in _SIGNS.items():
         rate = _rate(control, of_control, per)
         if control_before[per] >= _CONTROL_ROUNDS:

@@ -269,9 +269,10 @@ class Guard:
         control, ours = (self.epochs.now(seen.arms)[arm] for arm in (CONTROL, OURS))
         if self._is_doubted and is_undecided(control, ours, self.share / WHOLE):
             return
-        here = self._without_stopped(now_s, ours, seen, self._places_before)
-        ramp = minus(self._with_floors(seen), self._before_ramp)
-        ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
+        here, ramp = ours, minus(self._with_floors(seen), self._before_ramp)
+        if not self.places.is_general(now_s, seen.places):
+            here = self._without_stopped(now_s, here, seen, self._places_before)
+            ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
         # Rounds of several steps are not compared with the control group's, as paths may have changed between
         # the steps. All their spurious retransmissions count, as if there were none without floors.
         more = min(excess(control, here), most_spurious(ramp))
@@ -292,10 +293,7 @@ class Guard:
         """Return `ours`, counts of connections with learned minimum RTOs (floors), without those to
         destination prefixes whose own counts alone show harm. New connections to these prefixes get no
         learned floors for a time, and will get none in the next step either. `before` has the counts of each
-        prefix when the counting of `ours` began. Nothing is left out if there are so many such prefixes that
-        floors do harm in general."""
-        if self.places.is_general(now_s, seen.places):
-            return ours
+        prefix when the counting of `ours` began."""
         out = dict(ours)
         for key, stop in self.places.stopped(now_s).items():
             had, place = before.get(key), seen.places.get(key)
