@@ -22,6 +22,8 @@ JUDGED, LAB = "kept-2", "kept"
 EACH = 5  # number of paths of a family in each set
 #: The families that the lab can emulate without other traffic, and how many of their kept paths run there.
 IN_LAB = {"random": 3, "bursts-packets": 3, "fades": 3, "handovers": 3, "jitter": 3, "swings": 3, "slots": 2}
+#: The number of paths of each family of `LAB_ONLY`.
+EACH_LAB_ONLY = 3
 LAB_REQUESTS = 1500  # number of requests of a run
 
 
@@ -163,6 +165,18 @@ def _own_queue(draw: Draw, hop: Json, more: Json) -> Json:
     return {}
 
 
+def _sender_queue(draw: Draw, hop: Json, more: Json) -> Json:
+    hop["rate_mbps"] = draw.between(20, 100)
+    hop["forward"]["loss_percent"] = draw.between(0.1, 1)
+    rate_mbps, at_once = draw.between(1, 8), draw.randint(4, 12)
+    request_bytes = more["load.request_bytes"] = round(1000 * draw.between(5, 40))
+    more["load.at_once"] = at_once
+    # the requests of all connections are this share of the rate, if nothing is lost
+    took_s = at_once * request_bytes * 8 / (rate_mbps * 1e6 * draw.uniform(0.3, 0.7))
+    more["load.think_s"] = float(f"{max(took_s - _rtt_ms(hop) / 1000, 0.03):.3g}")
+    return {"sender_queue": {"rate_mbps": rate_mbps, "queue_ms": 4000}}
+
+
 def _slots(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     least = draw.between(2, 20)
@@ -207,13 +221,25 @@ FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
     "reordering": ("packets overtake each other; a slower uplink; random losses", _reordering, True),
     "delayed-acks": ("the server answers late, ACKs are delayed; random losses", _delayed_acks, True),
 }
+#: Families that ns-3 does not simulate.
+LAB_ONLY: Mapping[str, tuple[str, Rule, bool]] = {
+    "sender-queue": (
+        "4 to 12 connections share a slow queue of their own host; random losses",
+        _sender_queue,
+        True,
+    ),
+}
+TITLES = {name: title for name, (title, *_) in {**FAMILIES, **LAB_ONLY}.items()}
 
 
-def paths(name: str) -> Iterator[tuple[str, str, Json, Json]]:
-    """Yields, for each path of the set `name` (a key of `SETS`), its family of conditions, its name, its
-    description as a TOML table, and values for other keys of the scenario file."""
-    for family, (_, rule, jitters) in FAMILIES.items():
-        for number in range(1, EACH + 1):
+def paths(
+    name: str, families: Mapping[str, tuple[str, Rule, bool]] = FAMILIES, each: int = EACH
+) -> Iterator[tuple[str, str, Json, Json]]:
+    """Yields, for each of `each` paths of each of the `families` in the set `name` (a key of `SETS`), its
+    family of conditions, its name, its description as a TOML table, and values for other keys of the scenario
+    file."""
+    for family, (_, rule, jitters) in families.items():
+        for number in range(1, each + 1):
             draw = Draw(f"{SETS[name]} {family} {number}")
             hop, more = _common(draw)
             if jitters:
@@ -243,7 +269,7 @@ def scenario(name: str) -> str:
     ]
     family = ""
     for of, path, table, more in drawn:
-        lines.append(f"\n# {FAMILIES[of][0]}" if of != family else "")
+        lines.append(f"\n# {TITLES[of]}" if of != family else "")
         family = of
         lines += [f"[variants.{path}]", f"path = {_toml(table)}"]
         lines += [f"{json.dumps(key)} = {_toml(value)}" for key, value in more.items()]
@@ -254,15 +280,17 @@ def lab_scenario(family: str, path: str, table: Json, more: Json) -> str:
     """Returns the text of the lab's scenario file for a path of the set `LAB`; the arguments are what
     `paths` yields."""
     count, think_s = LAB_REQUESTS, more["load.think_s"]
-    requests = {"count": count, "think_ms": round(1000 * think_s)}
+    requests: Json = {"count": count, "think_ms": round(1000 * think_s)}
     if not more["tcp.timestamps"]:
         requests["timestamps"] = False
+    if at_once := more.get("load.at_once"):
+        requests |= {"on": "many", "at_once": at_once}
     lines = [
         "# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only",
         "# Written by `python -m experiments.families`: a path of kept.toml; do not edit.",
         'extends = "common.toml"',
         f'name = "families-{path}"',
-        f'title = "{FAMILIES[family][0]}"',
+        f'title = "{TITLES[family]}"',
         f"path = {_toml(table)}",
         f"transfer = {_toml({'bytes': more['load.request_bytes'], 'requests': requests})}",
     ]
@@ -277,6 +305,7 @@ def write(folder: Path) -> None:
     (folder / "lab").mkdir(parents=True, exist_ok=True)
     for name in SETS:
         (folder / f"{name}.toml").write_text(scenario(name))
-    for family, path, table, more in paths(LAB):
-        if int(path.rpartition("-")[2]) <= IN_LAB.get(family, 0):
+    in_lab = IN_LAB | dict.fromkeys(LAB_ONLY, EACH_LAB_ONLY)
+    for family, path, table, more in (*paths(LAB), *paths(LAB, LAB_ONLY, EACH_LAB_ONLY)):
+        if int(path.rpartition("-")[2]) <= in_lab.get(family, 0):
             (folder / "lab" / f"{path}.toml").write_text(lab_scenario(family, path, table, more))

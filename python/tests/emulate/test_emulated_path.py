@@ -293,6 +293,10 @@ def test_each_shipped_path_gives_the_same_on_every_machine(file: Path) -> None:
             'jitter_ms = 3\ndistribution = "paretonormal"\n',
             "hop.line.forward.distribution: the emulator has normal, uniform",
         ),
+        (
+            "[sender_queue]\nrate_mbps = 2\nqueue_ms = 900\n",
+            "sender_queue: the emulator gets packets after they have left the sender",
+        ),
     ],
 )
 def test_what_the_emulator_cannot_do_is_one_line(more: str, says: str, tmp_path: Path) -> None:

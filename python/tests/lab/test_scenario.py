@@ -90,6 +90,11 @@ def test_profiles_lie_over_the_file(tmp_path: Path) -> None:
         load(tmp_path, GOOD, "smok")
 
 
+def test_a_queue_of_the_sender_is_on_its_own_device(tmp_path: Path) -> None:
+    text = guest.script(load(tmp_path, GOOD + "[path.sender_queue]\nrate_mbps = 2\nqueue_ms = 900\n"), 0)
+    assert "qdisc c0 r0 root tbf rate 2000000bit burst 3028 latency 900ms" in text
+
+
 def test_queues_stand_behind_the_sender_and_delays_behind_the_queues(tmp_path: Path) -> None:
     text = guest.script(load(tmp_path, GOOD), 0)
     assert "qdisc c1 r1 root handle 1: tbf rate 10000000bit" in text

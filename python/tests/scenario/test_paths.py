@@ -80,6 +80,11 @@ def test_every_shipped_path_runs_in_both_hosts(path: Path, tmp_path: Path) -> No
             "hop.line.forward.policer_mbps: the lab has no policer",
         ),
         (
+            "ns3",
+            "[sender_queue]\nrate_mbps = 2\nqueue_ms = 900\n",
+            "sender_queue: ns-3 does not tell its TCP which segments still wait",
+        ),
+        (
             "lab",
             "[hop.line]\nreorder_percent = 1\nreorder_ms = 3\n",
             "hop.line.forward.reorder_percent: the lab has no",

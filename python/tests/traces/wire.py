@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import struct
 from dataclasses import dataclass, field
@@ -47,6 +48,12 @@ def tcp(
     return head + options + b"x" * payload
 
 
+@functools.cache
+def packed(address: str) -> bytes:
+    """Returns an IP address as it stands in a header."""
+    return ipaddress.ip_address(address).packed
+
+
 def ipv4(
     source: str,
     to: str,
@@ -62,7 +69,7 @@ def ipv4(
     words = 5 + len(options) // 4
     total = words * 4 + len(body) if length is None else length
     head = struct.pack("!BBHHHBBH", 0x40 | words, 0, total, ident, fragment, ttl, protocol, 0)
-    return head + ipaddress.ip_address(source).packed + ipaddress.ip_address(to).packed + options + body
+    return head + packed(source) + packed(to) + options + body
 
 
 def ipv6(
@@ -77,7 +84,7 @@ def ipv6(
 ) -> bytes:
     size = len(extensions) + len(body) if length is None else length
     head = struct.pack("!IHBB", 0x60000000, size, first, hops)
-    return head + ipaddress.ip_address(source).packed + ipaddress.ip_address(to).packed + extensions + body
+    return head + packed(source) + packed(to) + extensions + body
 
 
 def link(kind: int, packet: bytes, tags: tuple[int, ...] = ()) -> bytes:

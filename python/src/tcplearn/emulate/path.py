@@ -20,6 +20,8 @@ def hops(path: NetworkPath) -> list[Tree]:
     """Return the hops of `path` as arguments of `_native.EmulatedPath`, with times in nanoseconds and shares
     from 0 to 1. Raise UserError (one line with the file and the key) if the emulator cannot emulate
     `path`."""
+    if path.sender_queue:
+        raise path.refused("sender_queue", HOST, "gets packets after they have left the sender")
     for hop in path.hops:
         for side in both_sides("both"):
             for key, why in _cannot(getattr(hop, side)):

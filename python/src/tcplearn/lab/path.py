@@ -19,7 +19,7 @@ _SAME_S = 1e-6  # two times that differ by less than this, in seconds, count as 
 def gateway(hop: int) -> int:
     """Return the number of the network namespace where hop number `hop` begins. The first hop does not begin
     at the sender (namespace 0), because TCP learns at once of a drop in the queue of its own device and does
-    not count the drop as a loss."""
+    not count the drop as a loss. A queue there is `sender_queue`."""
     return 2 * hop + 1
 
 
@@ -86,6 +86,9 @@ def _devices(hop: int) -> dict[Side, tuple[str, str]]:
 
 
 def set_up(path: NetworkPath) -> Iterator[str]:
+    if own := path.sender_queue:
+        rate = round(own.rate_mbps * 1e6)
+        yield f"qdisc c0 r0 root tbf rate {rate}bit burst {_burst(rate)} latency {own.queue_ms:g}ms"
     for i, hop in enumerate(path.hops):
         for side, (queue, delay) in _devices(i).items():
             direction: Direction = getattr(hop, side)
@@ -196,6 +199,10 @@ def _bucket(rate: int, burst: int = link_trace.BURST_BYTES, limit: int = 100_000
     return f"root handle 1: tbf rate {rate}bit burst {burst} limit {limit}"
 
 
+def _burst(rate: int) -> int:
+    return max(3028, rate // 8 // 250)  # two packets, or the bytes of one timer tick (1/250 s)
+
+
 def _queue(device: str, d: Direction) -> Iterator[str]:
     if d.trace:
         yield f"qdisc {device} {_bucket(d.followed().steps[0].rate, limit=d.limit_packets)}"
@@ -206,7 +213,7 @@ def _queue(device: str, d: Direction) -> Iterator[str]:
     if d.queue == "droptail" and not d.queue_bytes:
         yield f"qdisc {device} root netem rate {rate}bit limit {d.limit_packets}"
         return
-    burst = max(3028, rate // 8 // 250)  # two packets, or the bytes of one timer tick (1/250 s)
+    burst = _burst(rate)
     if d.queue_bytes:
         yield f"qdisc {device} {_bucket(rate, burst, d.queue_bytes)}"
         return

@@ -183,6 +183,14 @@ class DrawnFades(Table):
         return self
 
 
+class SenderQueue(Table):
+    """Describes the queue of the sender's own network device. The sender's TCP knows which of its segments
+    wait there."""
+
+    rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)]
+    queue_ms: Annotated[float, Field(gt=0, le=60_000)]  # a packet that would wait longer is dropped
+
+
 class NetworkPath(Table):
     name: Name | Literal[""] = ""
     title: str = ""
@@ -192,6 +200,7 @@ class NetworkPath(Table):
     change: Annotated[list[Change], Field(max_length=1000)] = Field(default=[])
     fade: Annotated[list[Fade], Field(max_length=1000)] = Field(default=[])
     drawn_fades: DrawnFades | None = None
+    sender_queue: SenderQueue | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -47,6 +47,8 @@ def topology(path: NetworkPath) -> Tree:
 
 
 def _cannot(path: NetworkPath) -> Iterator[tuple[str, str]]:
+    if path.sender_queue:
+        yield "sender_queue", "does not tell its TCP which segments still wait in the sender"
     if len(path.hop) > 1:
         yield "hop", f"has one hop with a queue, not {len(path.hop)}"
     for hop in path.hops:
