@@ -283,7 +283,7 @@ TRAINING = (
             "tcplearn live status --json | tcplearn live report -; tcplearn live status --prometheus; "
             "tcplearn live top; tcplearn live report --report TMP/live.html; "
             "tcplearn live stop --cgroup $0; "
-            "tcplearn live observe --cgroup $0 --for 1s' $g; "
+            "tcplearn live observe -i any --cgroup $0 --for 1s' $g; "
             "code=$?; rmdir $g; exit $code",
         ),
     ),

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, words_of
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, tail, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf import build
@@ -19,6 +21,8 @@ from tcplearn.bpf.libbpf import Object, sock_ops_programs
 from tcplearn.errors import FailedError, UserError
 from tcplearn.live import targets
 from tcplearn.live.top import lines
+
+COUNT = 1000  # number of requests
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
@@ -112,6 +116,31 @@ def test_observe_says_what_would_have_been_gained(tmp_path: Path) -> None:
     last = output.splitlines()[-1]
     assert last.startswith("learned floors would have spared about") and "rounds with a loss" in last
     assert float(last.split("about ")[1].split(" s")[0]) > 0
+
+
+@pytest.mark.parametrize(
+    ("loss", "says"), [(0.05, "with learned floors 99 of 100 would take"), (0.0, "none")]
+)
+def test_observe_forecasts_response_times_from_packets(loss: float, says: str, tmp_path: Path) -> None:
+    with LossyPath(Spec(rtt_ms=4, loss=loss), tmp_path) as path, server(path), room() as at:
+        words = path.within(
+            path.near, *words_of("observe", "--cgroup", at.cgroup, "-i", "path", "--for", "60s")
+        )
+        observing = at.popen(words, stdout=subprocess.PIPE)
+        while not sessions(at):
+            pass
+        time.sleep(1)  # until the interface is read
+        done = at.run(ask(path, COUNT, 2))
+        observing.send_signal(signal.SIGINT)
+        output = observing.communicate()[0]
+    last = output.splitlines()[-1]
+    count = int(re.search(r"([\d,]+) captured requests", last)[1].replace(",", ""))
+    assert COUNT - 3 <= count <= COUNT and says in last, output
+    if not loss:
+        return
+    forecast_ms, now_ms = (float(re.search(rf"{word} ([\d.]+)", last)[1]) for word in ("at most", "now"))
+    asked_ms = tail(json.loads(done.stdout)["ms"])[0]
+    assert forecast_ms < 0.7 * now_ms and abs(now_ms - asked_ms) < 0.2 * asked_ms
 
 
 def test_first_rtos_and_floors_at_once(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The verb `tcplearn live`: sets learned floors (lower limits) of the RTO on this machine's own kernel."""
 
+from __future__ import annotations
+
 import contextlib
 import enum
 import json
@@ -8,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +18,10 @@ from tcplearn.cli import options as o
 from tcplearn.cli import refresh
 from tcplearn.cli.common import Work, print_lines, say
 from tcplearn.errors import UserError
+
+if TYPE_CHECKING:
+    from tcplearn.explain import Explained
+    from tcplearn.traces import CaptureTrace
 
 live_app = typer.Typer(
     rich_markup_mode=None,
@@ -145,7 +151,7 @@ def _check(as_json: AsJson = False) -> Work:
             raise UserError(f"live cannot be started here: {', '.join(missing)}")
         if not as_json:
             print_lines(
-                ["live can be started here. To see what it would gain: tcplearn live observe --for 5m"]
+                ["live can be started here. To see what it would gain: tcplearn live observe -i any --for 5m"]
             )
 
     return work
@@ -395,7 +401,22 @@ def _effects(
 
 @live_app.command("observe", short_help="Learn, and count what learned timers would gain; set none.")
 def _observe(
-    cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0, duration: o.For = "", as_json: AsJson = False
+    cgroup: Cgroup = None,
+    unit: Unit = "",
+    pid: Pid = 0,
+    interface: Annotated[
+        str,
+        typer.Option(
+            "--interface",
+            "-i",
+            metavar="IFACE",
+            help="Also read the packets of this interface, and forecast from them what response times would "
+            "be with learned floors, as `tcplearn explain` does.",
+            show_default=False,
+        ),
+    ] = "",
+    duration: o.For = "",
+    as_json: AsJson = False,
 ) -> Work:
     """Learn floors of the retransmission timer for the new connections of a cgroup, or of the machine, until
     Ctrl-C, but set none. Then show how much waiting these floors would have saved."""
@@ -404,12 +425,45 @@ def _observe(
     def work(_: str) -> None:
         from tcplearn.live import sessions
 
-        counts = sessions.observe(_folder(cgroup, unit, pid), _waits(duration_s))
-        print_lines(
-            [json.dumps(counts, indent=1)] if as_json else [*sessions.counted(counts), sessions.would(counts)]
-        )
+        captured: list[Explained] = []
+        wait = _captures(interface, duration_s, captured) if interface else _waits(duration_s)
+        counts = sessions.observe(_folder(cgroup, unit, pid), wait)
+        lines, document = [*sessions.counted(counts), sessions.would(counts)], dict[str, object](counts)
+        if interface:
+            from tcplearn.live import outlook
+
+            outlooks = outlook.of(captured[0]) if captured else outlook.NOTHING
+            lines += outlooks.lines()
+            document["forecast"] = outlooks.as_json()
+        print_lines([json.dumps(document, indent=1)] if as_json else lines)
 
     return work
+
+
+def _captures(interface: str, duration_s: float, into: list[Explained]) -> Callable[[], None]:
+    """Return a function that reads the packets of `interface` for `duration_s` seconds, or until Ctrl-C, and
+    appends what `tcplearn explain` found in them to `into`; nothing if there were no packets."""
+
+    def wait() -> None:
+        from tcplearn import explain
+        from tcplearn.traces import Interface, TraceError
+
+        clock = refresh.Refresh(duration_s, None, None)
+        packets: list[int] = []
+
+        def watch(trace: CaptureTrace) -> None:
+            packets.append(trace.packets)
+            del packets[:-1]
+            clock(trace, lambda: None)
+
+        with clock.at_work():
+            try:
+                into.append(explain.run([Interface(interface)], watch=watch))
+            except TraceError:
+                if packets != [0]:
+                    raise
+
+    return wait
 
 
 def _waits(duration_s: float) -> Callable[[], None]:

@@ -87,20 +87,14 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
-    if forecast.stalls < LEAST_STALLS:
-        few = f"only {counted(forecast.stalls, 'stall')}"
-        few += " ended with a retransmission that a setting could have sent sooner, too few to judge by"
-        most = most_of_all(found.total)
-        if _main(found) not in RESENT:
-            few += f". {capitalized(why)}"
-        elif most and most.share > 0.5 and most.cause in _WHY:
-            few += f". For most of the time of all requests, {reason(found, most.cause)}"
-        return Advice(None, why=few)
-    if found.total.requests < LEAST_REQUESTS:
-        few = f"only {counted(found.total.requests, 'request')}, too few to judge a setting by"
-        return Advice(None, why=few)
-    if _is_misfit(forecast):
-        return Advice(None, why=_misfit(forecast))
+    if doubt := unjudged(found, forecast):
+        if forecast.stalls < LEAST_STALLS:
+            most = most_of_all(found.total)
+            if _main(found) not in RESENT:
+                doubt += f". {capitalized(why)}"
+            elif most and most.share > 0.5 and most.cause in _WHY:
+                doubt += f". For most of the time of all requests, {reason(found, most.cause)}"
+        return Advice(None, why=doubt)
     now, model = forecast.seen, forecast.of(forecast.in_force)
     least = model.spurious_permille
     others = [one for one in forecast.outlooks if one.candidate.name not in (STOCK, forecast.in_force)]
@@ -117,6 +111,16 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     chosen = min(frugal, key=lambda one: _score(one, now))
     more = chosen.spurious_permille - least
     return _chosen(forecast, chosen, f"{_shorter(chosen, now)}.\n{_cost(more, forecast)}")
+
+
+def unjudged(found: Explained, forecast: Forecast) -> str:
+    """Return why settings cannot be judged by `forecast`, or "" if they can."""
+    if forecast.stalls < LEAST_STALLS:
+        few = f"only {counted(forecast.stalls, 'stall')}"
+        return f"{few} ended with a retransmission that a setting could have sent sooner, too few to judge by"
+    if found.total.requests < LEAST_REQUESTS:
+        return f"only {counted(found.total.requests, 'request')}, too few to judge a setting by"
+    return _misfit(forecast) if _is_misfit(forecast) else ""
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:

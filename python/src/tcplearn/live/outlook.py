@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Forecasts what learned minimum RTOs (floors) on this machine would change, from packets that `tcplearn live
+observe` captures. These are the forecasts of `tcplearn explain` for its candidate setting `priced`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tcplearn.errors import UserError
+from tcplearn.explain import advice, forecast
+from tcplearn.output.numbers import counted, milliseconds, permille
+
+if TYPE_CHECKING:
+    from tcplearn.explain import Explained
+    from tcplearn.explain.answers import Forecast
+
+#: The candidate setting of `tcplearn explain` that `tcplearn live` makes.
+LIVE = "priced"
+_FIGURES = ("median", "p99", "p999", "slowest")
+
+
+@dataclass(frozen=True)
+class Outlooks:
+    """What was captured (None: no packet), and a forecast for each end of connections (client or server) at
+    which this machine sent data that waited for a timer."""
+
+    found: Explained | None
+    forecasts: Sequence[Forecast] = ()
+
+    @property
+    def requests(self) -> int:
+        return self.found.total.requests if self.found else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the number of requests and, for each end, response times in ms with 95 % intervals."""
+        return {"requests": self.requests, "ends": [*map(self._end, self.forecasts)]}
+
+    def _end(self, one: Forecast) -> dict[str, Any]:
+        times = {
+            name: {
+                f"{figure}_ms": {"value": of.value, "low": of.low, "high": of.high}
+                for figure in _FIGURES
+                for of in (outlook.figure(figure),)
+            }
+            for name, outlook in (("captured", one.seen), ("with_floors", one.of(LIVE)))
+        }
+        return {
+            "as": one.by[0],
+            "stalls": one.stalls,
+            **times,
+            "more_spurious_permille": _more(one),
+            "doubt": self._doubt(one),
+        }
+
+    def _doubt(self, one: Forecast) -> str:
+        return advice.unjudged(self.found, one) if self.found else ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the forecasts as sentences."""
+        requests = self.requests
+        if not requests:
+            yield "forecast: no requests were captured, so nothing can be forecast"
+        elif not self.forecasts:
+            yield (
+                f"forecast: of {counted(requests, 'captured request')} none waited for a timer of this "
+                "machine, so learned floors would change no response time"
+            )
+        for one in self.forecasts:
+            begin = f"forecast for {counted(requests, 'captured request')}, this machine as the {one.by[0]}: "
+            yield begin + (self._doubt(one) or _sentence(one))
+
+
+#: Of an interface without packets.
+NOTHING = Outlooks(None)
+
+
+def _sentence(one: Forecast) -> str:
+    now, then = one.seen, one.of(LIVE)
+    p99, was = then.figure("p99"), now.figure("p99")
+    slow, slow_was = then.figure("slowest"), now.figure("slowest")
+    return (
+        f"with learned floors 99 of 100 would take at most {milliseconds(p99.value)} ms (95 % interval: "
+        f"{milliseconds(p99.low)} to {milliseconds(p99.high)}), now {milliseconds(was.value)}, and the "
+        f"slowest 2 % {milliseconds(slow.value)} ms on average ({milliseconds(slow.low)} to "
+        f"{milliseconds(slow.high)}), now {milliseconds(slow_was.value)}; {permille(_more(one))} more "
+        "spurious retransmissions in 1,000 segments"
+    )
+
+
+def _more(one: Forecast) -> float:
+    return one.of(LIVE).spurious_permille - one.of(one.in_force).spurious_permille
+
+
+def of(found: Explained, seed: int = 0) -> Outlooks:
+    """Return the forecasts for this machine from the captured connections `found`. `seed` is that of the
+    random draws. Raise UserError if the machine's addresses cannot be listed."""
+    own = _addresses()
+    forecasts = [
+        one
+        for one in forecast.of_each(found, seed)
+        if len(one.by) == 1 and not own.isdisjoint(one.hosts[one.by[0]])
+    ]
+    return Outlooks(found, forecasts)
+
+
+def _addresses() -> set[str]:
+    """Return the IP addresses of this machine (of its network namespace)."""
+    try:
+        done = subprocess.run(["ip", "-json", "address"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise UserError("the addresses of this machine cannot be listed: `ip -json address` fails") from error
+    return {
+        one["local"] for device in json.loads(done.stdout) for one in device["addr_info"] if "local" in one
+    }
