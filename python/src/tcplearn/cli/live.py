@@ -430,9 +430,9 @@ def _observe(
         counts = sessions.observe(_folder(cgroup, unit, pid), wait)
         lines, document = [*sessions.counted(counts), sessions.would(counts)], dict[str, object](counts)
         if interface:
-            from tcplearn.live import outlook
+            from tcplearn.explain import floors
 
-            outlooks = outlook.of(captured[0]) if captured else outlook.NOTHING
+            outlooks = floors.of(captured[0]) if captured else floors.NOTHING
             lines += outlooks.lines()
             document["forecast"] = outlooks.as_json()
         print_lines([json.dumps(document, indent=1)] if as_json else lines)
