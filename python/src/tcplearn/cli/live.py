@@ -8,20 +8,17 @@ import enum
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
 from tcplearn.cli.common import Work, print_lines, say
+from tcplearn.cli.live_observe import observe
+from tcplearn.cli.live_options import AsJson, Cgroup, Pid, Unit, folder_of
 from tcplearn.errors import UserError
-
-if TYPE_CHECKING:
-    from tcplearn.explain import Explained
-    from tcplearn.traces import CaptureTrace
 
 live_app = typer.Typer(
     rich_markup_mode=None,
@@ -31,16 +28,6 @@ live_app = typer.Typer(
 
 _CLEAR = "\x1b[H\x1b[2J"  # of a terminal
 _TOP_EVERY_S = 2.0
-
-Cgroup = Annotated[
-    Path | None,
-    typer.Option(
-        "--cgroup",
-        metavar="DIR",
-        help="Act on the connections of this cgroup2 folder.",
-        show_default="the whole machine",
-    ),
-]
 
 
 class BackoffName(enum.StrEnum):
@@ -64,27 +51,6 @@ Control = Annotated[
         min=0,
         max=99,
         help="Percentage of the new connections that keep the kernel's own timer, as a control group.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-
-
-Unit = Annotated[
-    str,
-    typer.Option(
-        "--unit",
-        metavar="NAME",
-        help="Act on the connections of this running systemd unit.",
-        show_default=False,
-    ),
-]
-Pid = Annotated[
-    int,
-    typer.Option(
-        "--pid",
-        metavar="PID",
-        help="Act on the cgroup (container, unit) of this process.",
-        show_default=False,
     ),
 ]
 
@@ -116,21 +82,6 @@ def _first_rto(model: Path | None) -> str:
 class RampName(enum.StrEnum):
     steps = "steps"
     none = "none"
-
-
-def _folder(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
-    """Return the folder of the cgroup that the options --cgroup, --unit and --pid select: by default the
-    whole machine's. Raise UserError."""
-    from tcplearn.bpf.kernel import cgroups
-    from tcplearn.live import targets
-
-    if sum((cgroup is not None, bool(unit), bool(pid))) > 1:
-        raise UserError("--cgroup, --unit and --pid: give one of them")
-    if unit:
-        return targets.of_unit(unit)
-    if pid:
-        return targets.of_process(pid)
-    return cgroup.absolute() if cgroup else cgroups()
 
 
 @live_app.command("check", short_help="Show whether live can run here, and what limits its gain.")
@@ -238,7 +189,7 @@ def _start(
 
         of = read(settings) if settings else SettingsFile()
         of = of.model_copy(update={name: value for name, value in given.items() if value is not None})
-        folder = _folder(Path(of.cgroup) if of.cgroup else None, of.unit, pid)
+        folder = folder_of(Path(of.cgroup) if of.cgroup else None, of.unit, pid)
         plan = None if of.ramp == "none" else Plan(control=of.control_percent / 100)
         control = 100.0 if plan else of.control_percent
         first = _first_rto(Path(of.first_rto) if of.first_rto else None)
@@ -278,7 +229,7 @@ def _stop(cgroup: Cgroup = None, unit: Unit = "", pid: Pid = 0) -> Work:
         from tcplearn.live import sessions
         from tcplearn.live.command import summary
 
-        print_lines([summary(sessions.stop(_folder(cgroup, unit, pid)))])
+        print_lines([summary(sessions.stop(folder_of(cgroup, unit, pid)))])
 
     return work
 
@@ -399,78 +350,4 @@ def _effects(
     return work
 
 
-@live_app.command("observe", short_help="Learn, and count what learned timers would gain; set none.")
-def _observe(
-    cgroup: Cgroup = None,
-    unit: Unit = "",
-    pid: Pid = 0,
-    interface: Annotated[
-        str,
-        typer.Option(
-            "--interface",
-            "-i",
-            metavar="IFACE",
-            help="Also read the packets of this interface, and forecast from them what response times would "
-            "be with learned floors, as `tcplearn explain` does.",
-            show_default=False,
-        ),
-    ] = "",
-    duration: o.For = "",
-    as_json: AsJson = False,
-) -> Work:
-    """Learn floors of the retransmission timer for the new connections of a cgroup, or of the machine, until
-    Ctrl-C, but set none. Then show how much waiting these floors would have saved."""
-    duration_s = refresh.seconds(duration)
-
-    def work(_: str) -> None:
-        from tcplearn.live import sessions
-
-        captured: list[Explained] = []
-        wait = _captures(interface, duration_s, captured) if interface else _waits(duration_s)
-        counts = sessions.observe(_folder(cgroup, unit, pid), wait)
-        lines, document = [*sessions.counted(counts), sessions.would(counts)], dict[str, object](counts)
-        if interface:
-            from tcplearn.explain import floors
-
-            outlooks = floors.of(captured[0]) if captured else floors.NOTHING
-            lines += outlooks.lines()
-            document["forecast"] = outlooks.as_json()
-        print_lines([json.dumps(document, indent=1)] if as_json else lines)
-
-    return work
-
-
-def _captures(interface: str, duration_s: float, into: list[Explained]) -> Callable[[], None]:
-    """Return a function that reads the packets of `interface` for `duration_s` seconds, or until Ctrl-C, and
-    appends what `tcplearn explain` found in them to `into`; nothing if there were no packets."""
-
-    def wait() -> None:
-        from tcplearn import explain
-        from tcplearn.traces import Interface, TraceError
-
-        clock = refresh.Refresh(duration_s, None, None)
-        packets: list[int] = []
-
-        def watch(trace: CaptureTrace) -> None:
-            packets.append(trace.packets)
-            del packets[:-1]
-            clock(trace, lambda: None)
-
-        with clock.at_work():
-            try:
-                into.append(explain.run([Interface(interface)], watch=watch))
-            except TraceError:
-                if packets != [0]:
-                    raise
-
-    return wait
-
-
-def _waits(duration_s: float) -> Callable[[], None]:
-    def wait() -> None:
-        end = time.monotonic() + duration_s
-        with contextlib.suppress(KeyboardInterrupt):
-            while (left := end - time.monotonic()) > 0:
-                time.sleep(min(1.0, left))
-
-    return wait
+live_app.command("observe", short_help="Learn, and count what learned timers would gain; set none.")(observe)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Options of several commands of `tcplearn live`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tcplearn.errors import UserError
+
+Cgroup = Annotated[
+    Path | None,
+    typer.Option(
+        "--cgroup",
+        metavar="DIR",
+        help="Act on the connections of this cgroup2 folder.",
+        show_default="the whole machine",
+    ),
+]
+Unit = Annotated[
+    str,
+    typer.Option(
+        "--unit",
+        metavar="NAME",
+        help="Act on the connections of this running systemd unit.",
+        show_default=False,
+    ),
+]
+Pid = Annotated[
+    int,
+    typer.Option(
+        "--pid",
+        metavar="PID",
+        help="Act on the cgroup (container, unit) of this process.",
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+
+
+def folder_of(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
+    """Return the folder of the cgroup that the options --cgroup, --unit and --pid select: by default the
+    whole machine's. Raise UserError."""
+    from tcplearn.bpf.kernel import cgroups
+    from tcplearn.live import targets
+
+    if sum((cgroup is not None, bool(unit), bool(pid))) > 1:
+        raise UserError("--cgroup, --unit and --pid: give one of them")
+    if unit:
+        return targets.of_unit(unit)
+    if pid:
+        return targets.of_process(pid)
+    return cgroup.absolute() if cgroup else cgroups()
