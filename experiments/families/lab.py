@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.families.draw import TITLES
+from experiments.families.draw import FAMILIES
 from experiments.families.logs import P99, SLOW, Paths, family_of, kept_metrics
 from experiments.lib.batches import Figures, LabRuns
 from tcplearn.output.numbers import ratio
@@ -32,16 +32,15 @@ def overlap(one: Bounds, other: Bounds) -> bool:
 
 def rows(simulated: Paths, measured: Paths, timers: Sequence[str]) -> Iterator[list[str]]:
     """Yields a table row for each path and each of `timers`. It has the response times relative to those
-    under stock Linux's timer, in ns-3 (`simulated`, if it has the path) and in the lab (`measured`), with
-    Student's intervals over the runs, and whether these intervals overlap."""
+    under stock Linux's timer, in ns-3 (`simulated`) and in the lab (`measured`), with Student's intervals
+    over the runs, and whether these intervals overlap."""
     for path in measured.names:
         for timer in timers:
-            row = [path, TITLES[family_of(path)], f"`{timer}`"]
+            row = [path, FAMILIES[family_of(path)][0], f"`{timer}`"]
             for figure in (P99, SLOW):
-                ours = measured.bounds(path, timer, figure)
-                theirs = simulated.bounds(path, timer, figure) if path in simulated.names else None
-                row += ["{} ({}-{})".format(*map(ratio, of)) if of else "" for of in (theirs, ours)]
-                row.append(("yes" if overlap(theirs, ours) else "no") if theirs else "")
+                both = [of.bounds(path, timer, figure) for of in (simulated, measured)]
+                row += ["{} ({}-{})".format(*map(ratio, of)) for of in both]
+                row.append("yes" if overlap(*both) else "no")
             yield row
 
 
@@ -54,7 +53,6 @@ def agreement(simulated: Paths, measured: Paths, timers: Sequence[str]) -> tuple
             simulated.bounds(path, timer, figure), measured.bounds(path, timer, figure)
         )
         for path in measured.names
-        if path in simulated.names
         for timer in timers
         for figure in (P99, SLOW)
     }

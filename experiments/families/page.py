@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.families import chart, lab
-from experiments.families.draw import FAMILIES, JUDGED, LAB, SETS, paths
+from experiments.families.draw import EACH_LAB_ONLY, FAMILIES, JUDGED, LAB, LAB_ONLY, SETS, paths
 from experiments.families.logs import (
     FIGURES,
     FLOORS,
@@ -19,11 +19,14 @@ from experiments.families.logs import (
     P99,
     P999,
     SLOW,
+    SPURIOUS,
     STATISTICAL,
     STOCK,
     Drawing,
     Paths,
+    family_of,
     kept_metrics,
+    of_lab,
 )
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.pages import Figure
@@ -50,6 +53,7 @@ COMPARED = [
 ]
 FADED = {"fades": "fades of 0.2 to 8 s", "handovers": "interruptions of 0.05 to 0.5 s"}
 Row = list[str]
+LAB_TIMERS = ("stock:rto_min_us=5000", *OURS)
 SHOWN = (*PEERS, *OURS, *LIMITS)
 #: Figures whose share of the way to a limit is shown, each with its limit.
 SHARES = (
@@ -77,6 +81,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     if not kept.names:
         return {}
     drawing = Drawing(kept)
+    in_lab = [run for run in runs if run.host == "lab"]
     return {
         "paths": len(kept.names),
         "families": len(FAMILIES),
@@ -95,7 +100,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
             ["path", "its draw", "timer", *(f"{f}, × stock" for f in (P99, SLOW))], _worst(kept)
         ),
         "tuning": _beside(sets["tuning"], kept),
-        "lab": _in_the_lab(sets[LAB], Paths([run for run in runs if run.host == "lab"])),
+        "lab": _in_the_lab(sets[LAB], Paths([run for run in in_lab if _family(run) in FAMILIES])),
+        "sender_queue": _of_sender_queue(Paths([run for run in in_lab if _family(run) in LAB_ONLY])),
         "figures": [Figure("families.svg", "", chart.by_family(kept, drawing, SHOWN, TITLES))],
     }
 
@@ -200,21 +206,52 @@ def _beside(tuning: Paths, kept: Paths) -> str:
     return table_of(["timer", *(f"{f}: {name}" for f in FIGURES for name in each)], rows)
 
 
+def _family(run: Run) -> str:
+    return family_of(of_lab(run)[0])
+
+
 def _in_the_lab(simulated: Paths, measured: Paths) -> dict[str, str]:
     """Returns the template's variables for drawn.md's section on the lab; {} without runs in the lab."""
-    timers = ("stock:rto_min_us=5000", *OURS)
     if not measured.names:
         return {}
     drawing = Drawing(measured)
-    agreement, apart = lab.agreement(simulated, measured, timers)
+    agreement, apart = lab.agreement(simulated, measured, LAB_TIMERS)
     by_path = ["path", "family", "timer"]
     by_path += [head for f in (P99, SLOW) for head in (f"{f}: ns-3", f"{f}: lab", "overlap")]
     return {
         "paths": str(len(measured.names)),
         "runs": str(measured.seeds),
         "requests": f"{measured.requests:,.0f}",
-        "by_timer": table_of(COMPARED, [_compared(drawing, timer) for timer in timers]),
+        "by_timer": table_of(COMPARED, [_compared(drawing, timer) for timer in LAB_TIMERS]),
         "agreement": agreement,
         "apart": ", ".join(f"`{path}`" for path in apart) or "none",
-        "by_path": table_of(by_path, lab.rows(simulated, measured, timers)),
+        "by_path": table_of(by_path, lab.rows(simulated, measured, LAB_TIMERS)),
+    }
+
+
+def _of_sender_queue(measured: Paths) -> dict[str, str]:
+    """Returns the template's variables for drawn.md's section on queues of the sending host; {} without such
+    runs."""
+    if not measured.names:
+        return {}
+    drawn = {path: (table, more) for _, path, table, more in paths(LAB, LAB_ONLY, EACH_LAB_ONLY)}
+    rows = []
+    for path in measured.names:
+        table, more = drawn[path]
+        own = (
+            f"{more['load.at_once']} connections, {table['sender_queue']['rate_mbps']:g} Mbit/s at the sender"
+        )
+        for timer in LAB_TIMERS:
+            bounds = (measured.bounds(path, timer, figure) for figure in (P99, SLOW))
+            ratios = ["{} ({}-{})".format(*map(ratio, of)) for of in bounds]
+            spurious = measured.values(timer, SPURIOUS)[measured.names.index(path)].mean()
+            rows.append(
+                [path, f"{own}; {_described(table, more)}", _title(timer), *ratios, f"{spurious:.1f}"]
+            )
+    heads = ["path", "its draw", "timer", *(f"{f}, × stock" for f in (P99, SLOW)), "spurious in 1,000"]
+    return {
+        "runs": str(measured.seeds),
+        "requests": f"{measured.requests:,.0f}",
+        "stock": ", ".join(f"{of:.1f}" for of in measured.values(STOCK, SPURIOUS).mean(axis=1)),
+        "table": table_of(heads, rows),
     }
