@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments.latency import simulated
-from experiments.latency.cells import P99, SEED, SLOW, Cell, overall
-from experiments.latency.lab import more_spurious_drawn
+from experiments.latency.cells import P99, SLOW, Cell, overall
 from experiments.latency.loads import LOADS, Fades
 from experiments.lib import runs as kept
 from experiments.lib.pages import ROOT
@@ -87,8 +86,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 def _most_spurious(cells: Sequence[Cell]) -> str:
     """Returns how many more spurious retransmissions in 1,000 segments than with Linux's own timer there are
     with `tcplearn live`, on the path with most, after the name of this path."""
-    rng = np.random.default_rng(SEED)
-    drawn = {c.path: more_spurious_drawn(c, lab.OURS, rng) for c in cells}
+    drawn = lab.more_spurious(cells)
     worst = max(drawn, key=lambda path: float(np.mean(drawn[path])))
     low, high = interval(drawn[worst])
     return f"`{worst}`: {np.mean(drawn[worst]):.1f} ({low:.1f} to {high:.1f})"
