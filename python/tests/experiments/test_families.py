@@ -37,7 +37,9 @@ TIMERS = (*FLOORS, "s-rto", *OURS, *LIMITS)
 def test_the_scenario_files_are_what_the_seed_draws(tmp_path: Path) -> None:
     draw.write(tmp_path)
     written = sorted(file.relative_to(tmp_path) for file in tmp_path.rglob("*.toml"))
-    assert len(written) == len(draw.SETS) + sum(draw.IN_LAB.values())
+    assert len(written) == len(draw.SETS) + sum(draw.IN_LAB.values()) + draw.EACH_LAB_ONLY * len(
+        draw.LAB_ONLY
+    )
     for file in written:
         assert (FOLDER / file).read_text() == (tmp_path / file).read_text(), file
 
