@@ -27,7 +27,7 @@ SEEDS = range(6)
 ROWS = 2000
 FLIGHT_ROWS = 20_000  # 400 flights of fifty packets
 STEPS = 300  # series with an RTT step, for each noise distribution and direction of the step
-EXPECTED = 20  # a miss rate is judged only on a series with at least this expected number of misses
+EXPECTED = 20  # the share of RTTs above the RTO is judged only on series with at least this expected number
 
 
 def loss(y: Rtts, name: str, params: Params) -> float:
@@ -106,8 +106,8 @@ def stepped_series(factor: float) -> list[Rtts]:
 
 def after_steps(name: str, params: Params, factor: float) -> tuple[float, float]:
     """Return two means over series, for the timer `name` in samples 51 to 150 after a step of the RTT by
-    `factor`: the share of RTTs above the RTO, divided by the chosen 1 %, and the excess wait in us (RTO minus
-    RTT where positive)."""
+    `factor`: the share of RTTs above the RTO, divided by the target of 1 %, and the excess wait in us (RTO
+    minus RTT where positive)."""
     out = np.zeros(2)
     for y in stepped_series(factor):
         rto, now = run(name, y, {**params, "rto_min_us": 1})[1][1049:1149], y[1050:1150]
@@ -157,9 +157,9 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the mean share of RTTs above the RTO of `conformal/at-send`, divided by the chosen 1 %, in flows
-    of `rows` packets, `window` per round trip. Then yield the numbers of flows in which this share is below
-    0.7 %, from 0.7 to 1.3 %, and above 1.3 %."""
+    """Yield the mean share of RTTs above the RTO of `conformal/at-send`, divided by the target of 1 %, in
+    flows of `rows` packets, `window` per round trip. Then yield the numbers of flows in which this share is
+    below 0.7 %, from 0.7 to 1.3 %, and above 1.3 %."""
     rates = []
     for name, seed in itertools.product(FAMILIES, range(3)):
         engine = _native.ReplayEngine([("conformal/at-send", "double", {})])

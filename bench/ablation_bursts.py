@@ -12,8 +12,8 @@ from tcplearn import _native
 
 
 def run(name: str, y: Rtts, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the RTTs predicted and the RTOs set by the estimator `name`, in us, before each RTT of `y` but
-    the first."""
+    """Return the RTTs predicted and the RTOs set by the estimator `name` with the parameters `params`, in us,
+    before each RTT of the series `y` but the first."""
     now = np.cumsum(y)
     rtt, rto = _native.Estimator(name, "double", params).run(y, now, now - y)
     return rtt[1:], rto[1:]
@@ -23,7 +23,7 @@ def disturbed(most: int, low: float, high: float) -> Iterator[str]:
     """Yield means over 200 series with a burst, in which up to `most` RTTs are multiplied by a factor from
     `low` to `high`. The first three are RTOs divided by the same timer's RTO before the burst: of `conformal`
     and `jacobson` after the burst, and of `conformal` 200 samples later. The last is the share of RTTs after
-    the burst above `conformal`'s RTO, divided by the chosen 1 %."""
+    the burst above `conformal`'s RTO, divided by the target of 1 %."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])

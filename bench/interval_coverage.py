@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Prints a table of docs/metrics.md: how often a 95 % interval of an error ratio contains the true ratio.
+"""Prints a table of docs/metrics.md, which shows how often a 95 % interval of an error ratio contains the
+true ratio.
 .venv/bin/python bench/interval_coverage.py       takes some minutes"""
 
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Compares figures with criteria, for bench/live_load.py."""
+"""Says, for bench/live_load.py, whether measured figures meet their criteria."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Row:
 
 
 def met(low: float, high: float, least: float = -math.inf, most: float = math.inf) -> str:
-    """Return whether a figure with the interval from `low` to `high` is between `least` and `most`."""
+    """Return "yes" if the whole interval of a figure, from `low` to `high`, is between `least` and `most`,
+    "no" if it is wholly outside, and otherwise "not decided"."""
     if low >= least and high <= most:
         return "yes"
     return "no" if high < least or low > most else "not decided"

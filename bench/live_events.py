@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures how long an event takes in the program of `tcplearn live`, as the kernel counts it, for
-bench/live_load.py. The same is measured for a program that does nothing, because a count includes readings of
-the clock."""
+"""Measures, for bench/live_load.py, how long the BPF program of `tcplearn live` runs for one event of a
+connection, by the kernel's count of run times. The same is measured for a BPF program that does nothing,
+because the kernel's count includes the time of reading the clock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _RUN_TIMES = 0  # BPF_STATS_RUN_TIME
 
 @contextlib.contextmanager
 def attached(name: str, cgroup: Path) -> Iterator[int]:
-    """Attach the program `name` of this folder, from live_`name`.bpf.c. Yield the descriptor of the link."""
+    """Attach the BPF program in live_`name`.bpf.c of this folder to `cgroup`. Yield the descriptor of the
+    link."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(__file__).with_name(f"live_{name}.bpf.c")
         program = Object(build.compiled(source, Path(folder) / f"{name}.o"))
@@ -54,8 +55,8 @@ def _run_times() -> Iterator[None]:
 def _event_us(
     traffic: Traffic, loaded: AbstractContextManager[int], load: tuple[int, int]
 ) -> tuple[float, int]:
-    """Return the mean time of an event, and the number of events, during `load`: connections, and requests on
-    each."""
+    """Return the mean time in us that the program attached by `loaded` runs for an event, and the number of
+    events, while `traffic` makes connections: `load` has their number, and the number of requests on each."""
     with loaded as link, _run_times():
         traffic.run("talk", *load)
         lines = Path(f"/proc/self/fdinfo/{link}").read_text().splitlines()
@@ -66,7 +67,8 @@ def _event_us(
 
 
 def rows(traffic: Traffic, loads: Mapping[str, tuple[int, int]], times: int) -> tuple[list[Row], Any]:
-    """Measure each of `loads` with both programs, `times` times."""
+    """Measure the time of an event under each of `loads`, `times` times with the BPF program of `tcplearn
+    live` and `times` times with an empty one. Return the rows of the table, and the measured times."""
     programs: dict[str, Callable[[], AbstractContextManager[int]]] = {
         "live": traffic.live,
         "an empty program": lambda: attached("empty", traffic.cgroup),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Finds what `tcplearn live` leaves behind after many connections at a time, for bench/live_load.py: socket
-storage, entries of BPF maps, programs, links, and memory of the kernel."""
+"""Opens many TCP connections at the same time under `tcplearn live`, and closes them. Measures how much
+kernel memory they need while they are open, and what is left afterwards: socket storage, entries of BPF maps,
+programs, links and kernel memory. bench/live_load.py uses it."""
 
 from __future__ import annotations
 
@@ -21,12 +22,15 @@ from tcplearn.bpf.build import tool
 from tcplearn.bpf.libbpf import map_of, sock_ops_programs
 from tcplearn.live import notes
 
-MARGIN_MB = 16  # of the kernel's memory: a tenth of what the program keeps of 100,000 connections, or less
+#: The most kernel memory that may be left afterwards, at most a tenth of what the program needs for 100,000
+#: connections.
+MARGIN_MB = 16
 STEPS = ("held", "churned", "closed")
 _LEFT_WITHIN_S = 20.0
-_SETTLED_S, _SETTLED_WITHIN_S = 3.0, 30.0  # without less memory for so long, all that is freed is free
+#: The kernel has freed all memory if its memory has not fallen for 3 s; it is given 30 s.
+_SETTLED_S, _SETTLED_WITHIN_S = 3.0, 30.0
 _FIELDS = ("Slab", "SUnreclaim", "Percpu")  # of /proc/meminfo
-_CONNECTION_KB = 20  # of free memory that must be there for a connection, more than both ends use
+_CONNECTION_KB = 20  # free memory that is required for each connection; both its ends together use less
 _START = ("start", "--ramp", "none", "--control-percent", "0")
 Found = dict[str, Any]
 
@@ -42,7 +46,8 @@ def _memory_kb() -> dict[str, int]:
 
 
 def _settled_kb() -> dict[str, int]:
-    """Return the memory of the kernel after it has freed, in batches, what was closed."""
+    """Wait until the kernel has freed, in batches, the memory of closed connections. Return the memory that
+    it then uses, in kB, by field of /proc/meminfo."""
     least, since_s = _memory_kb(), time.monotonic()
     end_s = since_s + _SETTLED_WITHIN_S
     while time.monotonic() < min(since_s + _SETTLED_S, end_s):
@@ -78,7 +83,7 @@ def _live(*words: object) -> None:
 
 
 class _Started:
-    """The program of `tcplearn live`, which its command has attached to a cgroup, as the kernel shows it."""
+    """The BPF program that `tcplearn live start` has attached to a cgroup, as bpftool shows it."""
 
     def __init__(self, cgroup: Path) -> None:
         self._cgroup = cgroup
@@ -88,7 +93,8 @@ class _Started:
         self._maps = [int(number) for number in _bpftool("prog", "show", "id", self._program)["map_ids"]]
 
     def tables(self) -> dict[str, tuple[int, int]]:
-        """Return the number of entries of each hash map, and the most that it may have."""
+        """Return, for each hash map of the program by name, its number of entries and the most that it may
+        have."""
         found = {}
         for number in self._maps:
             shown = _bpftool("map", "show", "id", number)
@@ -102,7 +108,8 @@ class _Started:
         return self._note.read()["counts"]
 
     def left(self) -> list[str]:
-        """Return what is left after it was stopped, which should be nothing."""
+        """Return the names of what is left of the program after `tcplearn live stop`, which should be
+        nothing."""
         gone = {
             "process": lambda: not self._note.lives and not self._note.path.exists(),
             "attached program": lambda: not sock_ops_programs(self._cgroup),
@@ -114,15 +121,17 @@ class _Started:
 
 
 def _with_storage(process: int) -> int:
-    """Return how many TCP sockets of the namespace of `process` have socket storage: o in skmem, ss(8)."""
+    """Return how many TCP sockets in the network namespace of `process` have socket storage, which ss(8)
+    shows as a number above 0 after "o" in skmem."""
     ss = ["nsenter", "--net", "--target", str(process), "ss", "-tamnH"]
     shown = subprocess.run(ss, capture_output=True, text=True, check=True).stdout
     return len(re.findall(r"skmem:\(\S*,o[1-9]", shown))
 
 
 def _play(traffic: Traffic, connections: int, addresses: int) -> Found:
-    """Open, renew and close the connections. Return the memory of the kernel with all of them, and the number
-    of sockets with storage after each step."""
+    """Open `connections` connections to `addresses` addresses, close half of them and open them again, and
+    close all. Return the kernel's memory with all connections open, and the number of sockets with socket
+    storage after each of these steps."""
     held_kb, sockets = {}, {}
     with traffic.popen("hold", connections, addresses, stdin=subprocess.PIPE) as process:
         assert process.stdin and process.stdout
@@ -139,9 +148,10 @@ def _play(traffic: Traffic, connections: int, addresses: int) -> Found:
 
 
 def run(traffic: Traffic, connections: int, addresses: int, live: bool) -> Found:
-    """Open `connections` connections to `addresses` addresses, both ends on this machine, open half of them
-    anew, and close all. Return the memory of the kernel before, with all of them, and afterwards, and with
-    `live` also what its program knew in the end, and what is left of it."""
+    """Open `connections` connections to `addresses` addresses, both ends on this machine, close half of them
+    and open them again, and close all. If `live` is true, this happens under `tcplearn live`. Return the
+    memory of the kernel before, with all connections open, and afterwards; with `live` also the entries of
+    the BPF program's maps and its counts at the end, and what is left of the program."""
     found: Found = {"before_kb": _settled_kb()}
     if not live:
         found |= _play(traffic, connections, addresses)
@@ -161,7 +171,8 @@ def _mb(memory_kb: dict[str, int]) -> float:
 
 
 def rows(traffic: Traffic, connections: int, addresses: int, times: int) -> tuple[list[Row], Any]:
-    """Hold `connections` connections without and with `tcplearn live`, `times` times in turn."""
+    """Hold `connections` connections to `addresses` addresses open, without and with `tcplearn live` in turn,
+    `times` times each. Return the rows of the table, and the figures of each run."""
 
     def played(live: bool) -> Found:
         return run(traffic, connections, addresses, live)

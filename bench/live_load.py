@@ -4,16 +4,17 @@
 python bench/live_load.py -o out/live-load.json    root; a quarter of an hour on an idle machine
 python bench/live_load.py --small                  checks that everything works; its figures mean nothing
 
-- events: the time of an event in the BPF program, and in one that does nothing.
+- events: the time of one run of the BPF program of `tcplearn live`, and of a BPF program that does nothing.
 - speeds: a bulk transfer, and short connections with a request each. Both ends run with `tcplearn live`, then
-  without, without, with, and so on. Short connections have in addition a program that only makes socket
-  storage for each connection, and one that does nothing. The interval of a ratio is one of 95 %, by Student's
-  t, of the logarithms of the pairs' ratios. CPU times are those of both ends together.
-- held: 100,000 connections at a time, half of them opened anew, then all closed, without and with
-  `tcplearn live`.
-- loading: the time from the start of `tcplearn live run` until its command runs with the program attached.
+  without, without, with, and so on. Short connections are also measured with a BPF program that only makes
+  socket storage for each connection, and with one that does nothing. The interval of a ratio is one of 95 %,
+  by Student's t, of the logarithms of the pairs' ratios. CPU times are those of both ends together.
+- held: the memory for 100,000 connections that are open at the same time, and what is left after they were
+  closed, without and with `tcplearn live`. Half of them are closed and opened again before all are closed.
+- loading: the time from the start of `tcplearn live run` until the command that it is given runs, with the
+  BPF program attached.
 
---parts NAME... measures some of these alone."""
+--parts NAME... measures only some of these."""
 
 from __future__ import annotations
 
@@ -42,9 +43,10 @@ from tcplearn.output.markdown import table_of
 from tcplearn.simulate.interval import ratio_interval
 
 LEAST_RATIO, MOST_LOADING_S = 0.98, 3.0
-#: What other programs than that of `tcplearn live` are called.
+#: The titles of BPF programs that are compared with that of `tcplearn live`.
 _NAMES = {"storage": "socket storage alone", "empty": "an empty program"}
-#: Runs a command of tcplearn as if it was installed. Its first argument is the folder of compiled programs.
+#: Runs a command of tcplearn as if tcplearn was installed. Its first argument is the folder of compiled BPF
+#: programs.
 _INSTALLED = """
 import sys
 from pathlib import Path
@@ -64,8 +66,8 @@ class Sizes:
     requests: int = 15_000  # on each of four connections
     connections: int = 3_000  # with 20 requests each
     held: int = 100_000
-    addresses: int = 10_000  # of these: more than the program's tables of hosts and of places have room for
-    rounds: int = 3  # of events, and of held connections
+    addresses: int = 10_000  # addresses of these; the program's tables of hosts and of prefixes hold fewer
+    rounds: int = 3  # repetitions of the parts "events" and "held"
     loads: int = 10
 
 
@@ -88,8 +90,9 @@ Times = dict[str, list[tuple[float, float]]]  # wall and CPU times of runs with 
 
 
 def _compared(traffic: Traffic, pairs: int, *words: object, program: str = "live") -> Times:
-    """Return the times of `pairs` runs of live_traffic with and without `tcplearn live`, or with another
-    program of this folder."""
+    """Return the times of `pairs` runs of live_traffic with the arguments `words` under the BPF program
+    `program`, and of as many without it. `program` is "live" (that of `tcplearn live`) or the name of a
+    program in this folder."""
     times: Times = {program: [], "stock": []}
     traffic.run(*words)
     with contextlib.ExitStack() as stack:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs live_traffic.c in a cgroup and, for each run, a network namespace of its own, for bench/live_load.py.
-Nothing of other cgroups is touched."""
+"""Runs live_traffic.c for bench/live_load.py, in a cgroup made for it, and each run in a network namespace of
+its own. Other cgroups are not affected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tcplearn.live.program import Program, Settings
 _SOURCE = Path(__file__).with_suffix(".c")
 _READY = (
     "ip link set lo up && echo 10000 65535 >/proc/sys/net/ipv4/ip_local_port_range && "
-    # the machine may have another default
+    # the machine's default congestion control may be another than cubic
     "for to in 127.0.0.0/8 127.0.0.1; do"
     " ip route replace local $to dev lo table local src 127.0.0.1 congctl cubic; done && "
 )
@@ -40,8 +40,8 @@ class Traffic:
         )
 
     def run(self, *words: object) -> tuple[float, float]:
-        """Run live_traffic with the arguments `words`. Return how long it took, and its CPU time, in
-        seconds."""
+        """Run live_traffic with the arguments `words`. Return the time that it took and its CPU time, both
+        in seconds."""
         with self.popen(*words) as process:
             output = process.communicate()[0]
         if process.returncode:
@@ -51,22 +51,22 @@ class Traffic:
 
     @contextlib.contextmanager
     def live(self) -> Iterator[int]:
-        """Attach the program of `tcplearn live`, which sets learned floors on all connections. Yield the
-        descriptor of the link."""
+        """Attach the BPF program of `tcplearn live`, which sets learned minimum RTOs on all connections.
+        Yield the descriptor of the link."""
         with Program(Settings()) as program:
             yield program.attach(self.cgroup)[0]
 
     @contextlib.contextmanager
     def elsewhere(self) -> Iterator[Traffic]:
-        """Yield the same in another cgroup."""
+        """Yield a `Traffic` that runs the same program in another cgroup."""
         with own_cgroup() as cgroup:
             yield Traffic(self.program, cgroup)
 
 
 @contextlib.contextmanager
 def made() -> Iterator[Traffic]:
-    """Compile live_traffic.c and make a cgroup without `tcplearn live`. Raise UserError if it cannot be
-    loaded on this machine."""
+    """Compile live_traffic.c and make a cgroup to which `tcplearn live` is not attached. Yield a `Traffic`
+    with both. Raise UserError if `tcplearn live` cannot be loaded on this machine."""
     need_all()
     need_free(here())
     with tempfile.TemporaryDirectory() as folder, own_cgroup() as cgroup:

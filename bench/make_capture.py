@@ -15,7 +15,7 @@ from typing import BinaryIO
 MSS = 1448
 TIMESTAMP_BYTES = 12
 FIN, SYN, ACK = 0x01, 0x02, 0x10
-SERVER, CLIENT = b"\x0a\x00\x00\x01\x00\x50", b"\xc0\x00\x02"  # address and port; part of an address
+SERVER, CLIENT = b"\x0a\x00\x00\x01\x00\x50", b"\xc0\x00\x02"  # address and port; first bytes of an address
 ETHERNET = b"\2" * 12 + b"\x08\x00"
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1)
 START_S = 1_600_000_000

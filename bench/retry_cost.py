@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures what a request costs with tcplearn.RetryTimer in Python: its transmission, the deadline and its
-answer. For comparison it measures what packages for hedging compute for a request: a quantile of recent
-latencies, and the addition of one latency.
+"""Measures how much time the calls of tcplearn.RetryTimer for one request take in Python: those that report
+its transmission, ask for the deadline and report its answer. For comparison it measures what packages for
+hedging compute for a request: a quantile of recent latencies, and the addition of one latency.
 
 python bench/retry_cost.py          seconds; hedge-python==0.3.0 and httpx-hedged==0.5.0 are optional
 
@@ -21,11 +21,12 @@ import tcplearn
 #: The names of the packages' modules that have a class WindowedSketch(accuracy, window_s).
 PEERS = {"hedge-python": "hedge.sketch", "httpx-hedged": "httpx_hedged.sketch._windowed"}
 OUT = (1, 8, 64)
-TIMES = 5  # that each cost is measured; the least counts
+TIMES = 5  # how often each cost is measured; the least value counts
 
 
 def timer_ns(latencies_us: list[int], out: int, **settings: Any) -> float:
-    """Return the time in ns for a request if `out` requests have no answer at a time."""
+    """Return the time in ns that the calls for one request take if `out` requests are unanswered at the same
+    time. The requests have the latencies `latencies_us`, and the timer the settings `settings`."""
     timer = tcplearn.RetryTimer(**settings)
     sent, deadline_us, answered = timer.sent, timer.deadline_us, timer.answered
     for k in range(out - 1):

@@ -38,8 +38,9 @@ KNOWN = (0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99,
 
 
 def fixed(trace: Trace) -> list[Played]:
-    """Return the results on `trace` of fixed waits, from 32 times its median latency down in steps of a
-    tenth, as far as at most a tenth of the requests have a spurious retransmission."""
+    """Return the results on `trace` of fixed waits. The first wait is 32 times the median latency, and each
+    further one is the previous one divided by 1.1. The last one is the first with more than a tenth of a
+    spurious retransmission per request."""
     wait_us = 32 * float(np.median(typical(trace)[0]))
     found = [play(trace, Fixed(wait_us))]
     while found[-1].needless <= 0.1:
@@ -65,9 +66,10 @@ def shortest(trace: Trace, needless: float) -> Played:
 
 
 def hindsight(waits: list[Played], needless: float, key: str) -> float:
-    """Return the shortest response time `key` ("p99" or "p99.9"), in us, of those of `waits` with at most
-    `needless` spurious retransmissions per request. A wait that is shorter than the slow latencies of a
-    trace may cause fewer of them than a longer one, if the second transmission is mostly answered first."""
+    """Return the shortest response time `key` ("p99" or "p99.9"), in us, among the results `waits` with at
+    most `needless` spurious retransmissions per request. A wait that is shorter than the slow latencies of a
+    trace may cause fewer spurious retransmissions than a longer wait, if the second transmission is mostly
+    answered first."""
     return min(played.time_us(key) for played in waits if played.needless <= needless)
 
 
@@ -133,8 +135,9 @@ def mean(ratios: list[float]) -> float:
 
 
 def ratios(rows: list[Row], key: str, names: Sequence[str], of: str = "") -> str:
-    """Return, as text, the geometric mean over `rows` (a trace each) and the greatest ratio of the response
-    time `key` of tcplearn's retry timer, or of `of`, to the best of `names`."""
+    """Return, as text, the geometric mean and the greatest, over `rows` (a trace each), of a ratio: the
+    response time `key` of tcplearn's retry timer (or of the policy `of`), divided by the shortest of the
+    policies `names`."""
     found = [float(r[f"{of} {key}".strip()]) / min(float(r[f"{name} {key}"]) for name in names) for r in rows]
     return f"{mean(found):8.3f}{max(found):9.3f}"
 
@@ -142,7 +145,7 @@ def ratios(rows: list[Row], key: str, names: Sequence[str], of: str = "") -> str
 def table(rows: list[Row], names: list[str]) -> None:
     """Print, for each setting of tcplearn's retry timer in `rows`, the ratios of its response times to those
     of the hedging packages `names`, of the best fixed wait, and of the timer that knows how latencies are
-    distributed, as geometric means over traces and as the greatest of a trace."""
+    distributed: the geometric mean over the traces and the greatest ratio on a trace."""
     against = {f"over {name}": ([name], "") for name in [*names, "fixed", KNOWING]}
     against["over the best package"] = (names, "")
     against[f"{KNOWING} over the best package"] = (names, KNOWING)

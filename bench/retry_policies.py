@@ -17,7 +17,9 @@ from retry_traces import Trace
 
 import tcplearn
 
-_BESIDE = 32  # latencies before and after a request that a timer knows which knows their distribution
+#: In recorded traces, a request's typical latency is the median of `_BESIDE` latencies before it and as many
+#: after it.
+_BESIDE = 32
 
 
 class Policy(Protocol):
@@ -248,7 +250,7 @@ class HedgePython(Doubling):
         self.sketch.add(self.since_us / 1e6)
 
     def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
-        self.since_us = now_us - self.starts.pop(request)  # it takes the time since the first transmission
+        self.since_us = now_us - self.starts.pop(request)  # the package counts from the first transmission
         super().answered(request, now_us, copy, latency_us)
 
     def sent(self, request: int, now_us: int) -> None:

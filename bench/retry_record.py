@@ -7,9 +7,9 @@ python bench/retry_record.py FOLDER --requests 500 --services dns       a short 
 
 FOLDER/NAME.csv has a row for each request: t_s, the time at which it was sent, and rtt_ms, its response
 time. A client sends requests to nginx, Redis, PostgreSQL and a DNS server over a link that `tcplearn emulate`
-emulates, at random times, 100 in a second. Downloads of 250 kB by others fill the link's queue now and then,
-and the server stands still for 50 to 500 ms every twenty seconds or so. Nothing is lost but what the queue
-drops."""
+emulates, at random times, 100 in a second. Downloads of 250 kB over other connections fill the link's queue
+now and then, and the server stands still for 50 to 500 ms every twenty seconds or so. The only losses are
+packets that the queue drops."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ DOWNLOADS = 9000  # port of the server whose downloads fill the queue
 DOWNLOAD_BYTES = 250_000
 CONNECTIONS = 16  # of the client
 RATE = 100  # requests in a second
-LATE_US = 50_000  # by which a packet may leave the emulated link too late; pauses are longer
-ANSWER_S = 10  # after which a request without an answer is given up; no row is written for it
+LATE_US = 50_000  # how much too late a packet may leave the emulated link; the server's pauses are longer
+ANSWER_S = 10  # the time after which a request without an answer is given up; no row is written for it
 PATH = """
 name = "load"
 [hop.line]
@@ -135,7 +135,7 @@ async def _message(reader: asyncio.StreamReader) -> bytes:
 
 
 class Lookups(asyncio.DatagramProtocol):
-    """Sends queries to the DNS server, and takes each answer to the query with its number."""
+    """Sends queries to the DNS server, and assigns each answer to the query with the same number."""
 
     def __init__(self) -> None:
         self.waiting: dict[int, asyncio.Future[None]] = {}
@@ -158,7 +158,8 @@ class Lookups(asyncio.DatagramProtocol):
 
 
 async def fill(address: str) -> None:
-    """Download at random times, every two seconds on average."""
+    """Make downloads from `address`, which fill the link's queue, at random times, one every two seconds on
+    average."""
     dice = random.Random("downloads")
     while True:
         await asyncio.sleep(dice.expovariate(1 / 2))
@@ -185,13 +186,13 @@ async def measure(name: str, requests: int, out: Path) -> None:
     rows: list[tuple[float, float]] = []
 
     async def one() -> None:
-        begun = time.monotonic()  # also while no connection is free, a user waits
+        begun = time.monotonic()  # the response time includes the wait for a free connection
         ask = await free.get()
         try:
             await asyncio.wait_for(ask(), ANSWER_S)
             rows.append((begun - first, 1000 * (time.monotonic() - begun)))
         except TimeoutError:
-            if name != "dns":  # the rest of the answer would be taken for the next one
+            if name != "dns":  # otherwise the late answer would be taken for the next one
                 ask = await stream(address, name)
         free.put_nowait(ask)
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-#: Draws for the transmissions of a request; later ones use them again.
+#: The number of transmissions of a request with their own random draws; further ones use these draws again.
 COPIES = 4
-#: Steps of the tables of levels, pauses and loss: their number over the length of a trace.
+#: The number of periods of a generated trace; the tables of levels, pauses and loss have a value for each.
 STEPS = 20_000
-#: The period of these tables for recorded latencies.
+#: The length of a period in traces of recorded latencies.
 RECORDED_STEP_US = 500.0
 
 

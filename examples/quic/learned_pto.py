@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implements loss recovery for aioquic with a learned probe timeout (RFC 9002, 6.2). While at most three
-packets have no acknowledgement, a probe of one with a stream's data is sent when tcplearn.RetryTimer demands
-it, and never later than with aioquic's own probe timeout. Other packets keep this timeout: nobody waits for
-the ACK of a PING, and its receiver may delay it.
+packets have no acknowledgement, a packet with a stream's data is probed when tcplearn.RetryTimer demands it,
+and never later than with aioquic's own probe timeout. Packets without such data keep aioquic's own timeout:
+nobody waits for the ACK of a PING, and the receiver may delay this ACK.
 
     recovery = LearnedRecovery.of(connection)       # a new QuicConnection that has sent no packet"""
 
@@ -132,8 +132,8 @@ class LearnedRecovery(CountedRecovery):
         self.timer = tcplearn.RetryTimer(rate=rate)
         if earlier is not None:
             self.timer.inherit(earlier)
-        self._timed = False  # the followed packet has a stream's data, and our timer its number
-        self._copies = 0  # probes at the times of our timer
+        self._timed = False  # whether the followed packet has a stream's data, and our timer knows it
+        self._copies = 0  # number of probes at the times of our timer
         self._wait_s = 0.0
         self._now_us = 0
 

@@ -75,8 +75,8 @@ class HedgedTransport(httpx.AsyncBaseTransport):
         self._numbers = itertools.count()
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of events at the retry timers, such as answers and resends, summed over all
-        hosts."""
+        """Return the numbers of events at the retry timers, such as answers and retransmissions, by name,
+        summed over all hosts."""
         every = [host.timer.counts for host in self._hosts.values()]
         return {name: sum(one[name] for one in every) for name in every[0]} if every else {}
 

@@ -44,7 +44,8 @@ def now_us() -> int:
 
 
 def run(client: socket.socket, queries: int, name: str, timer: tcplearn.RetryTimer) -> None:
-    """Send the queries, at most AT_ONCE of them at a time, and print the response times under `name`."""
+    """Send `queries` queries, of which at most AT_ONCE are unanswered at the same time. `timer` decides when
+    one is sent again. Print the response times under `name`."""
     sent, took = {}, []
     while len(took) < queries:
         while len(sent) < queries and timer.out < AT_ONCE:

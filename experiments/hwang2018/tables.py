@@ -16,15 +16,16 @@ Published = Mapping[tuple[str, float], Sequence[int]]
 
 
 def published(rows: Sequence[Mapping[str, str]]) -> dict[tuple[str, float], list[int]]:
-    """Returns hwang2018's numbers of fast retransmits by true cause and decision, in the order of `CALLS`,
-    for each sender and random loss rate. `rows` are those of published-tables.csv."""
+    """Returns a dict with a list of numbers for each pair of a sender and a random loss rate: the numbers of
+    fast retransmits that the paper hwang2018 prints, by the true cause of the loss and the cause that the
+    sender decided, in the order of `CALLS`. `rows` are those of published-tables.csv."""
     return {(row["sender"], float(row["loss_rate"])): [int(row[name]) for name in CALLS] for row in rows}
 
 
 def packets_needed(paper: Published) -> list[list[str]]:
-    """Returns a table row for each sender: for each random loss rate of `LOSSY`, how many thousand packets
-    would have as many random losses on average as the counts `paper` of hwang2018, plus or minus the standard
-    deviation of this estimate."""
+    """Returns a list of table rows, one for each sender. A row has, for each random loss rate of `LOSSY`, how
+    many thousand packets would on average have as many random losses as hwang2018 counts (`paper`), plus or
+    minus the standard deviation of this estimate."""
 
     def shown(sender: str, rate: float) -> str:
         if (sender, rate) not in paper:
@@ -37,8 +38,9 @@ def packets_needed(paper: Published) -> list[list[str]]:
 
 
 def ours(found: Sample) -> list[list[str]]:
-    """Returns a table row for each RTT and sender: for each random loss rate the numbers of fast retransmits
-    by true cause and decision, in the order of `CALLS`, summed over all seeds."""
+    """Returns a list of table rows, one for each RTT and sender. A row has, for each random loss rate, the
+    numbers of fast retransmits by the true cause of the loss and the cause that the classifier decided, in
+    the order of `CALLS`, summed over all seeds. `found` has our runs."""
     rows = []
     for rtt in sorted({run.labels["rtt_ms"] for run in found}, reverse=True):
         of_rtt = found.at(rtt_ms=rtt)

@@ -25,14 +25,18 @@ PROFILE = "live"
 #: Profiles of other kernels, with the paths that are measured there.
 LATER = {"live-on-6-12": "6.12", "live-on-7-3": "7.3"}
 FADES, OVERLOAD = "fades", "live-overload"
-#: The loads of the module's page, and one of them on the kernel whose backoff can be bounded.
+#: The titles of the loads that overload a queue: those of the page on the kernel module, and one of them on
+#: the kernel on which the doubling of waits can be bounded.
 TITLES = LOADS | {"held-out-100-on-7-3": "100 flows, held out, kernel 7.3"}
 PATHS_LATER = ("thin-wired", "thin-slots", "thin-steps", "thin-no-timestamps")
-#: The criteria: over stock where stock's timer is at work, and over the module there; over stock elsewhere.
+#: Largest ratios on paths where stock's timer retransmits for at least one request in a hundred: of p99 and
+#: of the slowest 2 % to stock's, and of both to the module's. On other paths, of both to stock's.
 P99_LIMIT, SLOW_LIMIT, MODULE_LIMIT, ELSEWHERE_LIMIT = 0.65, 0.70, 1.10, 1.05
-#: More spurious retransmissions in 1,000 segments than stock's; overruns past fades over stock's, if bounded.
+#: The most additional spurious retransmissions in 1,000 segments, compared with stock; and, with `--backoff
+#: bounded`, the largest ratio of the mean overrun past fades to stock's.
 MORE_LIMIT, FADES_LIMIT = 1.0, 0.6
-#: Over stock's, where many connections at once overload a queue.
+#: Where many connections at once overload a queue: the smallest ratio to stock of the answers per second, and
+#: the largest of the drops per answer.
 ANSWERS_LIMIT, DROPS_LIMIT = 0.98, 1.1
 
 

@@ -58,8 +58,8 @@ class Paths:
 
 
 def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
-    """Returns the variables of the page's template. Settings that were not measured together with `tcplearn
-    live` have the runs of experiments/latency."""
+    """Returns the variables of the page's template. The results of settings that were not measured together
+    with `tcplearn live` are from the runs of experiments/latency."""
     cells = lab.cells_of(select(runs, profile=lab.PROFILE))
     if not cells:
         return {}
@@ -84,8 +84,8 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def _most_spurious(cells: Sequence[Cell]) -> str:
-    """Returns how many more spurious retransmissions in 1,000 segments than with Linux's own timer there are
-    with `tcplearn live`, on the path with most, after the name of this path."""
+    """Returns, as text, the name of the path on which `tcplearn live` adds most spurious retransmissions, and
+    by how many in 1,000 segments there are more than with Linux's own timer."""
     drawn = lab.more_spurious(cells)
     worst = max(drawn, key=lambda path: float(np.mean(drawn[path])))
     low, high = interval(drawn[worst])
@@ -93,7 +93,7 @@ def _most_spurious(cells: Sequence[Cell]) -> str:
 
 
 def _between(drawn: Sequence[Drawn]) -> str:
-    """Returns the least and the largest of the values, with their intervals."""
+    """Returns, as text, the least and the largest of the values `drawn`, with their intervals."""
     least, most = (choose(drawn, key=lambda one: one[0]) for choose in (min, max))
     return f"{spread(least)} and {spread(most)}"
 

@@ -14,7 +14,7 @@ from experiments.tambuwal2018.pairs import BOLD, MEASURES, OWN, percent_over, si
 from tcplearn.output.markdown import table_of
 
 SCENARIO = "crowds"
-#: The measures of `pairs` that are compared, by number.
+#: The compared measures, as indices of `pairs.MEASURES`.
 COMPARED = (0, 4, 5, 6)
 
 

@@ -182,7 +182,7 @@ def mix_lost(load: Load, share: float, kind: str) -> float:
     return _mean(load.rtts(share, lambda c: c.startup == kind))
 
 
-#: Of the runs in which all connections have one startup.
+#: Measures of runs in which all connections have the same startup policy, by their names in published.csv.
 MEASURES: Mapping[str, Value] = {
     "mean_rtts": mean_of,
     "gain_rtts": _gain(mean_of),
@@ -208,9 +208,10 @@ MEASURES: Mapping[str, Value] = {
     "loss_change_percent": _change(_loss),
     "throughput_drop_percent": lambda load, s: -_change(_metric("link_throughput_mbps"))(load, s),
 }
-#: The largest value of a run; its parts say nothing of how much it varies between runs.
+#: Measures that are the largest value in a run. The parts of a long run do not show how much this value
+#: varies between runs, so it has no interval in a long run.
 OF_A_RUN = ("peak_loss_percent",)
-#: Of the mixes, whose cells are by share of connections with TSL 3,16.
+#: Measures of mixes of two startup policies; their cells are by the share of connections with TSL 3,16.
 MIXES: Mapping[str, Callable[[Load], float]] = {
     "mix_tsl_percent": lambda load: _rise(mix_all(load, 1.0, MIXED), mix_all(load, 0.25, MIXED)),
     "mix_standard_percent": lambda load: _rise(mix_all(load, 0.75, STANDARD), mix_all(load, 0.0, STANDARD)),

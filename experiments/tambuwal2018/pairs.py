@@ -30,7 +30,7 @@ PROFILE, OWN, BOLD = "congested", "tsl-feedback", "tsl/3-16"
 #: The criterion for `tsl-feedback`: the confidence of intervals, the least share of the gain of `tsl/3-16`,
 #: and by how many % it may be worse than the standard at the highest load.
 BAR_CONFIDENCE, BAR_GAIN, BAR_WORSE = 0.9, 0.9, 5.0
-MANY = 100_000  # degrees of freedom at which Student's t is practically normal
+MANY = 100_000  # degrees of freedom with which Student's t distribution is practically normal
 
 
 def _of_lost(mean: Callable[[list[float]], float]) -> Callable[[Run], float]:

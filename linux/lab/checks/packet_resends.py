@@ -15,8 +15,8 @@ HOST_UNREACHABLE = 1
 
 
 def _requests(c, count, seq=1, rtt_ms=RTT_MS):
-    """Acknowledge `count` requests of one segment, as the peer of connection `c`. Return the kernel's next
-    sequence number."""
+    """Let the kernel send `count` requests of one segment on the connection `c`, and acknowledge each after
+    `rtt_ms`. The first has the sequence number `seq`. Return the kernel's next sequence number."""
     for _ in range(count):
         c.write(SIZE)
         c.expect(ACK, seq=seq, size=SIZE)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Types lines at random times, as over a remote shell; prints the response time and start of each in us.
+"""Types lines at random times, as over a remote shell; prints the response time and the start of each line,
+in us.
 
 echo.py serve PORT BYTES
 echo.py type ADDRESS PORT BYTES CONGESTION COUNT A_MINUTE SEED ON    (ON is ignored)

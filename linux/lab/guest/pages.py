@@ -4,7 +4,8 @@
 pages.py NAMESPACE ROUTER FIRST_PORT COUNT BYTES,... PACKET NTH DROPS LOST FILE
 
 The file LOST has the numbers of the pages in whose handshakes the router drops packets (handshakes.py). A
-line of FILE has bytes, port, whether packets were dropped, and in us: handshake, first byte, last byte."""
+line of FILE has the page's bytes, the port, whether packets were dropped, and the times in us of the
+handshake, the first byte and the last byte."""
 
 import subprocess
 import sys
