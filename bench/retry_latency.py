@@ -99,8 +99,9 @@ def peers(trace: Trace) -> dict[str, list[Callable[[], Policy]]]:
 
 
 def compared(trace: Trace) -> list[Row]:
-    """Return a row (dict) for each setting of tcplearn's retry timer, with its response times on `trace`, and
-    those of the hedging packages and the best fixed wait with as many spurious retransmissions."""
+    """Return a list of rows (dicts), one for each setting of tcplearn's retry timer. A row has the setting's
+    response times on `trace`, and those of the hedging packages, of the best fixed wait and of the timer that
+    knows how latencies are distributed, with as many spurious retransmissions."""
     curves = {name: [play(trace, make()) for make in makes] for name, makes in peers(trace).items()}
     typical_us, relative = typical(trace)
     factors = np.quantile(relative, KNOWN)

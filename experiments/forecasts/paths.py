@@ -59,7 +59,8 @@ class Compared:
         return abs(self.forecast / self.measured - 1)
 
     def is_near(self, less_ms: float = 0.0) -> bool:
-        """Returns whether the error is within the criterion's limit, of the forecast less `less_ms`."""
+        """Returns whether the error of the forecast, from which `less_ms` is subtracted, is within the
+        criterion's limit."""
         return abs((self.forecast - less_ms) / self.measured - 1) <= TIMES_SECOND * self.second
 
     @property
@@ -73,7 +74,7 @@ class OnPath:
     def __init__(self, name: str, forecasts: dict[str, Run], cell: Cell) -> None:
         self.name, self.forecasts, self.cell = name, forecasts, cell
         self.held_up = forecasts[STOCK].metrics["held_up_share"]
-        # by so much the application's times are longer than those in the captures
+        # how much longer the application's times are than those in the captures
         self.unseen_ms = forecasts[STOCK].metrics["unseen_ms"]
         self.kept = "kept" in name
 

@@ -57,9 +57,10 @@ def chosen(among: list[Candidate]) -> Candidate | None:
 
 
 def table(found: Sample, prefix: str) -> list[list[str]]:
-    """Returns a table row for each value of a parameter of the loss classifier `history`: its ratios to
-    NewReno or to the oracle (which knows each loss's cause), and whether the rule in calibration.toml chooses
-    this value. The names of the senders in `found` that use `history` begin with `prefix`."""
+    """Returns a list of table rows, one for each value of a parameter of the loss classifier `history`. A row
+    has ratios of results with this value to those of NewReno or of the oracle (which knows each loss's
+    cause), and says whether the rule in calibration.toml chooses the value. The names of the senders in
+    `found` that use `history` begin with `prefix`."""
     among = candidates(found, prefix)
     best = chosen(among)
     return [
@@ -104,9 +105,9 @@ def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns two table rows that compare two CUBIC senders, one with the loss classifier `history` and one
-    without: a row for networks with randomly drawn queues, and a row for the same networks with CoDel.
-    Returns [] if a compared sender lacks runs."""
+    """Returns a list of two table rows that compare two CUBIC senders, one with the loss classifier `history`
+    and one without: a row for networks with randomly drawn queues, and a row for the same networks with
+    CoDel. Returns [] if a compared sender lacks runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []

@@ -15,7 +15,8 @@ from experiments.hwang2018.sample import CONFIDENCE, Sample, name_of
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run
 
-#: The sender that keeps or halves its window, and that which cuts by the probability of the same classifier.
+#: For each sender that keeps or halves its window, the sender with the same classifier that cuts its window by
+#: the probability of congestion.
 PAIRS = {"ml-history": "history-cut", "ml-wide": "wide-cut", "ml-online": "online-cut"}
 METRICS = ("goodput_mbps", criteria.DROPS, "mean_rtt_ms", "beside_goodput_mbps")
 WORDS = {0: "alone", 1: "shared"}
@@ -53,10 +54,10 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def compared(here: Sample, where: str) -> list[list[str]]:
-    """Returns a table row for each loss classifier, from the runs `here` in the condition `where`. A row
-    compares the sender that cuts its window by the probability of congestion with other senders. It has
-    ratios of its metrics to those of the sender that keeps or halves its window, to NewReno's, and to those
-    with the oracle (which knows each loss's cause)."""
+    """Returns a list of table rows, one for each loss classifier, from the runs `here` in the condition
+    `where`. A row compares the sender that cuts its window by the probability of congestion with other
+    senders. It has ratios of its metrics to those of the sender that keeps or halves its window, to
+    NewReno's, and to those with the oracle (which knows each loss's cause)."""
     rows = []
     for decided, cut in PAIRS.items():
         own, base = here.at(cut), here.at(decided)
@@ -88,9 +89,9 @@ def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
 
 
 def together(found: Sample, where: str) -> list[list[str]]:
-    """Returns a table row for each loss classifier as `compared` does, but over all conditions in `found`
-    together. `where` is the first cell of the row. Runs are compared in pairs with the same seed and the same
-    condition."""
+    """Returns a list of table rows, one for each loss classifier, as `compared` does, but over all conditions
+    in `found` together. `where` is the first cell of the row. Runs are compared in pairs with the same seed
+    and the same condition."""
     named = Sample(
         replace(run, labels={**run.labels, "where": condition})
         for condition, here in found.conditions().items()

@@ -95,8 +95,8 @@ def between(found: Sample, start: float, end: float) -> dict[Any, float]:
 
 
 def by_period(found: Sample, ends: Sequence[float]) -> list[list[str]]:
-    """Returns a table row for each sender: its goodput in Mbit/s in each of the periods that end at the times
-    `ends`, in seconds."""
+    """Returns a list of table rows, one for each sender. A row has the sender's goodput in Mbit/s in each of
+    the periods that end at the times `ends`, in seconds."""
     periods = list(zip([0.0, *ends], ends, strict=False))
     return [
         [
@@ -123,9 +123,9 @@ def losses(found: Sample) -> dict[str, int]:
 
 
 def in_kernel(found: Sample) -> list[list[str]]:
-    """Returns a table row for each sender in the lab: its goodput, the ratio of its goodput to NewReno's,
-    the numbers of its decisions by true cause, and the numbers of instructions that a decision and an ACK
-    take."""
+    """Returns a list of table rows, one for each sender in the lab. A row has the sender's goodput, the ratio
+    of this goodput to NewReno's, the numbers of the sender's decisions by the true cause of the loss, and the
+    numbers of CPU instructions that a decision and an ACK take."""
     rows = []
     for name, own in found.senders().items():
         ratio = "" if name == "reno+none" else str(own.over(found.at("reno+none"), "goodput_mbps"))
@@ -150,9 +150,10 @@ def _conditions(found: Sample) -> list[tuple[str, Sample]]:
 
 
 def clean(found: Sample) -> list[list[str]]:
-    """Returns a table row for each condition without random loss: the goodput, the queue drops and the mean
-    RTT with the loss classifier `online`, divided by NewReno's. If there is a competing transfer, the row
-    also has its goodput and Jain's index, divided by those beside NewReno."""
+    """Returns a list of table rows, one for each condition without random loss. A row has the goodput, the
+    queue drops and the mean RTT with the loss classifier `online`, divided by NewReno's. If there is a
+    competing transfer, the row also has the goodput of this transfer and Jain's index, divided by those
+    beside NewReno."""
     rows = []
     for where, here in _conditions(found):
         own, base = here.at(ONLINE), here.at("newreno")
@@ -165,10 +166,10 @@ def clean(found: Sample) -> list[list[str]]:
 
 
 def lossy(found: Sample) -> list[list[str]]:
-    """Returns a table row for each condition with random loss. It has the goodput with the loss classifier
-    `online`, divided by that of each other sender; the queue drops with `online`, divided by those with the
-    oracle (which knows each loss's cause) and with the classifier `history`; and the goodput of a competing
-    transfer, divided by its goodput beside the oracle."""
+    """Returns a list of table rows, one for each condition with random loss. A row has the goodput with the
+    loss classifier `online`, divided by that of each other sender; the queue drops with `online`, divided by
+    those with the oracle (which knows each loss's cause) and with the classifier `history`; and the goodput
+    of a competing transfer, divided by its goodput beside the oracle."""
     rows = []
     for where, here in _conditions(found):
         own = here.at(ONLINE)
@@ -181,8 +182,8 @@ def lossy(found: Sample) -> list[list[str]]:
 
 
 def calls(found: Sample) -> list[list[str]]:
-    """Returns a table row for each sender with a loss classifier: the numbers of its decisions in all
-    conditions together, by true cause of the loss and by decision."""
+    """Returns a list of table rows, one for each sender with a loss classifier. A row has the numbers of the
+    sender's decisions in all conditions together, by the true cause of the loss and by the decided cause."""
     return [
         [name_of(name), *map(str, own.calls())]
         for name, own in found.senders().items()

@@ -38,7 +38,8 @@ from tcplearn.output.numbers import listed, milliseconds, ratio
 
 PEERS = (*STATIC, "thin linear", "RACK and probes off")
 WIRED = "thin-wired"
-#: Scenarios with further workloads, with transfers that compete with Linux's timer, and without bulk ones.
+#: The scenarios that have further workloads, those with transfers that compete with a transfer under Linux's
+#: own timer, and the one without bulk transfers.
 WAYS = (WIRED, "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
 BESIDE = (WIRED, "thin-bloat", "thin-cellular")
 WITHOUT_BULK = "thin-delayed-acks-200"
@@ -53,9 +54,10 @@ VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each",
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of one timer's part of a run: numbers (such as kernel counters) and series by
-    name. The series are response times or, at an overloaded queue, durations of blocks of responses and, if
-    the path has outages drawn at random, their lengths and overruns."""
+    """Returns what is stored of one timer's part of a run: numbers (such as kernel counters) and series, both
+    by name. There is a series of response times or, at an overloaded queue, of durations of blocks of
+    responses. If the path has outages drawn at random, there are also their lengths and overruns (the times
+    from an outage's end to the response to the request lost in it)."""
     from tcplearn.lab import fades, results
 
     names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")

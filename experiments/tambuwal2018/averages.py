@@ -54,7 +54,7 @@ BY_LOAD = (
         "Table 3",
     ),
 )
-#: The measures that are 0 for the standard by definition.
+#: The measures that are 0 for the standard startup policy, because they are differences from it.
 OVER_STANDARD = ("gain_rtts", "loss_change_percent", "throughput_drop_percent")
 
 

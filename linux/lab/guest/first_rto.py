@@ -5,8 +5,8 @@ first_rto.py serve PORT
 first_rto.py connect PORT FIRST COUNT FRESH HOST...
 
 `connect` opens COUNT connections in sequence to each server 10.HOST.x.1, from port 20000 + FIRST on; x is
-the connection's number if FRESH is 1, else 0. A line for each has HOST, its number, and in us the time to
-connect and from then to the answer (-1: never).
+the connection's number if FRESH is 1, else 0. It prints a line for each connection: HOST, the connection's
+number, and in us the time to connect and the time from then to the answer (-1: never).
 """
 
 import asyncio
