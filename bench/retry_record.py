@@ -192,7 +192,7 @@ async def measure(name: str, requests: int, out: Path) -> None:
             await asyncio.wait_for(ask(), ANSWER_S)
             rows.append((begun - first, 1000 * (time.monotonic() - begun)))
         except TimeoutError:
-            if name != "dns":  # otherwise the late answer would be taken for the next one
+            if name != "dns":  # else the rest of the late answer would be taken for the next one
                 ask = await stream(address, name)
         free.put_nowait(ask)
 

@@ -15,8 +15,8 @@ from experiments.hwang2018.sample import CONFIDENCE, Sample, name_of
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run
 
-#: For each sender that keeps or halves its window, the sender with the same classifier that cuts its window by
-#: the probability of congestion.
+#: For each sender that keeps or halves its window, the sender with the same classifier that cuts its window
+#: by the probability of congestion.
 PAIRS = {"ml-history": "history-cut", "ml-wide": "wide-cut", "ml-online": "online-cut"}
 METRICS = ("goodput_mbps", criteria.DROPS, "mean_rtt_ms", "beside_goodput_mbps")
 WORDS = {0: "alone", 1: "shared"}
