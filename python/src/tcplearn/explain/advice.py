@@ -26,8 +26,8 @@ ALIKE_SPURIOUS = 0.1
 #: If the median wait of the sender's model differs from that of the sender by more than this share, the
 #: sender probably does not run Linux, or has settings that are not modelled, and no setting is advised.
 MISFIT = 0.25
-#: If a larger share of handshakes is held up, and at least so many, no first RTO is advised: the path is
-#: down, or the server drops SYNs.
+#: If a larger share of handshakes than the first value is held up, and at least as many as the second, no
+#: first RTO is advised: the path is down, or the server drops SYNs.
 MOST_HELD_UP, LEAST_REFUSED = 0.25, 20
 #: The least number of stalls (waits in which no data moved) ended by a timer that a forecast needs.
 LEAST_STALLS = 5
@@ -57,7 +57,7 @@ _WHY = {
 }
 
 
-#: The first reason given if most of the time was no stall.
+#: The first reason given if most of the time was not spent in stalls.
 _MOSTLY_TRANSFER = (
     "most of the slowest requests' time is round trips and transfer: fewer round trips, less data or a "
     "faster path would help"
@@ -114,7 +114,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
 
 
 def unjudged(found: Explained, forecast: Forecast) -> str:
-    """Return why settings cannot be judged by `forecast`, or "" if they can."""
+    """Return why the settings of the timer cannot be judged by `forecast`, or "" if they can."""
     if forecast.stalls < LEAST_STALLS:
         few = f"only {counted(forecast.stalls, 'stall')}"
         return f"{few} ended with a retransmission that a setting could have sent sooner, too few to judge by"
@@ -181,8 +181,8 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _seen_by(peer: str, hosts: Iterable[str]) -> bool:
-    """Return whether `hosts` probably see `peer` by its own address. If it is private and a host's is public,
-    it is probably translated between them."""
+    """Return whether `hosts` probably see `peer` under its own address. If this address is private and that
+    of one of the hosts is public, a NAT between them probably translates it."""
     try:
         return ip_address(peer).is_global or not any(ip_address(host).is_global for host in hosts)
     except ValueError:  # names in place of addresses, with --anonymize

@@ -33,7 +33,8 @@ class Fade:
     losses: int
 
     def left_ms(self, at_s: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return how much of this fade (outage) is left at each of the times `at_s`, in ms; else 0."""
+        """Return how much of this fade (outage) is left at each of the times `at_s`, in ms: 0 at times
+        outside of a fade."""
         since_s = (at_s - self.begins_s) % self.every_s
         inside = (at_s >= self.from_s) & (at_s < self.to_s) & (since_s < self.lasts_s)
         return np.where(inside, (self.lasts_s - since_s) * 1e3, 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The settings of the retransmission timer from which the advice chooses."""
+"""Define the settings of the retransmission timer from which the advice of `tcplearn explain` chooses."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ STOCK = "stock"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A setting of the retransmission timer. The resend policy `spec`, a rule for when to retransmit, models
-    it; or several policies do, in the notation of native/explain/forecast.h, which has its ticks. In
-    the commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`."""
+    """A setting of the retransmission timer. It is modelled by the resend policy `spec`, a rule for when to
+    retransmit, or by several policies in the notation of native/explain/forecast.h, which can also give times
+    in ticks of the sender's timers. In the commands `line` and `undo`, {set} and {undo} stand for arguments
+    of `ip route`."""
 
     name: str
     spec: str
@@ -119,10 +120,11 @@ def effects(candidate: Candidate, to: str) -> str:
 
 
 def _default_with(rto_min: str) -> str:
-    """Return the arguments of `ip route` that give the default route this `rto_min`, such as "rto_min 5ms"
-    ("": none). An earlier rto_min is removed, because ip cannot parse the rto_min that it prints. The new one
-    comes first, because ip takes no metric after the next hops of a multipath route. The backslashes that ip
-    prints before these hops are removed, and so is a link's state, which ip prints but does not take."""
+    """Return the arguments of `ip route` that give the default route the setting `rto_min`, such as "rto_min
+    5ms" ("": none). An earlier rto_min is removed, because ip cannot parse the rto_min that it prints. The
+    new one comes first, because ip takes no metric after the next hops of a multipath route. The backslashes
+    that ip prints before these hops are removed, and so is a link's state, which ip prints but does not
+    take."""
     at = f"; s/^default/& {rto_min}/" if rto_min else ""
     plain = f"s/ rto_min .*ms//; s/ linkdown//g; s/ dead//g{at}"
     found = f"ip -o route show default | head -1 | tr -d '\\\\' | sed '{plain}'"

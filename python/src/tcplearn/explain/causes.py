@@ -15,7 +15,8 @@ ENDS: tuple[str, ...] = tuple(key for key, _ in _ENDS)
 
 #: The time of round trips and transfer, which is no stall.
 TRANSFER = "transfer"
-#: The whole path was silent: several connections stalled at once. Others in `RESENT` stalled alone.
+#: The cause if the whole path was silent: several connections stalled at the same time. With the other causes
+#: in `RESENT`, a connection stalled alone.
 PATH_SILENT = "path_silent"
 #: Causes of slow handshakes. Handshakes are not part of response times.
 HANDSHAKE = ("syn_lost", "syn_ack_lost", "handshake_lost")

@@ -25,8 +25,8 @@ _FIGURES = ("median", "p99", "p999", "slowest")
 
 @dataclass(frozen=True)
 class Outlooks:
-    """What was captured (None: no packet), and a forecast for each end of connections (client or server) at
-    which this machine sent data that waited for a timer."""
+    """The captured connections `found` (None if there was no packet), and a forecast for each end of
+    connections (client or server) at which this machine sent data that waited for a timer."""
 
     found: Explained | None
     forecasts: Sequence[Forecast] = ()
@@ -74,7 +74,7 @@ class Outlooks:
             yield begin + (self._doubt(one) or _sentence(one))
 
 
-#: Of an interface without packets.
+#: The result for an interface without packets.
 NOTHING = Outlooks(None)
 
 

@@ -21,9 +21,9 @@ from tcplearn.explain.model import KEY, Explained, address, held_up
 
 #: The number of draws of what a capture cannot show, and of bootstrap samples for each draw.
 DRAWS, BOOTSTRAP = 16, 64
-#: Points of the curve of response times.
+#: The number of points of the curve of response times.
 CURVE = 60
-#: The share of requests whose mean is the figure "slowest".
+#: The figure "slowest" is the mean response time of this share of requests, the slowest ones.
 SLOWEST = 0.02
 #: The percentiles that have an interval.
 PERCENTILES = {"median": 0.5, "p99": 0.99, "p999": 0.999}
@@ -154,8 +154,8 @@ def _after(
 ) -> npt.NDArray[np.float64]:
     """Return, for each loss, the wait in ms until the first retransmission after a recurring fade (outage),
     which ends `fade_ms` after the loss. The timer first expires after `wait_ms`. Under most settings the
-    second wait is as long, because the first retransmission is a probe, and each later wait twice as long as
-    the one before. With `linear` all waits are equal."""
+    second wait is as long as the first, because the first retransmission is a probe, and each later wait
+    twice as long as the one before. With `linear` all waits are equal."""
     times = np.maximum(fade_ms / np.maximum(wait_ms, 1e-3), 1.0)
     return np.asarray(wait_ms * (np.ceil(times) if linear else 2.0 ** np.ceil(np.log2(times))))
 
@@ -170,8 +170,9 @@ def outlook(
 ) -> Outlook:
     """Return the forecast for the setting `candidate`. `drawn` has a row of response times for each random
     draw; `spurious` is the number of spurious retransmissions in `segments` segments (or of spurious SYNs in
-    as many handshakes). The 95 % intervals are for a new measurement of as many requests. For percentiles
-    nothing is resampled, because the rank of the k-th of n resampled times follows a beta distribution."""
+    as many handshakes). The 95 % intervals are for a new measurement of as many requests as there are in a
+    row. For percentiles nothing is resampled, because the rank of the k-th of n resampled times follows a
+    beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
@@ -183,9 +184,9 @@ def outlook(
 
 
 def _rising(points: Iterator[tuple[float, Figure]]) -> list[tuple[float, float, float, float]]:
-    """Return the curve of response times as (share of slower requests, time in ms, limits of its interval).
-    The smaller the share, the longer the time; so a limit that chance has drawn below that of a larger share
-    is raised to it."""
+    """Return the curve of response times through `points` as (share of slower requests, time in ms, limits of
+    its interval). The smaller the share, the longer the time. So if a limit is by chance below the limit at a
+    larger share, it is raised to that limit."""
     shares, found = zip(*points, strict=True)
     limits = np.maximum.accumulate([(one.low, one.high) for one in found], axis=0)
     values = (one.value for one in found)

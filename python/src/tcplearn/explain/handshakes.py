@@ -30,7 +30,8 @@ _LINEAR = 5
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Return the forecast of all handshakes' durations, or None if no handshake was held up."""
+    """Return the forecast of the durations of all handshakes in the captures `found`, or None if no handshake
+    was held up. `seed` is that of the random draws."""
     held = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     if not held.height:
         return None
@@ -148,8 +149,8 @@ def _learned_us(
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return a row of durations of handshakes for each draw in `less`: `times_ms`, with the values at the
-    indices `rows` reduced by the values of the draw."""
+    """Return an array of durations of handshakes with a row for each random draw in `less`: `times_ms`, with
+    the values at the indices `rows` reduced by the values of the draw."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one
@@ -187,7 +188,7 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
     """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`. Each
     wait is twice the previous one, unless the captured sender began with equal waits (Linux 6.5 and later).
-    Its `resends` retransmissions took `waits` times its first wait, which shows whether it did. With
+    Whether it did is seen from its `resends` retransmissions, which took `waits` times its first wait. With
     `answers`, return only the retransmissions that a Linux server answers."""
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []

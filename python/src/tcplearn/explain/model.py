@@ -225,6 +225,6 @@ def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
 
 
 def _interval_us(start_s: pl.Series, lasts_ms: pl.Series) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return the starts and the ends of intervals, in us."""
+    """Return the starts and the ends, in us, of the intervals that begin at `start_s` and last `lasts_ms`."""
     start_us = np.rint(start_s.to_numpy() * 1e6).astype(np.int64)
     return start_us, start_us + np.rint(lasts_ms.to_numpy() * 1e3).astype(np.int64)

@@ -30,8 +30,8 @@ TABLES = ("requests", "stalls", "connections")
 
 @dataclass(slots=True)
 class Capture:
-    """The tables (requests, connections and stalls, which are waits in which no data moved) of one capture by
-    name, its number of packets, and warnings."""
+    """The tables of one capture by name ("requests", "stalls", which are waits in which no data moved, and
+    "connections"), the capture's number of packets, and warnings."""
 
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     packets: int = 0
@@ -109,7 +109,8 @@ def _column(name: str) -> pl.Expr:
 
 
 def _named(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Return `tables` with the addresses of client and server in each row of the requests and the stalls."""
+    """Return `tables` with two columns added to the tables "requests" and "stalls" (waits in which no data
+    moved): the server's address with its port, and the client's address."""
     connections = tables["connections"].with_columns(pl.col("server").cast(pl.Categorical))
     numbers = connections["connection"].to_numpy()
     rows = np.zeros(int(numbers.max(initial=0)) + 1, np.uint32)

@@ -25,9 +25,10 @@ MOST_ADDED_S = 0.1
 SLOT_MS = 50
 #: The longest fade that is searched for, in slots.
 MOST_SLOTS = 1000 // SLOT_MS
-#: The least number of fades with a loss; of slots in fades with data sent, the least share with a loss.
+#: The least number of fades with a loss, and the least share of slots with a loss among those slots of fades
+#: in which data were sent.
 FEWEST, LEAST_SHARE = 8, 0.8
-#: The limit for the probability with which chance gives so many losses at one of the times that are compared.
+#: The limit for the probability with which chance gives as many losses at one of the times that are compared.
 CHANCE = 1e-6
 #: If this share of the losses is in every second fade (or third, fifth), only these fades count.
 ALL_BUT_FEW = 0.95
@@ -55,7 +56,8 @@ class Sendings:
 
 def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
     """Yield the period, start and length in s, and the number of losses, of each recurring fade (outage) of a
-    path. The fade that chance is least likely to explain comes first."""
+    path. The fade that chance is least likely to explain comes first. `of` has the times of what was sent on
+    the path."""
     left = np.ones(len(of.lost_s), dtype=bool)
     for _ in range(FADES):
         best = _surest(of.lost_s[left], of.all_s) if left.sum() >= FEWEST else None
@@ -93,8 +95,9 @@ def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, flo
 
 
 def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, float]:
-    """Return the period and the start, in s, of fades (outages) with the losses `lost_s`: a multiple of the
-    period `every_s` if nearly all losses are in every second, third or fifth fade."""
+    """Return the period and the start, in s, of recurring fades (outages) with the losses `lost_s`. These are
+    `every_s` and `begins_s`, or a multiple of `every_s` and the start that belongs to it if nearly all losses
+    are in every second, third or fifth fade."""
     periods = np.floor((lost_s - begins_s) / every_s).astype(np.int64)
     for times in (2, 3, 5):
         counts = np.bincount(periods % times, minlength=times)
@@ -105,8 +108,9 @@ def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, fl
 
 def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
     """Return the period, start and length, in s, of the recurring fade (outage) in which chance is least
-    likely to give as many losses, or None if chance may explain every one. In this comparison, losses less
-    than a second after one that counted are left out, because a single outage may lose several segments."""
+    likely to give as many losses, or None if chance may explain every one. `sent_s` are the times at which
+    data were sent, and `lost_s` those of losses. Of these, the comparison leaves out any that is less than a
+    second after one that counted, because a single outage may lose several segments."""
     apart_s = _thinned(lost_s)
     if len(apart_s) < FEWEST:
         return None

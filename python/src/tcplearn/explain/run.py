@@ -131,9 +131,9 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
 
 def _continued(found: Explained) -> Iterator[str]:
-    """Yield a line if the start of the same connections is in several sources, and one if connections of a
-    source go on in another, as in the files of a rotated capture: their start was not captured there, and the
-    same ports are in another source."""
+    """Yield a line if the start of the same connections is in several sources, and one if connections go on
+    from one source to another, as in the files of a rotated capture. A connection goes on if a source does
+    not have its start and another source has the same addresses and ports."""
     if len(found.sources) < 2:
         return
     own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)

@@ -26,7 +26,7 @@ _MENDABLE = ("delayed_ack", "window_closed", "slow_path")
 _ALL = 0.995
 #: A capture was taken near the server if the round trip to it is this share of that to the client, or less.
 _NEAR = 0.1
-#: A sentence names the time for which lost segments held data up outside of requests from this on.
+#: If lost segments held data up outside of requests for longer than this, a sentence names the time.
 _LEAST_OUTSIDE_S = 1.0
 _NO_WAITING = "If the server sends data without being asked (events, pushes), nobody waited."
 

@@ -9,36 +9,41 @@ import polars as pl
 
 from tcplearn.explain.model import KEY, Explained, slowest_requests
 
-#: Kinds of such requests: the server paused after its first data; keep-alives of programs, or receipts of
-#: events, answered with few bytes; receipts of events, followed by others; several of these.
+#: Kinds of requests for whose answers nobody may have waited: the server paused after its first data;
+#: keep-alives of programs, or receipts of events, answered with few bytes; receipts of events, followed by
+#: other events; several of these kinds.
 PAUSED, ALIVE, RECEIPT, SEVERAL = "paused", "alive", "receipt", "several"
-#: A message of at most so many bytes may be a keep-alive, or the receipt of an event.
+#: A message of at most this many bytes may be a keep-alive, or the receipt of an event.
 SMALL_BYTES = 128
-#: A small message is perhaps a keep-alive if at most so many bytes answer it, after so long.
+#: A small message is perhaps a keep-alive if at most ALIVE_ANSWER_BYTES answer it, after ALIVE_MS or more.
 ALIVE_ANSWER_BYTES, ALIVE_MS = 1024, 5000
-#: A small message is perhaps a receipt if it follows the server's data so soon, and the server's next data
-#: follows after so long. It is not if most such messages of its connection are answered sooner.
+#: A small message is perhaps a receipt if it follows the server's data within RECEIPT_MS, and the server's
+#: next data follows after EVENT_MS or more. It is not if most such messages of its connection are answered
+#: sooner.
 RECEIPT_MS, EVENT_MS = 50, 1000
 
 
 @dataclass(frozen=True)
 class Unasked:
-    """Says of what kind such requests are, and how many of the slowest ones are such."""
+    """Says how many of the slowest requests have answers that the server may have sent without being asked
+    (`count`), and of what kind these requests are (`kind`, such as PAUSED)."""
 
     kind: str
     count: int
 
     @property
     def unless(self) -> str:
-        """Return what would be true if nobody waited for the server: the end of "unless …"."""
+        """Return a clause that is true if nobody waited for the server, for the end of a sentence after
+        "unless"."""
         return (
             "these are keep-alives or events" if self.kind == ALIVE else "it sends data without being asked"
         )
 
 
 def of(found: Explained) -> Unasked | None:
-    """Return what is found among the slowest requests if the server may have sent data without being asked in
-    more than half of the time that is its own or of which it is not known whose it is; otherwise None."""
+    """Return what was found among the slowest requests of `found` if, in more than half of the time that they
+    waited for the server or for an unknown cause, the server may have sent data without being asked;
+    otherwise None."""
     slow = slowest_requests(found.requests).with_columns(waited_ms=pl.col("server_ms") + pl.col("unknown_ms"))
     first_ms = pl.col("waited_ms") - pl.col("pauses_ms")  # until the first data of the answer
     small = pl.col("request_bytes") <= SMALL_BYTES

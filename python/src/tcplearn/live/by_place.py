@@ -12,8 +12,8 @@ from typing import Any
 from .arms import UNIT_US, Counts, Place, added, minus, name_of
 from .effect import Effect, Estimate, Mean, effect_between, mean_of, spurious_in
 
-#: Rounds with learned minimum RTOs that a place needs, unless it has enough lossy rounds. If none of so many
-#: had a spurious retransmission, 20 in 1,000 are excluded.
+#: Rounds (round trips) with learned minimum RTOs that a place (a destination prefix) needs, unless it has
+#: enough rounds with a loss. If none of this many had a spurious retransmission, 20 in 1,000 are excluded.
 LEAST_ROUNDS = 300
 _SHOWN = 200  # places of a session, those with the most rounds
 
@@ -28,8 +28,8 @@ class AtPlace:
 
 
 def since(before: Mapping[bytes, Place], places: Mapping[bytes, Place]) -> dict[bytes, Place]:
-    """Return what `places` (counts by destination prefix) has more than `before`. If a count would be
-    negative, the BPF program has begun anew to count the prefix, and nothing is subtracted."""
+    """Return the counts by destination prefix `places` less those in `before`. If a count would be negative,
+    the BPF program has begun anew to count the prefix, and nothing is subtracted."""
     out = {}
     for key, now in places.items():
         had = before.get(key)
@@ -46,17 +46,19 @@ def _goes_on(had: Place, now: Place) -> bool:
 def renewed(
     before: Mapping[bytes, Place], places: Mapping[bytes, Place], stopped: Iterable[bytes]
 ) -> dict[bytes, Place]:
-    """Return `before`, counts by destination prefix from which on connections with and without learned
-    minimum RTOs are compared, with the counts in `places` for the prefixes `stopped`. New connections to
-    these get no learned minimum RTOs, so there is nothing to compare until the stop ends."""
+    """Return `before`, the counts by destination prefix at which the comparison of connections with and
+    without learned minimum RTOs began, but with the counts in `places` for the prefixes `stopped`. New
+    connections to these prefixes get no learned minimum RTOs, so there is nothing to compare until the stop
+    ends."""
     return {**before, **{key: places[key] for key in stopped if key in places}}
 
 
 def compared(
     places: Mapping[bytes, Place], before: Mapping[bytes, Place] | None = None
 ) -> list[dict[str, Any]]:
-    """Return, for JSON, what `places` has more than `before`, for the destination prefixes with the most
-    round trips: the counts of connections without learned minimum RTOs ("stock") and with them ("ours")."""
+    """Return, for JSON, the counts in `places` less those in `before`, for the destination prefixes with the
+    most round trips: the counts of connections without learned minimum RTOs ("stock") and with them
+    ("ours")."""
     had = before or {}
 
     def rounds(key: bytes) -> int:

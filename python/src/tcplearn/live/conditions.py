@@ -36,8 +36,8 @@ class Line:
 
 
 def need_privilege() -> None:
-    """Raise UserError if this process lacks a capability that loading the BPF program needs. Those of a user
-    namespace, as in a rootless container, do not count."""
+    """Raise UserError if this process lacks a capability that loading the BPF program needs. Capabilities in
+    a user namespace, as in a rootless container, do not count."""
     status = Path("/proc/self/status").read_text()
     effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff"))
     missing = [name for name, bit in _CAPABILITIES.items() if not effective >> bit & 1]

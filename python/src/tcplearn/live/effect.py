@@ -119,8 +119,9 @@ def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate | None:
 
 
 def spurious_in(rounds: int, events: int, squares: int) -> Estimate | None:
-    """Return what spurious_of() returns, for `events` rounds of `rounds` that had a spurious retransmission.
-    `squares` is the sum, over connections, of the square of the number of these rounds."""
+    """Return what spurious_of() returns, from the numbers of all rounds (`rounds`) and of those with a
+    spurious retransmission (`events`). `squares` is the sum, over connections, of the square of the number of
+    such rounds with a spurious retransmission."""
     if not rounds:
         return None
     low, high = clustered_rate_limits(events, rounds, squares, RISK)

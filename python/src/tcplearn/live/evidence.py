@@ -53,9 +53,9 @@ def carried(
     control: Counts, ours: Counts, share: float, tests: int, earlier: Mapping[str, float]
 ) -> dict[str, float]:
     """Return, by test, the logarithm of the evidence of harm up to now, which counts in the next epoch too.
-    It is the mean of the evidence from each epoch on, the product of its e-value and those of the later ones;
-    epoch number n has the weight 1 / n(n + 1). As the weights add up to 1, the mean is an e-value itself. See
-    harm() for the arguments."""
+    The evidence is a weighted mean over the epochs so far. An epoch's value in the mean is the product of its
+    e-value and those of the later epochs, and epoch number n has the weight 1 / n(n + 1). As the weights add
+    up to 1, the mean is an e-value itself. See harm() for the arguments."""
     if not 0 < share < 1:
         return dict(earlier)
     allowed = _TOLERATED * ours["rounds"]
@@ -97,9 +97,9 @@ def has_enough(control: Counts) -> bool:
 
 
 def is_undecided(control: Counts, ours: Counts, share: float) -> bool:
-    """Return whether the comparison that a first sign has begun is not decided yet. It is if the counts of
-    retransmissions by timer exclude either that connections with learned minimum RTOs (counts `ours`, `share`
-    of all) are much more likely to have one, or that many more of them have one."""
+    """Return whether the comparison that a first sign of harm has begun is not decided yet. It is decided if
+    the counts of retransmissions by timer exclude either that connections with learned minimum RTOs (counts
+    `ours`, `share` of all) are much more likely to have one, or that many more of them have one."""
     less = log_less(ours["resent_early"], control["resent_early"], share, _DOUBTED_MORE)
     high = rate_limits(ours["resent_early"], ours["rounds_early"], RISK)[1]
     low = rate_limits(control["resent_early"], control["rounds_early"], RISK)[0]
@@ -119,12 +119,14 @@ def most_spurious(ours: Counts) -> float:
 
 
 def spurious_rate(of: Counts) -> float:
-    """Return how many spurious retransmissions there were in a round trip."""
+    """Return the number of spurious retransmissions per round trip from `of`, the counts of a group of
+    connections."""
     return _rate(of, "spurious", "rounds")
 
 
 def _rate(of: Counts, name: str, per: str, errors: float = 0.0) -> float:
-    """Return how often `name` occurred in the rounds `per`, plus `errors` standard errors."""
+    """Return the count `name` divided by the count of rounds `per`, both in `of`, plus `errors` standard
+    errors."""
     return (of[name] + errors * sqrt(of[name])) / of[per] if of[per] else 0.0
 
 

@@ -336,8 +336,8 @@ class Guard:
         self._say(now_s, f"{does}: {why}" if why else does)
 
     def _remember(self, share: int, epoch: Element) -> None:
-        """Keep what counts in later epochs of an epoch that ends, in which the share `share` of new
-        connections got learned minimum RTOs."""
+        """Keep, from the counts `epoch` of an epoch that ends, what later epochs need. In the epoch that
+        ends, the share `share` of new connections got learned minimum RTOs."""
         control, ours = epoch[CONTROL], epoch[OURS]
         self._earlier = carried(control, ours, share / WHOLE, max(1, self._tests), self._earlier)
         if has_enough(control):

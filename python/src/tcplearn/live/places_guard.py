@@ -106,9 +106,9 @@ class PlacesGuard:
         self._looked_s = now_s
 
     def _at_once(self, now_s: float, key: bytes, place: Place) -> int:
-        """Return how many spurious retransmissions the connections to a prefix with learned minimum RTOs have
-        had since the last check, if the check was at most 15 s ago and connections without them had some too;
-        otherwise return 0."""
+        """Return how many spurious retransmissions the connections with learned minimum RTOs to the prefix
+        `key` have had since the last check, if that check was at most 15 s ago and the prefix's connections
+        without learned minimum RTOs had some too; otherwise return 0."""
         if self._looked_s is not None and not 0 <= now_s - self._looked_s <= _MOMENT_S:
             return 0
         ours, stock = self._last.get(key, (0, 0))
@@ -127,8 +127,9 @@ class PlacesGuard:
         return minus(ours, before)
 
     def is_general(self, now_s: float, places: Mapping[bytes, Place]) -> bool:
-        """Return whether harm is not one of single prefixes: several are stopped by their own counts, more
-        than a fifth of those with rounds enough to be judged."""
+        """Return whether learned minimum RTOs do harm in general and not only at single destination prefixes:
+        several prefixes are stopped by their own counts, more than a fifth of those with rounds enough to be
+        judged."""
         sure, judged = _sure_and_judged(places, self.stopped(now_s))
         return sure > 1 and sure > _MOST_SHARE * judged
 
@@ -164,6 +165,7 @@ class PlacesGuard:
 
 def _sure_and_judged(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> tuple[int, float]:
     """Return how many of the prefixes `places` are stopped by their own counts alone, and how many have
-    rounds enough to be judged; a prefix with fewer counts in part. `held` has the stopped prefixes."""
+    rounds enough to be judged; a prefix with fewer rounds counts as a part of one. `held` has the stopped
+    prefixes."""
     sure = sum(key in places for key, stop in held.items() if stop.is_sure)
     return sure, sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())

@@ -23,10 +23,10 @@ HARMS = (0.005, 0.01, 0.02, 0.05)
 CONNECTED = ((5.0, 1), (20.0, 1), (100.0, 1), (100.0, 50))  # rounds of a connection, and open connections
 _STOCK_MS = 230.0
 _FOUND = 0.84  # standard errors above the limit, so that four of five effects are found
-#: Standard deviation of a lossy round's time over its mean, as in `simulated`.
+#: Standard deviation of the time of a round trip with a loss, divided by its mean, as in `simulated`.
 _VARIES = 0.6
 _MOST_ROUNDS = 60_000
-_PLACES = 1000  # destination prefixes: so many that stops of single prefixes are of no help
+_PLACES = 1000  # destination prefixes, too many for stops of single prefixes to help
 
 
 def least_effect(connections: int, loss: float, control: float = CONTROL) -> float | None:

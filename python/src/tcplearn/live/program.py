@@ -71,8 +71,8 @@ class Program:
         self._object.map("settings").put(_KEY, settings.packed(epoch % arms.EPOCHS))
 
     def make_stock(self, places: set[bytes]) -> None:
-        """Give no learned minimum RTOs to new connections to the destination prefixes `places`. Prefixes of
-        an earlier call that are not in `places` get them again."""
+        """Give no learned minimum RTOs to new connections to the destination prefixes `places`. New
+        connections to prefixes of an earlier call that are not in `places` get learned minimum RTOs again."""
         held = self._object.map("stock_places")
         for key in places - self._stock:
             held.put(key, _KEY)

@@ -52,7 +52,7 @@ def lines(sessions: Sequence[Session]) -> list[str]:
 
 def rows(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     """Yield the lines of the report on `sessions`, BPF programs with their counts, as pairs: the subject (""
-    if it is that of the line before), and the text. Programs that only observe are left out."""
+    if it is that of the previous line), and the text. Programs that only observe are left out."""
     if acting := acting_of(sessions):
         yield from summed(acting)
         yield from _at_places(acting)

@@ -21,7 +21,7 @@ from .conditions import need_all, need_bounds, need_free, need_privilege
 from .program import Program, Settings, meanings
 
 _ENDS_WITHIN_S = 5.0
-#: Counts that are part of the last count before them that is not.
+#: Counts that are parts of another count: of the last one before them that is not in this set.
 _PARTS = {"inherited", "remembered", "rounds_host_careful", "timeouts_queued"}
 _OF_THESE = "of these, "
 _OVERLAP = "one round can be in several of the lines that count rounds"
@@ -144,8 +144,8 @@ def _guarded(guard: dict[str, Any]) -> Iterator[str]:
 
 
 def counted(counts: dict[str, int]) -> Iterator[str]:
-    """Yield a line for each of the `counts` that is not zero, by name, indented if it is part of another. A
-    last line says that the counts of rounds overlap."""
+    """Yield a line for each of the `counts` that is not zero, by name, indented if it is part of another
+    count. A last line says that the counts of rounds overlap."""
     for name, meaning in meanings().items():
         part = f"  {_OF_THESE}" if name in _PARTS else ""
         if counts[name]:

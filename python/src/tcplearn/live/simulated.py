@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Simulate connections as counts of rounds (round trips), losses and spurious retransmissions, like those of
-the BPF program (linux/bpf/live_arms.h). They test the guard, which limits the harm of `tcplearn live`."""
+the BPF program (linux/bpf/live_arms.h). The simulated connections test the guard, which limits the harm of
+`tcplearn live`."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ class Connection:
     left: int  # rounds to come
     much: float  # by which the path's probabilities are multiplied
     rounds: int = 0
-    early: int = 0  # the first rounds, at most `_EARLY`, up to one with a retransmission
-    is_early: bool = False  # that one is among them
+    early: int = 0  # the number of its first rounds, at most `_EARLY`, up to one with a retransmission
+    is_early: bool = False  # whether that round with a retransmission is among them
     spurious: int = 0
     wait_ms: list[float] = field(default_factory=list)
 
@@ -201,16 +202,18 @@ def key_of(number: int) -> bytes:
 
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
     """Add to the counts `to` a complete connection with `rounds` round trips and `spurious` spurious
-    retransmissions. Round trips with a loss took `wait_ms`; `is_lowered`: it had a learned minimum RTO."""
+    retransmissions. Round trips with a loss took `wait_ms`; `is_lowered` says whether the connection had a
+    learned minimum RTO."""
     early = _early(0, rounds, spurious + len(wait_ms))
     for name, number in _sums(rounds, early, spurious, wait_ms, is_lowered).items():
         to[name] += number
 
 
 def _early(had: int, rounds: int, resent: int) -> tuple[int, bool]:
-    """Return the number of the first round trips of a connection, at most `_EARLY`, up to one with a
-    retransmission, and whether that one is among them. After `had` round trips without, `resent` of the next
-    `rounds` have one, at random places; the mean place of the first is taken."""
+    """Return the number of a connection's early round trips, and whether one of them has a retransmission.
+    Early are the first `_EARLY` round trips, but none after the first one with a retransmission. The
+    connection has had `had` round trips without a retransmission. Of the next `rounds`, `resent` have one, at
+    random places; the mean place of the first is taken."""
     first = had + (max(1, round((rounds + 1) / (resent + 1))) if resent else rounds)
     return min(first, _EARLY), resent > 0 and first <= _EARLY
 
@@ -219,8 +222,7 @@ def _sums(
     rounds: int, early: tuple[int, bool], spurious: int, wait_ms: Sequence[float], is_lowered: bool
 ) -> Counts:
     """Return, by name, what a connection with `rounds` round trips so far adds to the counts of its group.
-    `early` has the number of its first rounds, at most `_EARLY`, up to one with a retransmission, and whether
-    that one is among them. The other arguments are those of count()."""
+    `early` is the result of _early(). The other arguments are those of count()."""
     needed, wait = len(wait_ms), round(_UNITS_PER_MS * sum(wait_ms))
     resent = needed + spurious
     return {

@@ -71,8 +71,8 @@ def _place(place: dict[str, Any]) -> list[str]:
 
 
 def _mean(side: dict[str, int]) -> str:
-    """Return the mean time in ms of a round trip with a loss in the counts `side`, as text; "-" if none had a
-    loss."""
+    """Return, as text, the mean time in ms of the round trips in which a loss needed a retransmission by
+    timer, from the counts `side`. Return "-" if there was no such round trip."""
     return f"{side['wait'] * arms.UNIT_US / 1000 / side['needed']:.0f}" if side["needed"] else "-"
 
 
