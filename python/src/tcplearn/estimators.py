@@ -302,8 +302,8 @@ def _home(made: Any) -> str:
 
 
 def create(spec: Spec | str, arithmetic: str = "double") -> CoreEstimator | WithTimer:
-    """Return a new estimator with the methods learn_one and predict_one, as in the Python package river.
-    Raise UserError."""
+    """Return a new estimator for `spec`. It has the methods learn_one and predict_one, as in the Python
+    package river. `arithmetic` is "double" or "fixed", for an estimator of the C core. Raise UserError."""
     if isinstance(spec, str):
         spec = parse(spec)
     if spec.core:

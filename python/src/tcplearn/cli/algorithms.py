@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn algorithms`: lists algorithms, such as estimators, and their parameters."""
+"""Implements the verb `tcplearn algorithms`, which lists algorithms, such as estimators, and their
+parameters."""
 
 import math
 from typing import Annotated, Any

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn causes`: names the cause of each fast retransmit, according to each loss classifier."""
+"""Implements the verb `tcplearn causes`, which names the cause of each fast retransmit, according to each
+loss classifier."""
 
 from __future__ import annotations
 

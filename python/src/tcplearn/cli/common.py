@@ -99,7 +99,8 @@ class Outputs:
     quiet: o.Quiet = False
 
     def __post_init__(self) -> None:
-        """Take the format from the name of the output file, unless it is chosen; a table counts as none."""
+        """Take the format from the ending of the output file's name, unless a format other than the table is
+        chosen."""
         ending = self.output.suffix.lower().removeprefix(".") if self.output else ""
         if self.format is FormatName.table and ending in set(FormatName) - {FormatName.table}:
             object.__setattr__(self, "format", FormatName(ending))

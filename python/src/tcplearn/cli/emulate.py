@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn emulate`: runs a command over an emulated link on this machine's own kernel."""
+"""Implements the verb `tcplearn emulate`, which runs a command over an emulated link on this machine's own
+kernel."""
 
 import json
 from pathlib import Path

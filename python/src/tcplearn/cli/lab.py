@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn lab`: runs real Linux TCP over emulated networks in virtual machines."""
+"""Implements the verb `tcplearn lab`, which runs real Linux TCP over emulated networks in virtual
+machines."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn live`: sets learned floors (lower limits) of the RTO on this machine's own kernel."""
+"""Implements the verb `tcplearn live`, which sets learned floors (lower limits) of the RTO on this machine's
+own kernel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Options of several commands of `tcplearn live`."""
+"""Define options that several commands of `tcplearn live` share."""
 
 from __future__ import annotations
 

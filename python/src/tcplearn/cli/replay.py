@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn replay`: compares estimators on captures and tables of RTT samples."""
+"""Implements the verb `tcplearn replay`, which compares estimators on captures and tables of RTT samples."""
 
 from typing import Annotated
 

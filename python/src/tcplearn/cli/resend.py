@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn resend`: simulates one-segment requests under several rules for when TCP retransmits."""
+"""Implements the verb `tcplearn resend`, which simulates one-segment requests under several rules for when
+TCP retransmits."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The work that `tcplearn replay` and `tcplearn watch` share: read traces, replay them, and show or write the
-results."""
+"""Do the work that `tcplearn replay` and `tcplearn watch` share: read traces, replay them, and show or write
+the results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn study`: measures the effect of an estimator's parameters on your traces."""
+"""Implements the verb `tcplearn study`, which measures the effect of an estimator's parameters on your
+traces."""
 
 import contextlib
 import math

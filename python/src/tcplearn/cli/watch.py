@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The verb `tcplearn watch`: compares estimators on the live traffic of a network interface."""
+"""Implements the verb `tcplearn watch`, which compares estimators on the live traffic of a network
+interface."""
 
 from typing import Annotated
 

@@ -141,9 +141,9 @@ class _Ping:
         return run
 
     def _round_trips_us(self) -> list[int]:
-        """Return the RTTs in us, without those about a second above the others. These may be wrong, because
-        hping3 takes seconds from a coarser clock than microseconds, and because hosts retransmit SYN-ACKs
-        after a second."""
+        """Return the RTTs in us, without those that are about one second longer than the others. Those may be
+        wrong for two reasons: hping3 reads the seconds and the microseconds of a time from different clocks,
+        of which that of the seconds is coarser; and hosts retransmit a SYN-ACK after one second."""
         others = [rtt_us for rtt_us in self.rtts_us if rtt_us < _SECOND_US]
         if not others:
             return self.rtts_us

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Adapters to the interfaces of other libraries."""
+"""Adapt tcplearn's algorithms to the interfaces of other libraries."""

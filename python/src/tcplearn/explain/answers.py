@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Data classes for recurring fades (times in which a path loses everything), for forecasts of response times,
-and for the advice on a timer's setting that is drawn from the forecasts."""
+"""Define data classes for recurring fades (times in which a path loses everything), for forecasts of response
+times, and for the advice on a timer's setting that is drawn from the forecasts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The causes of requests' waits: their keys, and their names in tables, sentences and pictures."""
+"""Define the causes of requests' waits: their keys, and their names in tables, sentences and pictures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Data classes for the results of explaining captures, from which tables, rows and the report are made."""
+"""Define data classes for the results of explaining captures, from which tables, rows and the report are
+made."""
 
 from __future__ import annotations
 

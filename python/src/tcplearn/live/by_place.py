@@ -103,11 +103,9 @@ def _estimates(
 
 @dataclass(frozen=True)
 class _Scatter:
-    """How much the connections of a group differ, over all destination prefixes."""
+    """Says how much the connections of a group differ from each other, over all destination prefixes."""
 
-    relative: (
-        float  # variance of the mean time of lossy rounds, by the square of this time, times their number
-    )
+    relative: float  # variance of lossy rounds' mean time, divided by this time squared, times their number
     together: float  # size of a cluster of rounds with spurious retransmissions in a connection, on average
 
     @staticmethod

@@ -37,7 +37,7 @@ _AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # first stop of a prefix, double
 @dataclass
 class Stopped:
     until_s: float
-    times: int  # so far
+    times: int  # the number of the prefix's stops so far
     why: str
     is_sure: bool  # stopped by its own counts alone
 

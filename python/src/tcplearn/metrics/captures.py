@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of a flow in a capture: the requested share of RTTs above a timer's RTO, flight size, losses and
-the time to detect them."""
+"""Defines the metrics of a flow in a capture: the requested share of RTTs above a timer's RTO, flight size,
+losses and the time to detect them."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of what an ns-3 run costs: CPU time, events and memory."""
+"""Defines the metrics of what an ns-3 run costs: CPU time, events and memory."""
 
 from tcplearn.metrics.metric import NS3, Metric
 

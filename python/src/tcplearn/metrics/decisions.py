@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of loss classifiers, resend policies, and fades (periods in which a path delivers nothing)."""
+"""Defines the metrics of loss classifiers, resend policies, and fades (periods in which a path delivers
+nothing)."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of flows: how long bursts took, timeouts, queue lengths, and how many flows finished or gave up."""
+"""Defines the metrics of flows: how long bursts took, timeouts, queue lengths, and how many flows finished or
+gave up."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of regret: an RTT estimator's mean error divided by that of the best predictor in hindsight."""
+"""Defines the metrics of regret: an RTT estimator's mean error divided by that of the best predictor in
+hindsight."""
 
 from tcplearn.metrics.metric import REPLAY, Metric
 

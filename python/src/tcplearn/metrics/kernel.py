@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics from the Linux kernel and tcplearn's kernel module: timers, instructions per ACK, and counters."""
+"""Defines the metrics from the Linux kernel and tcplearn's kernel module: timers, instructions per ACK, and
+counters."""
 
 from tcplearn.metrics.metric import LAB, Family, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of causes of losses: drops by the queue and by the lossy hop, and a loss classifier's decisions."""
+"""Defines the metrics of causes of losses: drops by the queue and by the lossy hop, and a loss classifier's
+decisions."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

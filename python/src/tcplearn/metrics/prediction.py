@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of RTT samples, and of the errors of predicted RTTs in milliseconds and in clock ticks."""
+"""Defines the metrics of RTT samples, and of the errors of predicted RTTs in milliseconds and in clock
+ticks."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of the response times of requests."""
+"""Defines the metrics of the response times of requests."""
 
 from tcplearn.metrics.metric import EXPLAIN, LAB, NS3, Family, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of suites (estimators compared over many traces) and of studies of an estimator's parameters."""
+"""Defines the metrics of suites (estimators compared over many traces) and of studies of an estimator's
+parameters."""
 
 from tcplearn.metrics.metric import REPLAY, Family, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of retransmission timers: RTOs, excess waits, misses (RTTs above the RTO) and spurious timeouts."""
+"""Defines the metrics of retransmission timers: RTOs, excess waits, misses (RTTs above the RTO) and spurious
+timeouts."""
 
 from tcplearn.metrics.metric import LAB, NS3, REPLAY, Metric
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of transfers in ns-3 and in `tcplearn lab` (Linux in a VM): RTT, congestion window, packets,
-goodput, fairness."""
+"""Defines the metrics of transfers in ns-3 and in `tcplearn lab` (Linux in a VM): RTT, congestion window,
+packets, goodput, fairness."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Metrics of web connections in ns-3, and of web pages and downloads in `tcplearn lab` (Linux in a VM)."""
+"""Defines the metrics of web connections in ns-3, and of web pages and downloads in `tcplearn lab` (Linux in
+a VM)."""
 
 from tcplearn.metrics.metric import LAB, NS3, Metric
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The result of a replay: rows of metrics, data of pictures, and the verdict on which timer is best."""
+"""Define the result of a replay: rows of metrics, data of pictures, and the verdict on which timer is
+best."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 
 TOO_SHORT = 30  # flows with fewer samples are measured but not judged
 MISSES_LEAST = 20  # observed to match a miss rate, or expected to judge one (a miss: a sample above the RTO)
-KEPT = (0.7, 1.3)  # bounds of achieved / requested miss rate within which a request counts as kept
+KEPT = (0.7, 1.3)  # bounds of achieved / requested miss rate, within which the timer has kept the rate
 
 
 @dataclass(frozen=True, slots=True)

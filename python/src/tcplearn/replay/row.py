@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A row of a replay's results: the metrics of one estimator over one flow."""
+"""Define a row of a replay's results, which has the metrics of one estimator over one flow."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SAMPLES_PER_TIMEOUT, SAMPLES_PER_PROBE = 1000, 100
 FEW = 300  # fewer samples decide nothing: 300 without an event allow a rate of 1 % (95 % bound)
 SAME = 0.05  # mean RTOs with a smaller relative difference count as equal
 
-Interval = tuple[float, float]  # the 95 % interval of the ratio of two mean RTOs
+Interval = tuple[float, float]  # the 95 % interval of the ratio of two timers' mean RTOs
 Waits = Mapping[str, Mapping[str, Interval]]  # of a timer's mean RTO / a base timer's, by base and by timer
 
 

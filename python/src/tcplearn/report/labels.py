@@ -29,7 +29,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """The position of a name, in pixels from the top left. If `far`, a line joins its end (`end`, `y`) and
+    """A possible position for the name of a point in a scatter plot, in pixels from the plot's top left
+    corner. If `far` is true, a line is drawn from the point to (`end`, `y`), the end of the text that faces
     the point."""
 
     x: float  # left end of the text

@@ -35,7 +35,7 @@ __all__ = [
     "shown",
 ]
 
-#: What is said of other files to programs that need the packets themselves (`TraceOptions.explain`).
+#: The error message for a file that is not a capture if a program needs the packets (`TraceOptions.explain`).
 NOT_A_CAPTURE = (
     "not a capture (pcap, pcapng); explain needs the packets themselves. editcap converts captures of other "
     "formats: editcap FILE OUT.pcapng"

@@ -34,7 +34,7 @@ _PLAIN = {
 }
 _NAMED = 10  # unused columns that a warning names
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
-#: What is said of a text in which nothing looks like a column of a series.
+#: The beginning of the error message for a text in which nothing looks like a column of a series of RTTs.
 NOT_RTTS = "neither a capture nor a series of RTTs"
 _ALLOWED = {
     "rtt": "rtt_s, rtt_ms, rtt_us or rtt_ns",

@@ -29,7 +29,8 @@ def encoding_of(head: bytes) -> str:
 
 
 def text_lines(stream: ByteStream, file: TraceFile) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line that is not empty. Raise TraceError if a line is too long."""
+    """Yield the number and the text of each line of `stream` that is not empty. Raise TraceError, which names
+    `file`, if a line is too long."""
     data = stream.read()
     decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
     rest, number = "", 0

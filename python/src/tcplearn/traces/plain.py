@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 #: Words that programs write for a round trip that was not measured.
 _MISSING = {"-", "--", "*", "?", "na", "n/a", "nan", "null", "none", "timeout", "lost"}
 _MOST_WORD = 64
-_MANY = 50  # if so many numbers never decrease, a warning asks whether they are times
+_MANY = 50  # if at least this many numbers never decrease, a warning asks whether they are times
 _CERTAIN, _GROWN = 1000, 10  # _CERTAIN numbers that never decrease and grow over _GROWN-fold are times
 _MOST_US = 1 << 61
 
@@ -119,7 +119,7 @@ class NumbersTrace(SampleTrace):
         return value
 
     def _each_line(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield number and words of each line. A very long line is yielded in parts."""
+        """Yield the number and the words of each line. A very long line is yielded in parts."""
         data = self._stream.read()
         decoder = codecs.getincrementaldecoder(encoding_of(data))("replace")
         rest, line, comment = "", 1, False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Base classes for traces of samples (time of arrival and RTT) without packets."""
+"""Define base classes for traces of samples (time of arrival and RTT) without packets."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check a loss classifier's decisions (congestion or random loss) in a kernel log: the C library, which the
-kernel module contains too, makes them again from the log."""
+"""Check a loss classifier's decisions (congestion or random loss) in a kernel log: the C library, which is
+also a part of the kernel module, computes them again from the log."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The records of the kernel module's log, as linux/module/log_format.h defines them. Fields that end in
-_us are in microseconds, _q8 in 2^-8 microseconds, and _q30 in units of 2^-30."""
+"""Define the records of the kernel module's log, as linux/module/log_format.h does. Fields that end in _us
+are in microseconds, _q8 in 2^-8 microseconds, and _q30 in units of 2^-30."""
 
 import numpy as np
 
