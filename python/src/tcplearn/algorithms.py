@@ -57,8 +57,8 @@ def kinds() -> dict[str, str]:
 
 @cache
 def by_name(kind: str) -> Mapping[str, Info]:
-    """Return the C core's algorithms of one kind, such as "estimator", by name, including presets such as
-    ``experts/fitted``."""
+    """Return the C core's algorithms of the kind `kind`, such as "estimator", by name, including presets such
+    as ``experts/fitted``."""
     return {a["name"]: _info(a) for a in _native.algorithms(kind)}
 
 

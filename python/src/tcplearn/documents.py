@@ -99,7 +99,8 @@ def json_value(text: bytes | str) -> Any:
 
 
 def _check_values(tree: Any, name: str) -> None:
-    """Raise UserError for a string with a NUL, an integer of more than 64 bits or too deep a nesting."""
+    """Raise UserError if `tree`, the content of the file `name`, has a string with a NUL, an integer of more
+    than 64 bits or too deep a nesting."""
     for way, value in _values(tree):
         if len(way) > MOST_DEPTH:
             raise UserError(f"{name}: nested too deeply")

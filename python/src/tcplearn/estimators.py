@@ -278,8 +278,8 @@ def compared(texts: Sequence[str], miss: float | None = None) -> list[Spec]:
 
 
 def user_code(spec: Spec) -> str | None:
-    """Return a hash of the source of a user's estimator, "" for an estimator of the C core, or None if the
-    source cannot be read."""
+    """Return a hash of the source of the user's estimator in `spec`. Return "" for an estimator of the C
+    core, or None if the source cannot be read."""
     if spec.core:
         return ""
     total = hashlib.sha256()

@@ -41,8 +41,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
 def folder_of(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
-    """Return the folder of the cgroup that the options --cgroup, --unit and --pid select: by default the
-    whole machine's. Raise UserError."""
+    """Return the folder of the cgroup that the options --cgroup, --unit and --pid (`cgroup`, `unit` and
+    `pid`) select: by default that of the whole machine. Raise UserError."""
     from tcplearn.bpf.kernel import cgroups
     from tcplearn.live import targets
 

@@ -54,7 +54,8 @@ def any_live(sources: Sequence[Path | Interface]) -> bool:
 
 
 def on_terminal(outputs: Outputs) -> bool:
-    """Return whether the table is shown on a terminal while the capture is being read."""
+    """Return whether the options `outputs` say that the table is shown on a terminal while the capture is
+    being read."""
     shown = outputs.format is FormatName.table and outputs.output is None and not outputs.quiet
     return shown and sys.stdout.isatty()
 

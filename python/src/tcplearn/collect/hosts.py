@@ -50,7 +50,8 @@ def _of_word(word: str, ports: Sequence[int]) -> Iterator[Target]:
 
 
 def _of_file(path: Path, ports: Sequence[int]) -> Iterator[Target]:
-    """Yield the targets in a file. Each line has a host, or "RANK,HOST" as in lists of popular sites."""
+    """Yield the targets in the file `path`. Each line has a host, or "RANK,HOST" as in lists of popular
+    sites. A host without a port gives a target for each of `ports`."""
     where = printable(path)
     try:
         text = documents.content(path, _MOST_BYTES).decode("utf-8-sig")

@@ -210,7 +210,7 @@ class HpingFile:
         self._by_address[run.address].append(run)
 
     def line(self, at: int, line: str) -> bool:
-        """Read a line and return whether it is from hping3."""
+        """Read the line `line` at the offset `at`, and return whether it is from hping3."""
         if self._first or self._expect_third:
             self._go_on(at, line)
         elif _HEADER.fullmatch(line):
@@ -296,7 +296,8 @@ class HpingFile:
 
 
 def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
-    """Return the results of all runs of hping3. Answers and statistics of a run may be in two files."""
+    """Return the results of all runs of hping3 in `files`. Answers and statistics of a run may be in two
+    files."""
     _pair_across(files)
     runs = [run for _, file in files for run in file.runs]
     for run in runs:
@@ -315,8 +316,8 @@ def runs_of(files: Sequence[tuple[Printed, HpingFile]]) -> list[Run]:
 
 
 def _pair_across(files: Sequence[tuple[Printed, HpingFile]]) -> None:
-    """Assign the statistics in files that contain only standard error to the runs of the same host in other
-    files."""
+    """Assign the statistics in those of `files` that contain only standard error to the runs of the same host
+    in other files."""
     totals: dict[str, list[tuple[Printed, Statistics]]] = defaultdict(list)
     for printed, file in files:
         for total in file.statistics:

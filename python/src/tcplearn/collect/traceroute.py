@@ -197,7 +197,8 @@ class TraceFile:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str] | None]:
-    """Yield each token (address, RTT or mark) of a hop's line. Yield None and stop at other text."""
+    """Yield each token (address, RTT or mark) of `text`, a hop's line without the number of the hop. At other
+    text, yield None and stop."""
     at = 0
     while at < len(text):
         found = _TOKEN.match(text, at)
@@ -225,9 +226,9 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """Assign the headers of a file that has no hops to the traces of another file, in order, if they fit.
-    They fit if there are as many headers as traces, and each trace that reached a host reached the host in
-    its header."""
+    """If one of `files` has headers but no hops, assign its headers, in order, to the traces of another file,
+    if they fit. They fit if there are as many headers as traces, and each trace that reached a host reached
+    the host in its header."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]
@@ -258,8 +259,8 @@ def _find(trace: _Trace, headers: list[_Header]) -> None:
 
 
 def _assign(traces: Sequence[_Trace], headers: Sequence[_Header]) -> None:
-    """Assign the traces that did not reach their host to the remaining headers, in any order if their results
-    are all the same. Raise UserError if their results differ, or if there are not as many headers as
+    """Assign the remaining `headers` to `traces`, which did not reach their hosts, in any order if their
+    results are all the same. Raise UserError if their results differ, or if there are not as many headers as
     traces."""
     alike = {(trace.hops[-1].failed, trace.hops[-1].number) for trace in traces}
     failed = all(trace.hops[-1].failed for trace in traces)

@@ -34,7 +34,7 @@ class Commands:
         self.codes: dict[int, int] = {}
 
     def start(self, words: Sequence[str]) -> int:
-        """Start the client's command; return its PID. Raise NotRunError."""
+        """Start the client's command `words`; return its PID. Raise NotRunError."""
         try:
             process = subprocess.Popen(words, env=self._environment)
         except FileNotFoundError as error:

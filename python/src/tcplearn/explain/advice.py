@@ -124,7 +124,8 @@ def unjudged(found: Explained, forecast: Forecast) -> str:
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
-    """Return the advice on the first RTO of handshakes, or None if no handshake was held up."""
+    """Return the advice on the first RTO of handshakes that follows from `forecast`. Return None if it is
+    None, because no handshake was held up."""
     if forecast is None:
         return None
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
@@ -235,8 +236,9 @@ def _cost(more: float, forecast: Forecast) -> str:
 
 
 def most_of_all(total: Summary) -> Part | None:
-    """Return the cause of more than a quarter of all requests' time, or None if there is none. Return None
-    also if this cause is round trips and transfer, or is the main cause of the slowest requests."""
+    """Return the cause of more than a quarter of the time of all requests in the summary `total`, or None if
+    there is none. Return None also if this cause is round trips and transfer, or is the main cause of the
+    slowest requests."""
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     some = [part for part in parts[1:] if part.share > MUCH and part.cause != TRANSFER]
     return max(some, key=lambda part: part.share, default=None)
@@ -281,8 +283,8 @@ def reason(found: Explained, cause: str) -> str:
 
 
 def _receiver(found: Explained) -> str:
-    """Return which end closed its receive window for longest: "the client" or "the server", or "the receiver"
-    if no such wait was long enough for a row."""
+    """Return which end of the connections in `found` closed its receive window for longest: "the client" or
+    "the server", or "the receiver" if no such wait was long enough for a row."""
     closed = found.stalls.filter(pl.col("cause").cast(pl.String) == "window_closed")
     by = closed.group_by("by").agg(pl.col("duration_ms").sum()).sort("duration_ms", descending=True)
     if not by.height:

@@ -26,8 +26,8 @@ _GROUP = (*_PAIR, "by")
 
 
 def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame) -> list[Fade]:
-    """Return the recurring fades in captures, those with the most losses first, from the tables of requests,
-    of stalls (waits in which no data moved) and of connections."""
+    """Return the recurring fades in captures, those with the most losses first, from the tables `requests`,
+    `stalls` (waits in which no data moved) and `connections`."""
     # a segment is not taken as lost in a fade if segments sent just before or after it arrived
     alone = pl.col("cause").cast(pl.String).is_in(RESENT) & (pl.col("out_segments") <= 1)
     stalls = _hosts(stalls.filter(alone))
@@ -99,9 +99,9 @@ def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
 
 
 def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
-    """Return how much of a recurring fade (outage) was left when the segment of each stall (a wait in which
-    no data moved) was lost, in ms; 0 if the segment was not lost in a fade. The result is at most the time
-    until the retransmission that arrived was sent."""
+    """Return how much of one of the recurring `fades` (outages) was left when the segment of each of `stalls`
+    (waits in which no data moved) was lost, in ms; 0 if the segment was not lost in a fade. The result is at
+    most the time until the retransmission that arrived was sent."""
     out = np.zeros(stalls.height)
     named = _hosts(stalls) if fades else stalls
     at_s = stalls["start_s"].to_numpy()

@@ -116,9 +116,9 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """Return the probability that a lost retransmission was lost by chance, not because the path was down:
-    the number of such losses expected by chance, divided by the number observed minus its standard
-    deviation."""
+    """Return the probability that a lost retransmission was lost by chance, not because the path was down. It
+    is the number of such losses expected by chance, from all `stalls` and the number `segments` of segments
+    sent, divided by the number observed in the stalls `timed` minus its standard deviation."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # the share of segments lost, times the number of retransmissions
@@ -214,8 +214,9 @@ def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.floa
 
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
-    """Return the mean of the slowest 2 % of response (or handshake) times, with its 95 % interval by a
-    Poisson bootstrap."""
+    """Return the mean of the slowest 2 % of the response (or handshake) times `ordered`, with its 95 %
+    interval by a Poisson bootstrap. Each row of `ordered` has the times of one random draw in ascending
+    order."""
     tail = max(1, math.ceil(ordered.shape[1] * SLOWEST))
     means = []
     for times in ordered:

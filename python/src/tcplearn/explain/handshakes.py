@@ -73,7 +73,8 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 
 def _fit(held: pl.DataFrame) -> dict[str, Any]:
-    """Return the fields of Forecast that say how well stock Linux's first RTO fits the clients' waits."""
+    """Return the fields of Forecast that say how well stock Linux's first RTO fits the clients' waits in
+    `held`, the table of held-up handshakes."""
     waits_ms = held.filter((pl.col("by") == "client") & (pl.col("waited_ms") > 0))["waited_ms"].to_numpy()
     if not len(waits_ms):
         return {}

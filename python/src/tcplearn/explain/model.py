@@ -195,8 +195,9 @@ def address(name: str) -> pl.Expr:
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with a row for each stall (a wait in which no data moved) and request of the same
-    connection that overlap in time. A row has the indices of both."""
+    """Return a table with a row for each pair of one of `stalls` (waits in which no data moved) and one of
+    `requests` that are on the same connection and overlap in time. A row has the index of the stall and that
+    of the request."""
     keys = stalls.select(KEY).unique().with_row_index("group")
     times = requests.select(*KEY, "start_s", "response_ms").with_row_index("request")
     times = times.join(keys, on=KEY)  # few connections have stalls

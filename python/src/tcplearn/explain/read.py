@@ -71,7 +71,7 @@ def capture(
 
 
 def may_be_capture(source: Path | Interface) -> bool:
-    """Return False for a file that can be read and is not a capture, otherwise True."""
+    """Return False if `source` is a file that can be read and is not a capture, otherwise True."""
     if not isinstance(source, Path) or not source.is_file():
         return True
     with contextlib.suppress(TraceError, OSError):

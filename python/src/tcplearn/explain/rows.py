@@ -15,8 +15,8 @@ from tcplearn.output.rows import TOTAL, Record, head_of, tidy
 
 
 def summaries(found: Explained) -> list[Record]:
-    """Return rows of output with response times: one for all requests, one for each destination, one for each
-    capture if there are several, and one for each forecast setting of the timer."""
+    """Return rows of output with the response times in `found`: one for all requests, one for each
+    destination, one for each capture if there are several, and one for each forecast setting of the timer."""
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]
@@ -57,7 +57,7 @@ def foretold(one: Outlook) -> Record:
 
 
 def tidied(found: Explained) -> Iterator[Record]:
-    """Yield the summaries of response times and causes, with one row for each metric."""
+    """Yield the summaries of the response times and causes in `found`, with one row for each metric."""
     for record in summaries(found):
         name = str(record.pop("destination"))
         setting, source = str(record.pop("setting", "")), str(record.pop("source", found.named))

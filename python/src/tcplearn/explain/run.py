@@ -74,8 +74,8 @@ def run(
 
 
 def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
-    """Return the sources, each once and with folders replaced by the files in them; the files found in
-    folders; and a line for each problem."""
+    """Return three values: `sources`, each once and with folders replaced by the files in them; the files
+    found in folders; and a line for each problem."""
     named: list[Path | Interface] = []
     lenient: set[Path] = set()
     problems: list[str] = []
@@ -109,7 +109,8 @@ def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | N
 
 
 def _together(captures: dict[Path | Interface, Capture]) -> Explained:
-    """Return the tables of all captures joined. The column `source` has the number of each row's capture."""
+    """Return the tables of all `captures` joined. The column `source` has the number of each row's
+    capture."""
 
     def table(name: str) -> pl.DataFrame:
         parts = (one.tables.pop(name) for one in captures.values())
@@ -157,8 +158,9 @@ def _continued(found: Explained) -> Iterator[str]:
 
 
 def _advised_alone(found: Explained, seed: int) -> Iterator[str]:
-    """Yield the servers for which a setting is advised if the requests to others are left out. Only the
-    `_MOST_ALONE` servers are tried whose connections have the most stalls that a timer ended."""
+    """Yield the servers in `found` for which a setting is advised if the requests to other servers are left
+    out. Only the `_MOST_ALONE` servers are tried whose connections have the most stalls that a timer ended.
+    `seed` is that of the forecasts' random draws."""
     servers = found.requests["server"].unique()
     timed = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     if len(servers) < 2 or not timed.height:

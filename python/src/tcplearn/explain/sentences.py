@@ -32,15 +32,16 @@ _NO_WAITING = "If the server sends data without being asked (events, pushes), no
 
 
 def of(found: Explained) -> list[str]:
-    """Return the first lines of `tcplearn explain`: response times, why the slowest were slow, and losses."""
+    """Return the first lines of `tcplearn explain` on the captures `found`: response times, why the slowest
+    requests were slow, and losses."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_outside(found), *_fades(found), *_handshakes(found)]
 
 
 def advice(found: Explained) -> list[list[str]]:
-    """Return the lines of the advice on the RTO of data, and of that on the first RTO of handshakes. Advice
-    that names a setting comes first."""
+    """Return the lines of the advice in `found` on the RTO of data, and of that on the first RTO of
+    handshakes. Advice that names a setting comes first."""
     given = [one for one in (found.advice, found.handshake_advice) if one]
     lines = {id(one): one.sentences for one in sorted(given, key=lambda one: one.chosen is None)}
     if found.advice and not found.advice.chosen and any(one.chosen for one in given):
@@ -196,7 +197,7 @@ def _losses(found: Explained) -> Iterator[str]:
 
 
 def _near_server(connections: pl.DataFrame) -> bool:
-    """Return whether most connections were captured much nearer to the server than to the client."""
+    """Return whether most of `connections` were captured much nearer to the server than to the client."""
     legs = connections.select("to_client_ms", "to_server_ms").drop_nulls()
     near = legs.filter(pl.col("to_server_ms") < _NEAR * pl.col("to_client_ms"))
     return near.height > legs.height / 2

@@ -36,7 +36,8 @@ class Sequence:
 
 
 def of(found: Explained) -> list[Sequence]:
-    """Return the packets of the slowest requests, slowest first, if their file can be read again."""
+    """Return the packets of the slowest requests in `found`, the slowest first, if their files can be read
+    again."""
     times = found.requests["response_ms"].to_numpy()
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]

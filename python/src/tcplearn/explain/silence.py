@@ -13,8 +13,8 @@ from tcplearn.explain.model import Explained, held_up
 
 
 def name_silence(found: Explained) -> None:
-    """Set the cause of stalls (waits in which no data moved) to `path_silent` if several connections of the
-    same two hosts stalled at once and received nothing."""
+    """Set the cause of stalls (waits in which no data moved) in `found` to `path_silent` if several
+    connections of the same two hosts stalled at the same time and received nothing."""
     stalls = found.stalls.with_row_index("row").with_columns(
         (pl.col("start_s") + pl.col("duration_ms") / 1e3).alias("end_s")
     )

@@ -28,7 +28,7 @@ LEAST_REQUESTS = {"p90_response_ms": 10, "p99_response_ms": 100, "p999_response_
 
 def causes(summary: Summary) -> Table:
     """Return the table of each cause's share in the response times of the slowest requests and of all
-    requests. The legend explains the causes with most of the slowest requests' time."""
+    requests in `summary`. The legend explains the causes with most of the slowest requests' time."""
     out = Table(
         [
             Column("where the time went", words=True),
@@ -59,20 +59,22 @@ def causes(summary: Summary) -> Table:
 
 
 def _explained(summary: Summary) -> list[str]:
-    """Return the causes that the legend explains: those with a tenth of the slowest requests' time or more,
-    and those of handshakes."""
+    """Return the causes in `summary` that the legend explains: those with a tenth of the slowest requests'
+    time or more, and those of handshakes."""
     return [p.cause for p in summary.parts if p.cause in HANDSHAKE or p.slow_share >= sentences.NAMED_SHARE]
 
 
 def destinations(found: Explained, everything: bool) -> Table:
-    """Return the table of response times by server, with the main cause of its slowest requests."""
+    """Return the table of response times by server, with the main cause of its slowest requests, from
+    `found`. Without `everything` it has only the first `SHOWN` servers."""
     first = "Servers with many and slow requests come first (p99 multiplied by requests). "
     return _each("server", found.destinations, everything, first)
 
 
 def files(found: Explained, everything: bool) -> Table:
-    """Return the table of response times by capture; captures without requests are left out. If there are
-    too many to show all, those with many and slow requests come first."""
+    """Return the table of response times by capture from `found`; captures without requests are left out. If
+    there are too many to show all, and `everything` is false, those with many and slow requests come
+    first."""
     captures = [one for one in found.captures if one.requests]
     if everything or len(captures) <= SHOWN:
         return _each("capture", captures, everything)
@@ -110,7 +112,8 @@ def _each(what: str, all_: Sequence[Summary], everything: bool, order: str = "")
 
 
 def forecasts(forecast: Forecast) -> Table:
-    """Return the table of response or handshake times: measured, then forecast for each timer setting."""
+    """Return the table of response or handshake times in `forecast`: measured, then forecast for each setting
+    of the timer."""
     of_handshakes = forecast.seen.what == "handshake"
     known, all_ = forecast.stalls, forecast.stalls + forecast.untold
     stalls = f"{known:,} of the {all_:,} stalls" if forecast.untold else counted(known, "stall")
@@ -173,7 +176,8 @@ def _how_learned(forecast: Forecast) -> str:
 
 
 def document(found: Explained, console: Console, *, everything: bool) -> RenderableType:
-    """Return what `tcplearn explain` shows: sentences with the answer, then the tables."""
+    """Return what `tcplearn explain` shows on `console` about the captures `found`: sentences with the
+    answer, then the tables. With `everything`, no row of a table is left out."""
     from rich.console import Group
     from rich.text import Text
 

@@ -134,7 +134,8 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Stress the kernel module on several processors; return a report. Raise FailedError on a problem."""
+    """Stress the kernel module in `machine` on several processors for `seconds`; return a report. Raise
+    FailedError on a problem."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]

@@ -12,15 +12,15 @@ Integers = npt.NDArray[np.int64]
 
 
 def passed(sent_us: Integers, acked_us: Integers, tick_us: int) -> Integers:
-    """Return, for each segment, how many ticks of a free-running clock lie between its sending and its
-    ACK."""
+    """Return, for each segment, how many ticks (of `tick_us`) of a free-running clock lie between its sending
+    at `sent_us` and its ACK at `acked_us`."""
     return acked_us // tick_us - sent_us // tick_us
 
 
 def figures(c: tlog.Connection, tick_ms: float) -> Iterator[tuple[str, float]]:
-    """Yield two pairs (metric, value): mean absolute errors of the RTT predictions in clock ticks. In the
-    first metric the RTT counts as one more than the number of clock ticks in it, in the second as this
-    number."""
+    """Yield two pairs (metric, value) for the connection `c`: mean absolute errors of the RTT predictions in
+    clock ticks of `tick_ms`. In the first metric the RTT counts as one more than the number of clock ticks in
+    it, in the second as this number."""
     acks = c.timed
     prediction_us = np.concatenate(([0.0], acks["rtt_q8"][:-1] / 256))
     at = np.flatnonzero(acks["rtt_us"] >= 0)[1:]  # the first sample has no prediction before it

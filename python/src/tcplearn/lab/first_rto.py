@@ -111,8 +111,9 @@ def boot(document: Json) -> bytes:
 
 
 def script(network: Network, trial: Trial) -> str:
-    """Return the shell script of a trial. The script makes the network namespaces c (client), m and n
-    (routers, with a link between them for each destination) and s (servers), and then the connections."""
+    """Return the shell script of `trial`. The script makes the network namespaces c (client), m and n
+    (routers, with a link between them for each destination of `network`) and s (servers), and then the
+    connections."""
     return "\n".join(_lines(network, trial)) + "\n"
 
 

@@ -95,7 +95,7 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
 
 
 def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
-    """Return the metrics of three RTOs in the log, in this order: the RTO of the module's estimator, the RTO
+    """Return the metrics of three RTOs in `log`, in this order: the RTO of the module's estimator, the RTO
     that the kernel itself computes, and the RTO with which the timer was armed."""
     c = log.connection
     acks = c.timed
@@ -124,9 +124,9 @@ def _before(answers: Floats, first: float) -> Floats:
 
 
 def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
-    """Return the RTO in us that is in force after each ACK. If the estimator's timer counts from the oldest
-    segment in flight, the log has the RTO less the age of this segment. The whole RTO is then computed from
-    the estimator's logged output."""
+    """Return the RTO in us that is in force after each of `acks`, the logged ACKs of the connection `c`. If
+    the estimator's timer counts from the oldest segment in flight, the log has the RTO less the age of this
+    segment. The whole RTO is then computed from the estimator's logged output."""
     if c.open is None or not c.open["flags"] & tlog_records.FROM_HEAD:
         return np.asarray(acks["rto_us"], np.float64)
     jiffy_us = 1e6 / float(c.open["hz"])
@@ -139,8 +139,8 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Return how many ACKs leave the estimator in the kernel with a different RTT or RTO than the same
-    estimator in user space."""
+    """Return how many ACKs of the connection `c` leave the estimator in the kernel with a different RTT or
+    RTO than the same estimator in user space."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

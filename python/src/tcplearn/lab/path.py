@@ -114,8 +114,8 @@ def changes(path: NetworkPath) -> Iterator[str]:
 
 
 def fading(path: NetworkPath) -> tuple[str, str, str]:
-    """Return three texts for the hop with random fades (periods in which it loses all packets): its network
-    namespace, the arguments with which tc begins a fade, and those with which tc ends it."""
+    """Return three texts for the hop of `path` with random fades (periods in which it loses all packets): its
+    network namespace, the arguments with which tc begins a fade, and those with which tc ends it."""
     assert path.drawn_fades
     i = list(path.hop).index(path.drawn_fades.hop)
     _, device = _devices(i)["forward"]

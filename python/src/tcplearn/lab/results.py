@@ -173,8 +173,8 @@ def _pairs(path: Path) -> dict[str, float]:
 
 
 def read_nstat(path: Path) -> dict[str, float]:
-    """Return the counters in a copy of /proc/net/snmp or /proc/net/netstat, by the names that nstat gives
-    them."""
+    """Return the counters in the file `path`, a copy of /proc/net/snmp or /proc/net/netstat, by the names
+    that nstat gives them."""
     lines = path.read_text().splitlines()
     out: dict[str, float] = {}
     for names, values in zip(lines[::2], lines[1::2], strict=True):

@@ -45,8 +45,8 @@ Key = tuple[str, str]  # (algorithm, parameters)
 
 
 def summary(rows: Sequence[Row]) -> dict[Key, dict[str, Summary]]:
-    """Return, for each algorithm and metric, the mean and standard deviation over the runs, and the number of
-    values. A kernel counter that is missing in a run counts as 0."""
+    """Return, for each algorithm and metric in `rows`, the mean and standard deviation over the runs, and the
+    number of values. A kernel counter that is missing in a run counts as 0."""
     runs: dict[Key, set[str]] = defaultdict(set)
     by_run: dict[Key, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:

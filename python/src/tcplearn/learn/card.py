@@ -24,8 +24,9 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return the test results that the card shows: of the perceptron (with the deployed threshold and with
-    the best one), of gradient boosting, of the rule of TCP Veno, and of the best single features."""
+    """Return those test results in `result` that the card shows: of the perceptron (with the deployed
+    threshold and with the best one), of gradient boosting, of the rule of TCP Veno, and of the best single
+    features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -50,8 +51,8 @@ def deployed_threshold(model: str) -> float:
 
 
 def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
-    """Return a table with a row for each tested loss classifier: balanced accuracy with its bootstrap
-    interval, recalls, AUC, calibration error."""
+    """Return a table with a row for each of `outcomes`, the tested loss classifiers: balanced accuracy with
+    its bootstrap interval, recalls, AUC, calibration error."""
     out = Table(
         headed(
             "classifier",

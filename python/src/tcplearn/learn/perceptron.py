@@ -39,7 +39,8 @@ def sklearn(module: str) -> Any:
 
 
 def _scales(x: Floats) -> tuple[Floats, Floats]:
-    """Return each input's mean and gain (1 / standard deviation), rounded as the core stores them."""
+    """Return the mean and the gain (1 / standard deviation) of each input, a column of `x`, rounded as the
+    core stores them."""
     deviation = x.std(0)
     gain = np.where(deviation > 0, 1 / np.maximum(deviation, 1e-12), 1.0)
     bits = models.SCALE_BITS

@@ -20,7 +20,8 @@ def _chart(rows: Sequence[Mapping[str, object]]) -> alt.Chart:
 
 
 def calibration(outcome: Outcome) -> Spec:
-    """Return a chart of the share of congestion among losses, by predicted probability of congestion."""
+    """Return a chart of the share of congestion among the losses in `outcome`, by predicted probability of
+    congestion."""
     found = scores.bins(outcome.data.congested, outcome.score)
     points = [{"p": p, "share": share, "rows": rows} for p, share, rows in found]
     line = _chart([{"p": 0, "share": 0}, {"p": 1, "share": 1}]).mark_line(color=SAMPLE)

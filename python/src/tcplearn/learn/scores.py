@@ -49,13 +49,14 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
 
 
 def calibration_error(congested: Ints, probability: Floats) -> float:
-    """Return the expected calibration error: the mean over bins of losses of |mean probability - share of
-    congestion|."""
+    """Return the expected calibration error of `probability`, the predicted probability of congestion: the
+    mean over bins of losses of |mean probability - share of congestion|."""
     return sum(abs(p - share) * rows for p, share, rows in bins(congested, probability)) / len(congested)
 
 
 def best_threshold(congested: Ints, score: Floats) -> float:
-    """Return the threshold with the best balanced accuracy. A score at or above it counts as congestion."""
+    """Return the threshold of `score` with the best balanced accuracy. A score at or above it counts as
+    congestion."""
     order = np.argsort(score, kind="stable")
     sorted_score, is_one = score[order], congested[order] == 1
     below = np.concatenate(([0], np.cumsum(~is_one))) / max(1, int((~is_one).sum()))

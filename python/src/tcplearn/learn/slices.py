@@ -13,8 +13,8 @@ About = Mapping[str, Any]  # a scenario's parameters by dotted keys, such as "to
 
 
 def parts(outcome: Outcome) -> Iterator[tuple[str, Outcome]]:
-    """Yield the name of each slice (part) of the scenarios, such as "queue: codel", and the classifier's
-    scores and decisions for its losses."""
+    """Yield the name of each slice (part) of the scenarios of `outcome`, such as "queue: codel", and the
+    classifier's scores and decisions for the losses in this slice."""
     about = outcome.data.about
     labels: dict[str, list[str]] = {}
     for scenario in about:

@@ -72,7 +72,8 @@ class Outcome:
 
 
 def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the indices of the losses in each fold. Folds have whole scenarios and are of similar size."""
+    """Yield the indices of the losses of `data` in each of `folds` folds. Folds have whole scenarios,
+    assigned at random by `seed`, and are of similar size."""
     rows = np.bincount(data.group, minlength=int(data.group.max()) + 1)
     there = np.flatnonzero(rows)
     order = np.random.default_rng(seed).permutation(there)
@@ -86,8 +87,8 @@ def by_scenario(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
 
 
 def by_row(data: Dataset, folds: int, seed: int) -> Iterator[Ints]:
-    """Yield the indices of the losses in each fold. Losses are assigned to folds at random, so a scenario may
-    be in several folds."""
+    """Yield the indices of the losses of `data` in each of `folds` folds. Losses are assigned to folds at
+    random, by `seed`, so a scenario may be in several folds."""
     order = np.random.default_rng(seed).permutation(len(data))
     for k in range(folds):
         yield np.sort(order[k::folds])
@@ -120,7 +121,8 @@ def rest_of(data: Dataset, held_out: Ints) -> Dataset:
 
 
 def models_of(choices: Choices, data: Dataset, folds: Sequence[Ints]) -> list[Model]:
-    """Return for each fold a perceptron that is trained on the other folds."""
+    """Return, for each of `folds`, a perceptron with the hyperparameters `choices` that is trained on the
+    losses of `data` in the other folds."""
     rests = (rest_of(data, held_out) for held_out in folds)
     return [perceptron.fit(rest.columns(choices.inputs), rest.congested, choices) for rest in rests]
 
@@ -189,8 +191,8 @@ def ceiling(seed: int) -> Learner:
 
 
 def single(feature: str) -> Learner:
-    """Return a function that trains a loss classifier whose score is a single feature. Training finds out
-    only whether larger or smaller values mean congestion."""
+    """Return a function that trains a loss classifier whose score is the single feature `feature`. Training
+    finds out only whether larger or smaller values mean congestion."""
 
     def learn(data: Dataset) -> Scorer:
         sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0

@@ -51,7 +51,8 @@ class Epochs:
         yield self.share, self.now(arms)
 
     def earlier(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
-        """Yield what by_share() yields, but leave out the current epoch (the time with the present share)."""
+        """Yield what by_share() yields for `arms`, but leave out the current epoch (the time with the present
+        share)."""
         yield from self._older.items()
         for at, share in self._shares.items():
             if at != self.number % EPOCHS:

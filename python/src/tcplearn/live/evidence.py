@@ -92,7 +92,8 @@ def is_evidence(value: Mapping[str, float]) -> bool:
 
 
 def has_enough(control: Counts) -> bool:
-    """Return whether the counts of the control group in one epoch are enough for `control_before`."""
+    """Return whether `control`, the counts of the control group in one epoch, are enough to be used as
+    first_sign()'s argument `control_before`."""
     return control["rounds_early"] >= _CONTROL_ROUNDS
 
 

@@ -217,7 +217,8 @@ class Guard:
         return replace(seen, places=places)
 
     def _all_of_control(self, arms: list[Element]) -> Counts:
-        """Return what was counted on the control group since the guard began."""
+        """Return what was counted on the control group since the guard began. `arms` has the BPF program's
+        counts."""
         return added(element[CONTROL] for _, element in self.epochs.by_share(arms))
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
@@ -254,14 +255,15 @@ class Guard:
         return minus(ours, self._cleared) if self._cleared else ours
 
     def _sign(self, arms: list[Element], ours: Counts) -> str:
-        """Return the first sign of harm if this is the last step, in which the control group is small."""
+        """Return the first sign of harm, or "", if this is the last step, in which the control group is
+        small. In other steps return ""."""
         if not self._is_last:
             return ""
         return first_sign(self._all_of_control(arms), self._control_before, self._recent(ours))
 
     def _forward(self, now_s: float, seen: Seen) -> None:
-        """Take the next step (learned minimum RTOs for more connections) if the counts exclude that it does
-        harm."""
+        """Take the next step (learned minimum RTOs for more connections) if the counts `seen` exclude that it
+        does harm."""
         step = self.step
         if step is None or self._is_last or now_s - self._since_s < self._plan.least_s:
             return
@@ -284,7 +286,8 @@ class Guard:
             self._enter(now_s, seen, step + 1, why, is_forward=True)
 
     def _with_floors(self, seen: Seen) -> Counts:
-        """Return what was counted on all connections with learned minimum RTOs since the guard began."""
+        """Return what was counted on all connections with learned minimum RTOs since the guard began. `seen`
+        has the BPF program's counts."""
         return added([element[OURS] for _, element in self.epochs.by_share(seen.arms)])
 
     def _without_stopped(

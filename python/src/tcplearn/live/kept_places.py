@@ -40,10 +40,10 @@ def kept_places(
 
 
 def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
-    """Return four dicts by destination prefix. The first has the counts of all connections. The others have
-    counts of the connections with learned minimum RTOs: when the current epoch began (in an epoch, the share
-    of new connections with learned minimum RTOs is constant); when this share last began to rise in steps;
-    and those that PlacesGuard.judged() leaves out."""
+    """Return four dicts by destination prefix from the stored prefixes `kept`. The first has the counts of
+    all connections. The others have counts of the connections with learned minimum RTOs: when the current
+    epoch began (in an epoch, the share of new connections with learned minimum RTOs is constant); when this
+    share last began to rise in steps; and those that PlacesGuard.judged() leaves out."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}

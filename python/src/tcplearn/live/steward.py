@@ -92,8 +92,8 @@ class Steward:
             return None, str(error)
 
     def _keep(self, now_s: float, seen: arms.Seen) -> None:
-        """Write the guard's state to its file. The guard continues if this fails, for example because of a
-        full disk."""
+        """Write the guard's state, with the counts `seen` so far, to its file. The guard continues if this
+        fails, for example because of a full disk."""
         if not self._state_file:
             return
         self._kept_s = now_s

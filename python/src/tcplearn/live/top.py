@@ -32,7 +32,7 @@ _CONNECTION_HEAD = (
 
 def read(reader: Reader) -> list[dict[str, Any]]:
     """Return a dict of the settings, counts and connections of each BPF program that `tcplearn live` has
-    started. Raise UserError."""
+    started. The connections are read by `reader`. Raise UserError."""
     found = []
     for note in notes.living():
         try:

@@ -56,8 +56,8 @@ def permille(value: float) -> str:
 
 
 def byte_count(value: float) -> str:
-    """Return a number of bytes as text with three significant digits, in bytes, kB, MB or GB (powers of
-    1,000). From 1,000 GB on, the text is a whole number of GB."""
+    """Return `value`, a number of bytes, as text with three significant digits, in bytes, kB, MB or GB
+    (powers of 1,000). From 1,000 GB on, the text is a whole number of GB."""
     for unit in ("bytes", "kB", "MB"):
         if value < 999.5:
             return f"{value:.3g} {unit}"

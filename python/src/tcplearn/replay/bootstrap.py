@@ -27,7 +27,7 @@ MOST_POOLED = 128  # with more short flows, neighbours are merged before they ar
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Return a random generator that depends only on the arguments, not on the order of calls."""
+    """Return a random generator that depends only on `seed` and `names`, not on the order of calls."""
     digest = hashlib.blake2b("\0".join((str(seed), *names)).encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest, "little"))
 
@@ -122,7 +122,8 @@ class Total:
         self._independent += blocks / run_length(blocks)
 
     def pool(self, sums: Floats) -> None:
-        """Add a flow with too few samples to be judged alone, which the bootstrap resamples as a whole."""
+        """Add a flow, with the sums `sums`, that has too few samples to be judged alone, so that the
+        bootstrap resamples it as a whole."""
         if self._in_last < self._each:
             self._pooled[-1] = self._pooled[-1] + sums.sum(axis=0)
             self._in_last += 1

@@ -140,8 +140,8 @@ def _judge(source: str, name: str, parts: list[dict[str, Any]], arithmetic: str,
 
 
 def summary(causes: Causes) -> Table:
-    """Return a table of each loss classifier's decisions by cause, and their accuracy if true causes are
-    known."""
+    """Return a table of each loss classifier's decisions in `causes`, counted by cause, and their accuracy if
+    true causes are known."""
     retransmits = counted(len(causes.found), "fast retransmit")
     known = [found for found in causes.found if found.truth is not None]
     judged = ("right of\ncongestion", "right of\nrandom", "balanced\naccuracy") if causes.truths else ()

@@ -149,7 +149,7 @@ class Engine:
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]
 
     def so_far(self, flow: int) -> _native.ReplayedFlow | None:
-        """Return the result that `finish` would return now. The flow continues."""
+        """Return the result of flow number `flow` that `finish` would return now. The flow continues."""
         return self._native.so_far(flow)
 
     def finish(self, flow: int) -> _native.ReplayedFlow | None:
@@ -189,8 +189,8 @@ class Measure:
         return self._figures(engine, int(rows["flow"][0]))
 
     def halves(self, rows: Columns) -> list[tuple[Figures, Figures]]:
-        """Return a pair for each estimator: its sums of errors and RTOs over the first half of the flow's
-        scored samples (all but the first), and over all scored samples."""
+        """Return a pair for each estimator: its sums of errors and RTOs over the first half of the scored
+        samples (all but the first) of the flow `rows`, and over all scored samples."""
         engine, flow, middle = self._engine(), int(rows["flow"][0]), middle_of(rows)
         engine.feed({name: column[:middle] for name, column in rows.items()})
         first = self._figures(engine, flow)

@@ -103,6 +103,7 @@ def windowed(rows: Columns, starts: Sequence[int], length: int) -> Columns:
 
 
 def middle_of(rows: Columns) -> int:
-    """Return the row index at which the second half of a flow's scored samples (all but the first) begins."""
+    """Return the index of the row of the flow `rows` at which the second half of its scored samples (all but
+    the first) begins."""
     scored = np.flatnonzero(rows["rtt_us"] >= 0)[1:]
     return int(scored[len(scored) // 2]) if len(scored) else len(rows["rtt_us"])

@@ -56,7 +56,7 @@ class Options:
 
 
 def _host(flow_name: str) -> str:
-    """Return the sender's address in a flow's name such as "10.0.0.1:80 > 10.0.0.2:4242"."""
+    """Return the sender's address in `flow_name`, such as "10.0.0.1:80 > 10.0.0.2:4242"."""
     return flow_name.partition(" > ")[0].rpartition(":")[0]
 
 
@@ -276,8 +276,8 @@ class _Run:
     def _so_far(
         self, source: str, trace: CaptureTrace, engine: Engine, unended: set[int], sides: Sides
     ) -> Replay | None:
-        """Return the replay's result as if the trace ended now, or None if no flow has a sample yet. The
-        trace continues."""
+        """Return the replay's result as if the trace `trace` ended now, or None if no flow has a sample yet.
+        The trace continues."""
         now = copy.copy(self)
         now.totals, now.total = copy.copy(self.totals), copy.deepcopy(self.total)
         now._pictured, now._names = list(self._pictured), copy.copy(self._names)

@@ -77,7 +77,8 @@ class Replay:
     unlisted: Unlisted = field(default_factory=Unlisted)  # measured flows without rows
 
     def tidy(self, rows: Iterable[Row]) -> Iterator[Record]:
-        """Yield a record for each metric of each row. In rows over all flows, `source` lists all sources."""
+        """Yield a record for each metric of each of `rows`. In rows over all flows, the column `source` lists
+        all sources."""
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:

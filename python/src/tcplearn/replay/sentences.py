@@ -180,8 +180,8 @@ def _differing(verdict: Verdict, lead: Row) -> list[str]:
 
 
 def _requested(verdict: Verdict) -> list[str]:
-    """Return sentences that compare timers' achieved miss rates (shares of samples above the RTO) with the
-    rates that the user requested."""
+    """Return sentences that compare the timers' achieved miss rates (shares of samples above the RTO) in
+    `verdict` with the rates that the user requested."""
     out = []
     for row in verdict.rows:
         requested, before = row["rto_miss_rate_requested"], row["rto_miss_rate_before"]

@@ -197,7 +197,8 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
     """Return a line for each flow with too few samples to be judged, or one line with the number of these
-    flows if there are many."""
+    flows if there are many. `short` has the rows of such flows; `unlisted` is a summary of those without
+    rows."""
     if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
         return [
             Text(
@@ -221,7 +222,7 @@ def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text
 
 
 def _unsourced(replay: Replay) -> list[str]:
-    """Return the replay's notes, without the source's name in front if there is only one source."""
+    """Return the notes of `replay`, without the source's name in front if there is only one source."""
     sources = {row.source for row in replay.rows}
     prefix = f"{sources.pop()}: " if len(sources) == 1 else ""
     return [note.removeprefix(prefix) for note in replay.notes]
@@ -254,7 +255,8 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
 
 
 def pooled(replay: Replay) -> bool:
-    """Return whether all flows together have enough samples to be judged while no single flow has."""
+    """Return whether in `replay` all flows together have enough samples to be judged while no single flow
+    has."""
     return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
 
 

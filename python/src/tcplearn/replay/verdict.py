@@ -106,14 +106,14 @@ def probes(row: Row) -> int:
 
 
 def allowed(rows: Sequence[Row]) -> int:
-    """Return the largest number of spurious timeouts with which a timer can be the best: that of Linux's
-    timer, or 1 per 1,000 samples if that is more."""
+    """Return the largest number of spurious timeouts with which one of the timers in `rows` can be the best:
+    that of Linux's timer, or 1 per 1,000 samples if that is more."""
     return max(_of_linux(rows, spurious), _one_in(SAMPLES_PER_TIMEOUT, rows))
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return the largest number of spurious tail loss probes with which a timer can be the best: that of
-    Linux's timer plus 1 per 100 samples."""
+    """Return the largest number of spurious tail loss probes with which one of the timers in `rows` can be
+    the best: that of Linux's timer plus 1 per 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 

@@ -183,7 +183,8 @@ def span_of(columns: Mapping[str, Any]) -> list[float]:
 
 
 def rtt_scale(lows: Sequence[float], highs: Sequence[float]) -> alt.Scale:
-    """Return the scale of an axis of RTTs, logarithmic if they differ by more than a factor of `LOG_FROM`."""
+    """Return the scale of an axis of RTTs from `lows` to `highs`. It is logarithmic if they differ by more
+    than a factor of `LOG_FROM`."""
     if lows and max(highs) > LOG_FROM * min(lows):
         return alt.Scale(type="log", nice=False, padding=6)
     return alt.Scale(zero=False)
@@ -241,7 +242,8 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Return the chart of spurious timeouts against mean RTO, both of which should be small."""
+    """Return the chart of the timers in `rows`: spurious timeouts against mean RTO, both of which should be
+    small."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]

@@ -48,8 +48,8 @@ def _numbers(values: Floats) -> list[float | None]:
 
 
 def points_for(replay: Replay) -> int:
-    """Return the largest number of points for each flow's time series with which the report's page stays
-    small."""
+    """Return the largest number of points for the time series of each flow of `replay` with which the
+    report's page stays small."""
     columns = sum(3 + len(s.prediction_ms) + len(s.rto_ms) for s in replay.series)
     return max(POINTS_LEAST, min(POINTS_MOST, PAGE_BYTES // max(1, columns * VALUE_BYTES)))
 
@@ -112,8 +112,8 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
 
 
 def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Return groups of estimators with the same curve, as a dict that maps the name of the first estimator of
-    a group to the names of all estimators in the group, joined by commas."""
+    """Return groups of estimators with the same curve in `columns`, as a dict that maps the name of the first
+    estimator of a group to the names of all estimators in the group, joined by commas."""
     together: dict[str, list[str]] = {}
     for name, curve in columns.items():
         first = next((other for other in together if columns[other] == curve), name)
@@ -132,7 +132,7 @@ def cdf_rows(columns: Mapping[str, Columns]) -> list[dict[str, Any]]:
 
 def miss_floor(rows: Sequence[Row]) -> float:
     """Return the height, in %, at which a miss rate of 0 is drawn: below the smallest rate that the samples
-    can show."""
+    of `rows` can show."""
     samples = max((row.samples for row in rows), default=1)
     return 100 / max(samples, 1) / 3
 
@@ -142,8 +142,8 @@ NEVER = 1 / 3
 
 
 def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return a point for each estimator: its mean RTO (x, in ms) and its number of spurious timeouts (y). The
-    number 0 is drawn at `NEVER`."""
+    """Return a point for each estimator in `rows`: its mean RTO (x, in ms) and its number of spurious
+    timeouts (y). The number 0 is drawn at `NEVER`."""
     out: list[dict[str, Any]] = []
     for row in rows:
         wait, fires = row["mean_rto_ms"], row[verdict.SPURIOUS]
@@ -173,8 +173,8 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the timers for which no other timer has both a shorter mean RTO and fewer spurious timeouts, in
-    order of mean RTO."""
+    """Return those of `points`, each of a timer, for which no other timer has both a shorter mean RTO and
+    fewer spurious timeouts, in order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

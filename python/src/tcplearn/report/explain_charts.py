@@ -52,8 +52,8 @@ def _causes(of: Iterable[str], columns: int) -> Any:
 
 
 def stalls(found: Explained) -> Spec | None:
-    """Return the chart of the starts and durations of the longest stalls (waits in which no data moved), or
-    None if there are none."""
+    """Return the chart of the starts and durations of the longest stalls (waits in which no data moved) in
+    `found`, or None if there are none."""
     longest = found.stalls.sort("duration_ms", descending=True).head(MOST_STALLS)
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
@@ -79,10 +79,10 @@ def stalls(found: Explained) -> Spec | None:
 
 
 def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
-    """Return the picture of why requests were slow, or None without requests. Its upper part has a bar for
-    each of the slowest requests, divided by cause. Its lower part has the response times, as measured and as
-    forecast. The forecast is for the advised setting or, if none is advised, for the setting that would gain
-    most."""
+    """Return the picture of why requests in `found` were slow, or None without requests. Its upper part has a
+    bar for each of the slowest requests, divided by cause. Its lower part has the response times, as measured
+    and as forecast. The forecast is for the advised setting or, if none is advised, for the setting that
+    would gain most."""
     if not found.requests.height:
         return None
     width = NARROW_WIDTH if narrow else WIDTH - 160
@@ -166,8 +166,8 @@ PACKETS = {
 
 
 def sequence(packets: PacketSequence) -> Spec:
-    """Return the chart of a request's packets: the bytes that each end has sent and acknowledged, over time.
-    Retransmissions are marked."""
+    """Return the chart of a request's `packets`: the bytes that each end has sent and acknowledged, over
+    time. Retransmissions are marked."""
     first: dict[str, int] = {}
     for point in packets.points:
         begins = point.byte - point.bytes

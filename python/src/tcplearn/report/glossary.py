@@ -82,8 +82,8 @@ def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
 
 
 def of_explain(found: Explained) -> Terms:
-    """Return the terms of a report on explained captures, each with its meaning: stalls, their causes and, if
-    the report has a forecast and advice, settings of Linux."""
+    """Return the terms of a report on the explained captures `found`, each with its meaning: stalls, their
+    causes and, if the report has a forecast and advice, settings of Linux."""
     causes = tuple(
         (WORDS[part.cause].label, f"{capitalized(MEANINGS[part.cause])}.") for part in found.total.parts
     )

@@ -88,7 +88,7 @@ def _cost(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _spoken(sessions: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the facts that are in no sentence of the page, by name."""
+    """Return, by name, the facts about `sessions` that are in no sentence of the page."""
     facts = {_FACTS[name]: said for name, said in live_report.summed(sessions) if name in _FACTS}
     for session in sessions:
         if session["guard"]:

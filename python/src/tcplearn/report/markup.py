@@ -29,7 +29,7 @@ def listed(lines: Iterable[str]) -> str:
 
 
 def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
-    """Return a definition list of terms and meanings, both already escaped."""
+    """Return, as HTML, a definition list of `pairs` of a term and its meaning, both already escaped."""
     return f'<dl class="{kind}">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in pairs) + "</dl>"
 
 

@@ -38,13 +38,14 @@ _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's ot
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Return the rows of each flow with enough samples to be judged, the flow with the most samples first."""
+    """Return the rows of each flow of `replay` with enough samples to be judged, the flow with the most
+    samples first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
 
 def timers(rows: Iterable[Row]) -> list[str]:
-    """Return the names of the estimators for which a miss rate was requested."""
+    """Return the names of the estimators in `rows` for which a miss rate was requested."""
     return list(dict.fromkeys(r.estimator for r in rows if r["rto_miss_rate_requested"]))
 
 
@@ -103,9 +104,9 @@ def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> 
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow, each a share of the flow's samples: the samples above the RTO just
-    before them, those above the RTO when their segments were sent, and the spurious timeouts without and with
-    tail loss probes. A share of 0 is drawn at a lower limit."""
+    """Return four marks for each flow, a row of `rows`. Each mark is a share of the flow's samples: the
+    samples above the RTO just before them, those above the RTO when their segments were sent, and the
+    spurious timeouts without and with tail loss probes. A share of 0 is drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {

@@ -113,7 +113,7 @@ class Page:
         self.body.append(f'<p class="soft">{prose(words)}</p>' if soft else f"<p>{prose(words)}</p>")
 
     def legend(self, colours: Mapping[str, str]) -> None:
-        """Add a legend of the colours that several pictures share."""
+        """Add to the page a legend of `colours`, which several pictures share."""
         self.body.append(f'<p class="soft">{swatches(colours)}</p>')
 
     def picture(self, file: str, spec: Spec, caption: str = "") -> None:

@@ -74,7 +74,8 @@ def safe(text: str) -> str:
 
 
 def gather(replay: Replay) -> list[FlowPictures]:
-    """Return the pictures of all flows together (if several), and then of each flow with a time series."""
+    """Return the pictures of all flows of `replay` together (if there are several), and then of each flow
+    with a time series."""
     look = looks(row.estimator for row in [*replay.rows, *replay.totals])
     by_flow = flows(replay.rows)
     points = data.points_for(replay)
@@ -105,7 +106,7 @@ def gather(replay: Replay) -> list[FlowPictures]:
 
 
 def still_pictures(replay: Replay) -> Iterator[tuple[str, Spec]]:
-    """Yield the file name (without suffix) and the complete specification of each picture."""
+    """Yield the file name (without suffix) and the complete specification of each picture of `replay`."""
     for part in gather(replay):
         for kind, spec in part.specs(still=True):
             yield f"{part.file}-{kind}", spec

@@ -112,7 +112,8 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
-    """Add the section on misses (samples above the RTO), if a timer was given a miss rate."""
+    """Add to the page `out` the section on misses (samples above the RTO), if a timer was given a miss
+    rate."""
     judged = misses.judged(replay)
     labels = misses.timers(row for rows in judged for row in rows)
     if not labels:
@@ -126,7 +127,8 @@ def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
 
 
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
-    """Add tables of flows without pictures, and the number of flows too short to be judged."""
+    """Add to the page `out` tables of the flows without pictures, and the number of flows too short to be
+    judged."""
     pictured = {(p.source, p.name) for p in parts}
     others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
     judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}

@@ -65,8 +65,9 @@ def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: P
 
 
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator whose worst series (flows) are shown: the learned one with the smallest ratio of
-    its error to that of a simple estimator or, if none learns, the one with the smallest among all."""
+    """Return the estimator in `rows` whose worst series (flows) are shown: the learned one with the smallest
+    ratio of its error to that of a simple estimator or, if none learns, the one with the smallest ratio among
+    all."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]

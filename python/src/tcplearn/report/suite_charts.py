@@ -177,9 +177,9 @@ def pareto(
 
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
-    """Return the chart of prediction errors after estimators start anew. Each point has e (estimator), n
-    (samples since the start) and x (error divided by the smaller of the errors of `jacobson` and `last`). It
-    also has a and b, the ends of the interval of x."""
+    """Return the chart of prediction errors after estimators start anew. Each of `points` has e (estimator),
+    n (samples since the start) and x (error divided by the smaller of the errors of `jacobson` and `last`).
+    It also has a and b, the ends of the interval of x."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))
@@ -203,8 +203,8 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Return a chart with a panel for each (name, series): RTT samples, and the predictions made just before
-    them."""
+    """Return a chart with a panel for each (name, flow) in `series`: RTT samples, and the predictions made
+    just before them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)

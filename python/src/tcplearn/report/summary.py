@@ -19,8 +19,9 @@ SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """Return the rows on which the summary is based, and the rows of every flow with enough samples. The
-    summary is based on all flows together or, if they have too few samples, on the largest flow."""
+    """Return the rows of `replay` on which the summary is based, and the rows of every flow with enough
+    samples. The summary is based on all flows together or, if they have too few samples, on the largest
+    flow."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     if any(row.judged for row in replay.totals):
         return replay.totals, judged
@@ -28,8 +29,8 @@ def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the estimators that pictures show at first: `linux`, `jacobson`, and the learned
-    estimator with the smallest mean error."""
+    """Return the names of the estimators in `rows` that pictures show at first: `linux`, `jacobson`, and the
+    learned estimator with the smallest mean error."""
     names = [row.estimator for row in rows]
     first = [name for name in (LINUX, BASELINE) if name in names]
     best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)
@@ -132,8 +133,8 @@ def _timer_of(best: Row, base: Row) -> list[str]:
 
 
 def _at_send(rows: Sequence[Row]) -> list[str]:
-    """Return a list with a sentence that says which estimator predicts best at the time when a segment is
-    sent."""
+    """Return a list with a sentence that says which estimator in `rows` predicts best at the time when a
+    segment is sent."""
     known = [(v, row) for row in rows if (v := row["at_send_error_ms"]) is not None]
     if not known:
         return []

@@ -92,8 +92,9 @@ def of_sweep(sweep: Sweep, *, flows: bool = False, cost: bool = False) -> list[J
 
 
 def document(sweep: Sweep, console: Console) -> RenderableType:
-    """Return a table for each scenario, variant and timing (which ACKs give RTT samples, on which clock). It
-    has a row for each algorithm, with means over the seeds ± half the width of the confidence interval."""
+    """Return a table for each scenario, variant and timing (which ACKs give RTT samples, on which clock) in
+    `sweep`. It has a row for each algorithm, with means over the seeds ± half the width of the confidence
+    interval."""
     from tcplearn.output import terminal
     from tcplearn.output.table import Column, Table, text
 
@@ -166,8 +167,9 @@ def _cell(shown: Shown, seeds: Sequence[Mapping[str, float]], confidence: float)
 
 
 def losses_of_sweep(sweep: Sweep) -> pl.DataFrame:
-    """Return a row for each fast retransmit. Its `truth` is "congestion" if a queue dropped a packet that was
-    in flight, else "random". Keep rows with the same `scenario` together in training or in test data."""
+    """Return a row for each fast retransmit in the runs of `sweep`. Its `truth` is "congestion" if a queue
+    dropped a packet that was in flight, else "random". Keep rows with the same `scenario` together in
+    training or in test data."""
     import polars as pl
 
     parts = []

@@ -72,8 +72,8 @@ def cost_s(run: Run) -> float:
 
 
 def calibrated_hours(sweep: Sweep) -> tuple[float, int]:
-    """Return the estimated CPU hours of the jobs that are not finished, and the number of these jobs. The
-    estimate is scaled by the CPU time of the finished jobs."""
+    """Return the estimated CPU hours of the jobs of `sweep` that are not finished, and the number of these
+    jobs. The estimate is scaled by the CPU time of the finished jobs."""
     finished = {key: result["run"]["cost"]["cpu_s"] for key, result in sweep.done.results.items()}
     estimated = sum(job.cost for job in sweep.jobs if job.key in finished)
     factor = sum(finished.values()) / estimated if estimated else 1.0

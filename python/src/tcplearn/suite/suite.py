@@ -127,8 +127,8 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Remove copies of series (flows). If several files contain the same series, only the first file keeps
-    it."""
+    """Remove copies of series (flows) from `out`. If several files contain the same series, only the first
+    file keeps it."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):

@@ -271,7 +271,8 @@ def _over(suite: Suite) -> str:
 
 
 def inventory(suite: Suite) -> list[str]:
-    """Return sentences that say how many files, series and samples were read, and how many were left out."""
+    """Return sentences that say how many files, series and samples of `suite` were read, and how many were
+    left out."""
     good = [f for f in suite.files if not f.problem]
     tiny = sum(f.tiny for f in good)
     samples = sum(s.samples for s in suite.series)

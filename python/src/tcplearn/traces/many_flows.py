@@ -117,7 +117,7 @@ class ManyFlows:
         return info_of(number, name or title, **{key: int(state[key]) for key in _COUNTS})
 
     def forget(self, number: int) -> None:
-        """Free the memory of an ended flow; only its number stays in use."""
+        """Free the memory of the ended flow number `number`; only its number stays in use."""
         self._names[number] = None
         self._arrivals[number] = self._waiting[number] = b""
 
@@ -176,8 +176,8 @@ class ManyFlows:
         )
 
     def _flight(self, runs: _Runs, time_us: Int64s, sent_us: Int64s, sample: Bools) -> Int64s:
-        """Return the number of segments in flight at each row: the number of samples of its flow that arrived
-        after the row's segment was sent, up to and including the row."""
+        """Return the number of segments in flight at each row. This is the number of samples of the row's
+        flow that arrived after the row's segment was sent at `sent_us`, up to and including the row."""
         held = [self._arrivals[flow] for flow in runs.flows.tolist()]
         old = np.array([len(piece) // 8 for piece in held])
         run = np.concatenate((np.repeat(np.arange(len(old)), old), runs.run[sample]))
@@ -209,8 +209,9 @@ class ManyFlows:
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """Take rows sorted by flow, then by time of sending. Return the rows that must have arrived before
-        any later row, sorted by arrival, or None if there are none. Hold the other rows back."""
+        """Take rows, whose flow numbers are `ids`, sorted by flow, then by time of sending. Return the rows
+        that must have arrived before any later row, sorted by arrival, or None if there are none. Hold the
+        other rows back."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)

@@ -53,7 +53,8 @@ def whole(value: object, most: int) -> int | None:
 
 
 def acked_ranges(given: object) -> list[tuple[int, int]]:
-    """Return an ACK frame's `acked_ranges` as pairs (low, high), or [] if any range is invalid."""
+    """Return `given`, the entry `acked_ranges` of an ACK frame, as pairs (low, high), or [] if any range is
+    invalid."""
     ranges = []
     for pair in given if isinstance(given, list) else ():
         if not isinstance(pair, list) or len(pair) not in (1, 2):

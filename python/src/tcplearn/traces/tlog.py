@@ -320,7 +320,7 @@ class TlogTrace(SampleTrace):
 
 
 def _by_connection(acks: Records) -> Iterator[tuple[int, Records]]:
-    """Yield each connection number with its records, ordered by record number."""
+    """Yield the number of each connection in `acks` with its records, ordered by record number."""
     if not len(acks):
         return
     acks = acks[np.lexsort((acks["record"], acks["connection"]))]

@@ -58,7 +58,7 @@ def _in_order(c: Connection) -> Iterator[Mapping[str, Any]]:
 
 
 def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
-    """Pass a logged ACK to the classifier, as linux/module/loss.c does."""
+    """Pass the logged ACK `ack` to the loss classifier `core`, as linux/module/loss.c does."""
     duplicate = bool(ack["flags"] & DUPLICATE)
     rtt_us = 0 if duplicate else max(ack["rtt_us"], 0)
     core.observe(ack["time_us"], rtt_us, 1 if duplicate else ack["acked_segments"], duplicate)

@@ -68,7 +68,8 @@ class Handshakes:
 
 
 def read(paths: Sequence[Path]) -> tuple[Table, Handshakes]:
-    """Return the files' measurements as a table and as handshakes. Raise UserError if they are invalid."""
+    """Return the measurements in the files `paths` as a table and as handshakes. Raise UserError if they are
+    invalid."""
     frame = pl.concat([_frame(path) for path in paths])
     kept = frame.filter(pl.col("rtt_avg_us").is_not_null())
     where = " ".join(printable(path) for path in paths)

@@ -128,6 +128,7 @@ def predicted_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
 
 
 def rto_us(model: Model, known: Known, *, hops: bool = True) -> Floats:
-    """Return the model's first RTO in us for each handshake, limited to the range from floor_us to cap_us."""
+    """Return the first RTO of `model` in us for each handshake, limited to the range from floor_us to cap_us.
+    `known` is what is known before each handshake. Without `hops`, the number of hops is ignored."""
     out: Floats = np.clip(predicted_us(model, known, hops=hops), model.floor_us, model.cap_us)
     return out

@@ -49,8 +49,8 @@ def _inputs(table: Table) -> Floats:
 
 
 def check(table: Table) -> bool:
-    """Return whether TTL is linearly independent of hops and RTTs. Raise UserError if there are too few rows,
-    or if hops, least and largest RTT are linearly dependent."""
+    """Return whether TTL is linearly independent of hops and RTTs in `table`. Raise UserError if there are
+    too few rows, or if hops, least and largest RTT are linearly dependent."""
     if len(table) < 6:
         raise UserError(f"{len(table)} rows have hops, TTL and an RTT; the regression needs 6 or more")
     if np.ptp(table.hops) == 0:
@@ -63,8 +63,9 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Return the fitted coefficients of the RTT regression. The coefficient of TTL is 0 if all hosts send
-    with the same initial TTL, because the TTL on arrival then follows from the hops. Raise UserError."""
+    """Return the coefficients of the RTT regression, fitted to `table`. The coefficient of TTL is 0 if all
+    hosts send with the same initial TTL, because the TTL on arrival then follows from the hops. Raise
+    UserError."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]

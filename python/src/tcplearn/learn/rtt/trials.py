@@ -139,8 +139,8 @@ def boosting(rows: Handshakes, known: Known, level: float, seed: int) -> Learner
 
 
 def _metrics_rto(known: Known) -> Floats:
-    """Return the RTO that Linux computes from a destination's cached RTT. Linux uses it only after the
-    handshake."""
+    """Return, for each handshake, the RTO that Linux computes from the destination's cached RTT in `known`.
+    Linux uses it only after the handshake."""
     cached = known.place_high_us
     return np.where(cached > 0, cached + np.maximum(2 * cached, _METRICS_MIN_US), CAP_US)
 
@@ -166,8 +166,8 @@ def rtts(rows: Handshakes, known: Known, folds: Sequence[Ints], seed: int) -> It
 def timers(
     rows: Handshakes, known: Known, folds: Sequence[Ints], level: float, seed: int
 ) -> tuple[list[Guess], list[Guess]]:
-    """Return the first RTOs by each predictor in two lists: for passive opens, where the number of hops is
-    known, and for active opens, where it is not."""
+    """Return the first RTOs that each predictor gives for the handshakes `rows`, in two lists: for passive
+    opens, where the number of hops is known, and for active opens, where it is not."""
     fitted: dict[bytes, Model] = {}
 
     def ours(hops: bool) -> Learner:
