@@ -78,7 +78,7 @@ class CoreEstimator:
 
     def predict_one(self, x: Mapping[str, int] | None = None) -> float:
         """Return the predicted next RTT in microseconds. Before the first sample, return 0 or the estimator's
-        initial value."""
+        initial value. `x` is not used."""
         return float(self._state.rtt_us)
 
     def rto_one(self, x: Mapping[str, int] | None = None) -> float:

@@ -36,7 +36,8 @@ class Outlooks:
         return self.found.total.requests if self.found else 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the number of requests and, for each end, response times in ms with 95 % intervals."""
+        """Return the number of requests and, for each end of connections (client or server), response times
+        in ms with 95 % intervals."""
         return {"requests": self.requests, "ends": [*map(self._end, self.forecasts)]}
 
     def _end(self, one: Forecast) -> dict[str, Any]:

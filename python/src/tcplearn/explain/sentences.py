@@ -95,8 +95,8 @@ def _slowest(total: Summary) -> str:
 
 
 def _moved(found: Explained) -> str:
-    """Return a sentence with medians over the slowest requests: of the bytes of request and answer, of their
-    rate, and of the connection's shortest round trip."""
+    """Return a sentence with medians over the slowest requests in `found`: of the bytes of request and
+    answer, of their rate, and of the connection's shortest round trip."""
     slow = slowest_requests(found.requests)
     legs = pl.col("to_client_ms") + pl.col("to_server_ms")
     # only the few connections that are needed, because a join keeps a copy of its right table
@@ -119,8 +119,8 @@ def _moved(found: Explained) -> str:
 
 
 def _unasked(found: Explained) -> Iterator[str]:
-    """Yield a sentence if, in most of the time of the slowest requests that is the server's own or unknown,
-    the server may have sent data without being asked."""
+    """Yield a sentence if the server may have sent data without being asked in most of the time that the
+    slowest requests waited for the server or for an unknown cause."""
     total = found.total
     some = unasked.of(found)
     if not some or total.slow_share("server") + total.slow_share("unknown") < NAMED_SHARE:
@@ -160,7 +160,8 @@ def _guessed(found: Explained) -> Iterator[str]:
 
 
 def _of_slowest(count: int, total: Summary) -> str:
-    """Return the beginning of a sentence: that `count` of the slowest requests were small messages."""
+    """Return the beginning of a sentence which says that `count` of the slowest requests in `total` were
+    small messages."""
     if total.slowest == 1:
         return "It was a small message"
     if count == total.slowest:
@@ -217,8 +218,8 @@ def _outside(found: Explained) -> Iterator[str]:
 
 
 def _fades(found: Explained) -> Iterator[str]:
-    """Yield a sentence for each of the recurring fades (outages) with the most losses. Fades of a path with
-    the same period in several captures, or in several hours of one, share a sentence."""
+    """Yield a sentence for each of the recurring fades (outages) in `found` with the most losses. Fades of a
+    path with the same period in several captures, or in several hours of one capture, share a sentence."""
     alike: dict[tuple[str, str, str, int], list[Fade]] = {}
     seen: Counter[tuple[str, str, str, int, float]] = Counter()
     for fade in found.fades:

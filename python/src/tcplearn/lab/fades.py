@@ -61,8 +61,8 @@ def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
 
 
 def overruns(folder: Path) -> Floats:
-    """Return a row for each fade in which a request was lost: the fade's number, its length in ms, and the
-    time in ms from its end to the answer to this request."""
+    """Return a row for each fade in which a request was lost, from the files in `folder`: the fade's number,
+    its length in ms, and the time in ms from its end to the answer to this request."""
     times_us = np.loadtxt(folder / TIMES, dtype=np.int64, ndmin=1)
     took_us, started_us = np.loadtxt(folder / "requests", dtype=np.int64, ndmin=2).T
     answered_us = started_us + took_us

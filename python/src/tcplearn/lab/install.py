@@ -84,8 +84,8 @@ SETTINGS = ("estimator", "resend", "resend_places", "loss", "loss_model", "start
 
 
 def install(system: System) -> list[str]:
-    """Build the kernel module for all installed kernels that are supported, and load it; undo this if a step
-    fails. Return a report. Raise UserError if the module cannot be installed here."""
+    """Build the kernel module for all installed kernels of `system` that are supported, and load it; undo
+    this if a step fails. Return a report. Raise UserError if the module cannot be installed there."""
     for obstacle in _obstacles(system):
         raise UserError(obstacle)
     if system.users is not None:
@@ -152,8 +152,8 @@ def choose_loss(system: System, spec: str) -> list[str]:
 
 
 def remove(system: System) -> list[str]:
-    """Remove the kernel module; return a report. Raise UserError without root rights, and FailedError while
-    it is in use."""
+    """Remove the kernel module from `system`; return a report. Raise UserError without root rights, and
+    FailedError while the module is in use."""
     if not system.is_root:
         raise UserError("the module is for the administrator to remove: sudo tcplearn module remove")
     lines = []

@@ -24,8 +24,9 @@ def kernel_lines(folder: Path) -> Iterator[str]:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Yield pairs: the name of each kind of algorithm, such as "loss", and the files with the expected
-    outputs of its algorithms. The features of losses are treated as a kind of their own, "loss/features"."""
+    """Yield pairs from `folder`: the name of each kind of algorithm, such as "loss", and the files with the
+    expected outputs of its algorithms. The features of losses are treated as a kind of their own,
+    "loss/features"."""
     for kind in sorted(path.parent.name for path in folder.glob("*/series")):
         yield kind, sorted((folder / kind / "expected").glob("*.csv"))
         if features := sorted((folder / kind / FEATURES).glob("*.csv")):

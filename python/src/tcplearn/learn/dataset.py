@@ -107,7 +107,8 @@ def of(every: pl.DataFrame, where: str) -> Dataset:
 
 
 def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
-    """Return the parameters of each simulated scenario. Malformed parameters are ignored."""
+    """Return the parameters, in the column "parameters" of `frame`, of each of the simulated `scenarios`.
+    Malformed parameters are ignored."""
     first = dict(frame.unique("scenario", keep="first").select("scenario", "parameters").iter_rows())
     out = []
     for scenario in scenarios:

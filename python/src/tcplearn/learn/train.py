@@ -100,8 +100,8 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
 
 
 def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, Outcome]]:
-    """Return a perceptron's scores and decisions in five-fold cross-validations in which one hyperparameter
-    at a time, or the share of scenarios to train on, is varied."""
+    """Return a perceptron's scores and decisions on `data` in five-fold cross-validations. In each, one
+    hyperparameter of those in `options`, or the share of scenarios to train on, is varied."""
     base = options.choices
     folds = list(trials.by_scenario(data, 5, base.seed))
     out = []

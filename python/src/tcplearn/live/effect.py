@@ -40,12 +40,12 @@ class Estimate:
 class Effect:
     control: Mean
     ours: Mean
-    less_ms: Estimate  # how much shorter a lossy round was
+    less_ms: Estimate  # how much shorter a lossy round was in `ours` than in `control`
 
     @property
     def is_sure(self) -> bool:
-        """Return whether the interval excludes that lossy rounds are as long as without learned minimum
-        RTOs."""
+        """Return whether the interval excludes that lossy rounds (round trips with a loss) are as long with
+        learned minimum RTOs as without."""
         return self.less_ms.low > 0 or self.less_ms.high < 0
 
     def saved_s(self) -> Estimate:

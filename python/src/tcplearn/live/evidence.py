@@ -70,12 +70,13 @@ def carried(
 
 def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
     """Return the first sign of harm while all connections but the control group have learned minimum RTOs, or
-    "": more of them (counts `ours`) have spurious retransmissions, or retransmissions by timer, than the
-    control group's rate and `_DOUBT_RATE` explain. The control group is small then. So its rate is the higher
-    one of all epochs together (`control`) and of the last epoch with enough rounds (`control_before`, with
-    its standard error), because paths may lose or delay more packets than they did. Of any retransmissions
-    only the first of a connection counts, if it is in the connection's first 32 rounds, because the
-    connections of one group may be older than those of the other."""
+    "" if there is none. The sign is that more of the connections with them (counts `ours`) have spurious
+    retransmissions, or retransmissions by timer, than the control group's rate plus `_DOUBT_RATE` explains.
+    The control group is small then. So its rate is the higher one of two: of all epochs together (`control`),
+    and of the last epoch with enough rounds (`control_before`, with its standard error), because paths may
+    lose or delay more packets than they did. Of any retransmissions only the first of a connection counts, if
+    it is in the connection's first 32 rounds, because the connections of one group may be older than those of
+    the other."""
     for name, (of_control, counted, per, what) in _SIGNS.items():
         rate = _rate(control, of_control, per)
         if control_before[per] >= _CONTROL_ROUNDS:

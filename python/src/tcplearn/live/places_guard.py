@@ -55,8 +55,8 @@ class PlacesGuard:
 
     def kept(self, now_s: float) -> list[KeptStop]:
         """Return the stops of destination prefixes (times without learned minimum RTOs) that are stored over
-        restarts. A stop that ended more than eight days ago, the length of the longest stop, is left out. The
-        next stop of its prefix then lasts one day, like a first one."""
+        restarts at the time `now_s`. A stop that ended more than eight days ago, the length of the longest
+        stop, is left out. The next stop of its prefix then lasts one day, like a first one."""
         recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
         return [
             KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why, is_sure=of.is_sure)
@@ -127,7 +127,7 @@ class PlacesGuard:
         return minus(ours, before)
 
     def is_general(self, now_s: float, places: Mapping[bytes, Place]) -> bool:
-        """Return whether learned minimum RTOs do harm in general and not only at single destination prefixes:
+        """Return whether learned minimum RTOs do harm in general and not only at single prefixes of `places`:
         several prefixes are stopped by their own counts, more than a fifth of those with rounds enough to be
         judged."""
         sure, judged = _sure_and_judged(places, self.stopped(now_s))
@@ -137,8 +137,8 @@ class PlacesGuard:
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
         """Return the e-value (evidence of harm) from which learned minimum RTOs are stopped for a prefix. It
         is `ENOUGH`, or less if the posterior odds of harm, by Bayes' rule, reach `ODDS` sooner. The prior
-        probability of harm is the share of prefixes that were stopped with an e-value of at least
-        `ENOUGH`."""
+        probability of harm is the share of the prefixes `places` that were stopped with an e-value of at
+        least `ENOUGH`. `held` has the stopped prefixes."""
         sure, judged = _sure_and_judged(places, held)
         share = min((sure + 0.25) / (judged + 10), _MOST_SHARE)
         return min(ENOUGH, ODDS * (1 - share) / share)

@@ -98,7 +98,8 @@ def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
 
 
 def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
-    """Return a chart with a bar for each of the slowest requests: its response time, divided by cause."""
+    """Return a chart with a bar for each of the slowest requests in `found`: its response time, divided by
+    cause."""
     times = found.requests["response_ms"].to_numpy()
     slow = slowest_first(times)[: max(len(of_slowest(times)), min(len(times), 10))][:MOST_BARS]
     several = len(found.destinations) > 1 and not narrow

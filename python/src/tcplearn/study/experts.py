@@ -274,8 +274,8 @@ def _measured(study: Study, score: Score) -> Record:
 
 
 def rows(study: Study) -> list[Record]:
-    """Return a result row for each triple of parameters (N, eta, alpha) of `experts`, then one for each
-    reference estimator, where N, eta and alpha are None."""
+    """Return a result row of `study` for each triple of parameters (N, eta, alpha) of `experts`, then one for
+    each reference estimator, where N, eta and alpha are None."""
     said = marks(study)
     out: list[Record] = []
     for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):

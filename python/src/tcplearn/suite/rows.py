@@ -238,8 +238,8 @@ def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def rows(suite: Suite) -> list[Record]:
-    """Return a result row for each estimator over the series (flows) with enough samples, then one for each
-    estimator over the shorter series."""
+    """Return a result row for each estimator over the series (flows) of `suite` with enough samples, then one
+    for each estimator over the shorter series."""
     out: list[Record] = []
     for group, series in (("series", suite.series), ("short", suite.short)):
         if not series:

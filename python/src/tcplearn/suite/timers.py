@@ -57,8 +57,8 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return the verdict on which timer suits the suite's series (flows) best, or None without series. In a
-    single series, which has no bootstrap interval, timers count as equal if their mean RTOs differ by less
+    """Return the verdict on which timer suits the series (flows) of `suite` best, or None without series. In
+    a single series, which has no bootstrap interval, timers count as equal if their mean RTOs differ by less
     than 5 %."""
     series = suite.series
     if not series:

@@ -180,8 +180,9 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """Declare the oldest packets in flight lost, because the log may not show all losses: those that were
-        sent more than 2 RTT ago and at least three packets before a packet that was acknowledged."""
+        """At the time `now_us`, declare the oldest packets in flight lost, because the log may not show all
+        losses: those that were sent more than 2 RTT ago and at least three packets before a packet that was
+        acknowledged."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order

@@ -68,9 +68,9 @@ def _number(value: float) -> Cell:
 
 
 def tables(result: Result) -> list[Table]:
-    """Return tables of the errors of predicted RTTs for new connections, and of the means of their first RTOs
-    and the shares of RTTs above these. Destinations without an earlier measured RTT have tables of their own,
-    and so have destinations with one, if there are any."""
+    """Return tables on the new connections in `result`: of the errors of their predicted RTTs, and of the
+    means of their first RTOs and the shares of RTTs above these. Destinations without an earlier measured RTT
+    have tables of their own, and so have destinations with an earlier RTT, if there are any."""
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"
