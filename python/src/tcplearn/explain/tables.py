@@ -177,7 +177,7 @@ def _how_learned(forecast: Forecast) -> str:
 
 def document(found: Explained, console: Console, *, everything: bool) -> RenderableType:
     """Return what `tcplearn explain` shows on `console` about the captures `found`: sentences with the
-    answer, then the tables. With `everything`, no row of a table is left out."""
+    answer, then the tables. With `everything`, it has also tables and rows that are usually left out."""
     from rich.console import Group
     from rich.text import Text
 

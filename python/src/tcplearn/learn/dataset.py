@@ -58,7 +58,7 @@ class Dataset:
 
     def at_most(self, rows: int, seed: int) -> Dataset:
         """Return at most `rows` losses of each scenario (a simulated network), so that long runs do not
-        outweigh others. If a scenario has more losses, some are drawn at random, regardless of their
+        outweigh others. If a scenario has more, `rows` of them are drawn at random, regardless of their
         cause."""
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(self.group[order], kind="stable")]
