@@ -12,6 +12,8 @@ constexpr std::int64_t kOwnMessageUs = 1'000'000;
 // A message of at most so many bytes needs no answer if the pause after its ACK is at least this: an event,
 // or the acknowledgement of a message by the application (HTTP/2's of SETTINGS and PING).
 constexpr std::int64_t kSmallMessageBytes = 128, kSmallMessageUs = 100'000;
+// The same if no ACK without data was captured: a server may delay an ACK for 200 ms.
+constexpr std::int64_t kUnackedUs = 210'000;
 // The acknowledgement of a PING of HTTP/2 is a record of so many bytes, that of SETTINGS is shorter.
 constexpr std::uint32_t kAsideBytes = 46;
 // A client that does not acknowledge data for so long is gone.
@@ -68,7 +70,11 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   const unsigned end = side == client_side_ ? kClient : kServer;
   Host& me = ends_[end];
   path_.arrived(end, now_us);
-  if (end == kServer) no_hop_ = initial_ttl(packet.ttl);
+  if (end == kServer) {
+    no_hop_ = initial_ttl(packet.ttl);
+    other_system_ = packet.ttl > 64;
+    if (packet.payload_bytes == 0 && !packet.has(kSyn) && !packet.has(kFin)) bare_acks_ = true;
+  }
   if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
     me.data.set_ids_useless();
   // a SYN only offers timestamps
@@ -92,7 +98,8 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (!begun && handshake_.rtt_us() >= 0)
     for (Host& host : ends_) host.data.begin_with_rtt(handshake_.rtt_us());
   share_client_leg();
-  if (leg_to(kServer).pure) path_.add_leg(leg_to(kServer).min_us);
+  // a relay on the way may be there for one port of the server only
+  if (leg_to(kServer).pure && !relayed()) path_.add_leg(leg_to(kServer).min_us);
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kFin) || packet.has(kRst)) {
     keep_learned();
@@ -225,9 +232,9 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     settle_closing(sent.to - sent.from, out);
     // what the client sent before a pause, and the server did not answer, needed no answer
     const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
-    const bool small =
-        pending && exchanges_.back().request_to - exchanges_.back().request_from <= kSmallMessageBytes;
-    if (pending && after_pause(kClient, sent, now_us, small ? kSmallMessageUs : kOwnMessageUs)) {
+    const bool small = pending && exchanges_.back().request_bytes() <= kSmallMessageBytes;
+    if (pending && (after_pause(kClient, sent, now_us, small ? kSmallMessageUs : kOwnMessageUs) ||
+                    after_unacked_pause(sent, now_us, small ? kUnackedUs : kOwnMessageUs))) {
       passed_over_ = std::make_unique<Exchange>(std::move(exchanges_.back()));
       exchanges_.pop_back();
     }

@@ -89,6 +89,10 @@ class Conversation {
   // with less than a full segment.
   bool after_pause(unsigned end, const DataSide::Sent& sent, std::int64_t now_us,
                    std::int64_t least_us) const;
+  // Returns whether the client, whose last data has no answer, paused for at least `least_us` before its new
+  // data, in a connection whose ACKs without data were not captured: the server would have acknowledged the
+  // data before the pause.
+  bool after_unacked_pause(const DataSide::Sent& sent, std::int64_t now_us, std::int64_t least_us) const;
   // Takes the server's new data. Returns whether it may be a message of its own, and no part of an answer.
   bool may_be_own(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);
   bool stays_own(const Packet& packet, const DataSide::Sent& sent);
@@ -159,8 +163,10 @@ class Conversation {
   std::int64_t after_fin_until_us_ = -1;
   std::int32_t after_fin_bytes_ = 0;  // of such data
   bool closed_ = false;
-  bool near_ = false;    // the client's host is in near_clients_
-  bool no_hop_ = false;  // the server's packets have passed no router, by their hop limit
+  bool near_ = false;          // the client's host is in near_clients_
+  bool no_hop_ = false;        // the server's packets have passed no router, by their hop limit
+  bool other_system_ = false;  // the server's hop limit is not that with which Linux sends packets
+  bool bare_acks_ = false;     // the server has sent an ACK without data
 };
 
 }  // namespace tcplearn

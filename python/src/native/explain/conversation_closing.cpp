@@ -15,6 +15,12 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
          now_us - last_us - leg_to(end).known_us() >= least_us;
 }
 
+bool Conversation::after_unacked_pause(const DataSide::Sent& sent, std::int64_t now_us,
+                                       std::int64_t least_us) const {
+  if (bare_acks_ || sent.mid_write || sent.announced || sent.lost_before > 0) return false;
+  return now_us - std::max(exchanges_.back().asked_us, ends_[kServer].data.last_sent_us()) >= least_us;
+}
+
 // Takes data of the server within a second after data that may be its own. Returns whether it may still be.
 bool Conversation::stays_own(const Packet& packet, const DataSide::Sent& sent) {
   const std::int64_t bytes = sent.to - closing_->from;

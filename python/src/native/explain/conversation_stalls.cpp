@@ -7,6 +7,9 @@
 namespace tcplearn {
 namespace {
 
+// While no round trip is known, a DSACK may come so long after the copy that it reports.
+constexpr std::int64_t kUnknownRoundUs = 1'000'000;
+
 bool is_spurious(const StallRow& row) { return row.cause == static_cast<std::uint8_t>(Cause::kSpurious); }
 
 }  // namespace
@@ -18,7 +21,7 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
     const Repaired& loss = me.settling[done];
     // A DSACK comes a round trip after the copy that it reports, and the path may have become slower.
     const std::int64_t late_us = std::max<std::int64_t>(loss.seen_us - loss.last_copy_us, 0);
-    const std::int64_t round_us = me.data.leg.min_us < 0 ? late_us : me.data.leg.min_us;
+    const std::int64_t round_us = me.data.leg.min_us < 0 ? kUnknownRoundUs : me.data.leg.min_us;
     const std::int64_t until_us = loss.last_copy_us + round_us * 5 / 4 + late_us + kLeastRowUs;
     const bool told = loss.certain && (loss.spurious || loss.all_copies > 1);
     if (!all && !told && now_us <= until_us) break;

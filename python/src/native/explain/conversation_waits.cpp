@@ -188,8 +188,10 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   const bool queued = late_us > std::max(kJitterUs, there_us / 4) && path_.over_us(now_us) >= late_us / 2;
   if (cause == Cause::kServer && (late_us > kHeldUs || queued)) {
     from_us = exchange.acknowledged_us;
-    // without timestamps the server may be another system, which held the ACK back for longer
-    const bool perhaps = !queued && (options_ & 2) == 0 && from_us <= due_us + kHeldByOthersUs;
+    // without timestamps, or with such a hop limit, the server may be another system than Linux, which held
+    // the ACK back for longer
+    const bool other = (options_ & 2) == 0 || other_system_;
+    const bool perhaps = !queued && other && from_us <= due_us + kHeldByOthersUs;
     wait(kServer, perhaps ? Cause::kUnknown : Cause::kSlowPath, End::kAck, due_us, from_us, out);
   }
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
@@ -218,8 +220,8 @@ bool Conversation::relayed() const {
   if (handshake_us >= kLeastRelayedUs && kRelayedTimes * (here_us + there_us) < handshake_us) return true;
   // no router was on the way to a public address: its packets are made by the machine that translates
   // addresses
-  return no_hop_ && here_us < there_us && is_private(ends_[kClient].endpoint) &&
-         !is_private(ends_[kServer].endpoint);
+  const bool nearer = here_us < there_us || here_us + there_us < kLeastOwnUs;
+  return no_hop_ && nearer && is_private(ends_[kClient].endpoint) && !is_private(ends_[kServer].endpoint);
 }
 
 bool Conversation::beside(unsigned end) const {

@@ -20,6 +20,7 @@ struct Exchange {
   std::int64_t start_us = 0, end_us = -1;  // transmission time of the copy that completed the answer
   // Positions of the request in the client's stream: of its first byte, and of the byte after its last.
   std::int64_t request_from = 0, request_to = 0;
+  std::int64_t request_bytes() const { return request_to - request_from; }
   // When the last of its parts was seen, and what the client sent since that is no part of it; -1: nothing.
   std::int64_t asked_us = 0, aside_us = -1;
   std::int64_t answer_to = 0;  // position in the server's stream of the byte after the answer's last

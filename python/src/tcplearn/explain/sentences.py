@@ -137,6 +137,12 @@ def _unasked(found: Explained) -> Iterator[str]:
     elif some.kind == unasked.RECEIPT:
         what = _of_slowest(some.count, total)
         yield f"{what}, which the client sent as soon as data of the server had arrived. {_NO_WAITING}"
+    elif some.kind == unasked.POLL:
+        of = "it" if total.slowest == 1 else f"{some.count:,} of them" if some.count > 1 else "one of them"
+        yield (
+            f"The client sent the next request as soon as {of} had been answered, with few bytes, after ten "
+            "seconds or more. If the server answers when there is news (long polling), nobody waited."
+        )
     else:
         of = "it" if total.slowest == 1 else f"{some.count:,} of them"
         yield (

@@ -11,16 +11,20 @@ from tcplearn.explain.model import KEY, Explained, slowest_requests
 
 #: Kinds of requests for whose answers nobody may have waited: the server paused after its first data;
 #: keep-alives of programs, or receipts of events, answered with few bytes; receipts of events, followed by
-#: other events; several of these kinds.
-PAUSED, ALIVE, RECEIPT, SEVERAL = "paused", "alive", "receipt", "several"
+#: other events; requests that the server answers when there is news (long polling); several of these kinds.
+PAUSED, ALIVE, RECEIPT, POLL, SEVERAL = "paused", "alive", "receipt", "poll", "several"
 #: A message of at most this many bytes may be a keep-alive, or the receipt of an event.
 SMALL_BYTES = 128
 #: A small message is perhaps a keep-alive if at most ALIVE_ANSWER_BYTES answer it, after ALIVE_MS or more.
 ALIVE_ANSWER_BYTES, ALIVE_MS = 1024, 5000
 #: A small message is perhaps a receipt if it follows the server's data within RECEIPT_MS, and the server's
-#: next data follows after EVENT_MS or more. It is not if most such messages of its connection are answered
-#: sooner.
+#: next data follows after EVENT_MS or more. It is not if most such messages of as many bytes on its
+#: connection are answered sooner.
 RECEIPT_MS, EVENT_MS = 50, 1000
+#: A request is perhaps a long poll if at most POLL_ANSWER_BYTES answer it, after POLL_MS or more, and the
+#: client sends the next request within POLL_AGAIN_MS after the answer.
+POLL_ANSWER_BYTES, POLL_MS, POLL_AGAIN_MS = 1024, 10_000, 10
+_ENDS_MS = pl.col("start_s") * 1000 + pl.col("response_ms")
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Unasked:
     def unless(self) -> str:
         """Return a clause that is true if nobody waited for the server, for the end of a sentence after
         "unless"."""
+        if self.kind == POLL:
+            return "it answers when there is news (long polling)"
         return (
             "these are keep-alives or events" if self.kind == ALIVE else "it sends data without being asked"
         )
@@ -51,10 +57,14 @@ def of(found: Explained) -> Unasked | None:
     receipts = _receipts(found, slow.filter(first_ms >= EVENT_MS)).join(
         alive, on=(*KEY, "start_s"), how="anti"
     )
+    few = pl.col("answer_bytes") <= POLL_ANSWER_BYTES
+    polls = _polls(found, slow.filter(few & (first_ms >= POLL_MS)))
+    for others in (alive, receipts):
+        polls = polls.join(others, on=(*KEY, "start_s"), how="anti")
     paused = slow.filter(pl.col("pauses_ms") > 0)
-    kinds = {PAUSED: paused, ALIVE: alive, RECEIPT: receipts}
+    kinds = {PAUSED: paused, ALIVE: alive, RECEIPT: receipts, POLL: polls}
     times_ms = [float(paused["pauses_ms"].sum())]
-    times_ms += [float(one.select(first_ms.sum()).item() or 0) for one in (alive, receipts)]
+    times_ms += [float(one.select(first_ms.sum()).item() or 0) for one in (alive, receipts, polls)]
     if sum(times_ms) <= 0.5 * float(slow["waited_ms"].sum()):
         return None
     there = [kind for kind, some in kinds.items() if some.height]
@@ -64,11 +74,28 @@ def of(found: Explained) -> Unasked | None:
 
 def _receipts(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
     """Return those of the requests `slow` that may be receipts of events: small messages that follow data of
-    the server within `RECEIPT_MS`, in connections where the server's next data follows most such messages
-    only after `EVENT_MS` or more."""
-    of_them = found.requests.join(slow.select(KEY).unique(), on=KEY, how="semi").sort(*KEY, "start_s")
-    ends_ms = pl.col("start_s") * 1000 + pl.col("response_ms")
-    since_ms = pl.col("start_s") * 1000 - ends_ms.shift(1).over(KEY)
+    the server within `RECEIPT_MS`, where the server's next data follows most such messages of as many bytes
+    on the connection only after `EVENT_MS` or more."""
+    of_them = _of_their_connections(found, slow)
+    since_ms = pl.col("start_s") * 1000 - _ENDS_MS.shift(1).over(KEY)
     follow = of_them.filter((pl.col("request_bytes") <= SMALL_BYTES) & (since_ms <= RECEIPT_MS))
-    seldom = follow.filter(pl.col("response_ms").median().over(KEY) >= EVENT_MS)
+    seldom = follow.filter(pl.col("response_ms").median().over(*KEY, "request_bytes") >= EVENT_MS)
     return slow.join(seldom, on=(*KEY, "start_s"), how="semi")
+
+
+def _polls(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
+    """Return those of the requests `slow`, which may be long polls by their times and bytes, whose server a
+    client has asked again within `POLL_AGAIN_MS` after such an answer."""
+    if not slow.height:
+        return slow
+    of_them = _of_their_connections(
+        found, found.requests.join(slow.select("server").unique(), on="server", how="semi")
+    )
+    until_ms = pl.col("start_s").shift(-1).over(KEY) * 1000 - _ENDS_MS
+    again = of_them.filter((until_ms <= POLL_AGAIN_MS) & (pl.col("response_ms") >= POLL_MS))
+    return slow.join(again.select("server").unique(), on="server", how="semi")
+
+
+def _of_their_connections(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
+    """Return all requests of the connections of the requests `slow`, in order of time."""
+    return found.requests.join(slow.select(KEY).unique(), on=KEY, how="semi").sort(*KEY, "start_s")
