@@ -10,7 +10,7 @@ import pytest
 from scenes import ANSWERED, ASKED, HALF_US, _calm
 from talk import RTT_US, Talk, explained
 from test_ordinary_captures import S, _run
-from wire import Host, Wire, sack
+from wire import RST, Host, Wire, sack
 
 from tcplearn.explain import sentences
 
@@ -163,3 +163,16 @@ def test_a_public_server_beside_a_private_client_is_behind_a_relay(
         talk.client(at + 90_200, 201 + 200 * k, 0, 101 + 100 * k)
         at += 200_000
     assert _run(tmp_path, talk).total.slow_share(cause) > 0.9
+
+
+def test_an_ack_of_an_older_connection_answers_a_syn(tmp_path: Path) -> None:
+    """Test a server that still has an older connection between the same ports, and sends its ACK for each
+    SYN (a challenge ACK, RFC 5961), to which the client sends a RST."""
+    talk = Talk()
+    for at in (0, S, 3 * S):
+        talk.syn(at)
+        talk.answer(at + HALF_US, 500, 0, 90_000)
+        talk.client(at + RTT_US, 90_000, 0, None, flags=RST)
+    found = _run(tmp_path, talk)
+    assert not found.unanswered.height and not found.stalls.height
+    assert not any("no answer to any SYN" in line for line in sentences.of(found))

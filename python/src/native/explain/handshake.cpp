@@ -55,7 +55,11 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
     twice_ = twice_ || now_us - syn_ack_.first_us < kBothUs;
   if (packet.has(kSyn) && !by_client) note_held(packet, now_us);
   if (third_us_ >= 0 || packet.has(kRst)) return;
+  // an ACK of an older connection between these ports (a challenge ACK, RFC 5961, 4.2): the server is there
+  const bool older = packet.has(kAck) && !packet.has(kSyn) && packet.ack != syn_seq_ + 1;
+  if (!by_client && syn_.copies > 0 && syn_ack_.copies == 0 && older) refused_ = true;
   if (packet.has(kSyn) && by_client) {
+    syn_seq_ = packet.seq;
     const std::uint32_t before = syn_.copies;
     syn_.add(packet, now_us);
     if (syn_ack_.copies > 0 && syn_.copies > before && crossed_us_ < 0) crossed_us_ = now_us;

@@ -48,12 +48,13 @@ class Handshake {
   Kind syn_, syn_ack_;
   void note_held(const Packet& packet, std::int64_t now_us);
 
-  std::uint32_t echo_ = 0;  // timestamp echoed by the last SYN-ACK
+  std::uint32_t syn_seq_ = 0;  // sequence number of the last SYN
+  std::uint32_t echo_ = 0;     // timestamp echoed by the last SYN-ACK
   // third_us_: time of the final ACK; crossed_us_: time of a SYN that came after the first SYN-ACK
   std::int64_t third_us_ = -1, crossed_us_ = -1;
   std::optional<std::uint32_t> third_echo_;
   bool third_pure_ = false;  // the final ACK has no data
-  bool refused_ = false;     // the SYN was answered by a RST
+  bool refused_ = false;     // the SYN was answered by a RST, or an ACK of an older connection
   bool twice_ = false;       // two SYN-ACKs came soon after each other
   bool held_ = false;  // two SYN-ACKs came together, but one was sent long before the other, or both at once
 };
