@@ -18,7 +18,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (default: this process's) and return its exit code."""
     if argv is None and sys.argv[1:] == ["--version"] and _printed(f"tcplearn {__version__}\n"):
         return 0
-    from tcplearn import cli  # it takes longer to import than --version may take
+    try:
+        from tcplearn import cli  # it takes longer to import than --version may take
+    except KeyboardInterrupt:
+        return 130
 
     return cli.main(argv)
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, tail, words_of
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, tail, until, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf import build
@@ -127,8 +127,7 @@ def test_observe_forecasts_response_times_from_packets(loss: float, says: str, t
             path.near, *words_of("observe", "--cgroup", at.cgroup, "-i", "path", "--for", "60s")
         )
         observing = at.popen(words, stdout=subprocess.PIPE)
-        while not sessions(at):
-            pass
+        until(lambda: observing.poll() is not None or bool(sessions(at)), 60)
         time.sleep(1)  # until the interface is read
         done = at.run(ask(path, COUNT, 2))
         observing.send_signal(signal.SIGINT)

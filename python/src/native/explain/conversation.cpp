@@ -73,7 +73,8 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (end == kServer) {
     no_hop_ = initial_ttl(packet.ttl);
     other_system_ = packet.ttl > 64;
-    if (packet.payload_bytes == 0 && !packet.has(kSyn) && !packet.has(kFin)) bare_acks_ = true;
+    answers_ += packet.payload_bytes > 0 && answers_ < kEnoughAnswers ? 1 : 0;
+    bare_acks_ = bare_acks_ || (packet.payload_bytes == 0 && packet.flags == kAck);
   }
   if (path_.ids_shared(end, number_, packet.ip_id, me.data.follows_id(packet.ip_id)))
     me.data.set_ids_useless();
@@ -98,7 +99,6 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (!begun && handshake_.rtt_us() >= 0)
     for (Host& host : ends_) host.data.begin_with_rtt(handshake_.rtt_us());
   share_client_leg();
-  // a relay on the way may be there for one port of the server only
   if (leg_to(kServer).pure && !relayed()) path_.add_leg(leg_to(kServer).min_us);
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kFin) || packet.has(kRst)) {

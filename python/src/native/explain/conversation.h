@@ -49,6 +49,8 @@ class Conversation {
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
   static constexpr std::size_t kMostSettling = 4096;
+  // If so many packets of a server have data, and none is an ACK without data, such ACKs were not captured.
+  static constexpr std::uint32_t kEnoughAnswers = 3;
   // Waits get a stall row from kLeastRowUs on, and count in a request's sum from kLeastOwnUs on.
   static constexpr std::int64_t kLeastRowUs = 10'000, kLeastOwnUs = 1000;
   // The longest time that a host needs between an ACK and the data that the ACK permits.
@@ -167,6 +169,7 @@ class Conversation {
   bool no_hop_ = false;        // the server's packets have passed no router, by their hop limit
   bool other_system_ = false;  // the server's hop limit is not that with which Linux sends packets
   bool bare_acks_ = false;     // the server has sent an ACK without data
+  std::uint32_t answers_ = 0;  // packets of the server with data, up to kEnoughAnswers
 };
 
 }  // namespace tcplearn

@@ -17,8 +17,10 @@ bool Conversation::after_pause(unsigned end, const DataSide::Sent& sent, std::in
 
 bool Conversation::after_unacked_pause(const DataSide::Sent& sent, std::int64_t now_us,
                                        std::int64_t least_us) const {
-  if (bare_acks_ || sent.mid_write || sent.announced || sent.lost_before > 0) return false;
-  return now_us - std::max(exchanges_.back().asked_us, ends_[kServer].data.last_sent_us()) >= least_us;
+  if (bare_acks_ || answers_ < kEnoughAnswers) return false;
+  if (sent.mid_write || sent.announced || sent.lost_before > 0) return false;
+  const std::int64_t last_us = std::max(exchanges_.back().asked_us, ends_[kServer].data.last_sent_us());
+  return now_us - last_us - leg_to(kServer).known_us() >= least_us;
 }
 
 // Takes data of the server within a second after data that may be its own. Returns whether it may still be.

@@ -21,7 +21,8 @@ void Conversation::settle(unsigned end, std::int64_t now_us, bool all, Explained
     const Repaired& loss = me.settling[done];
     // A DSACK comes a round trip after the copy that it reports, and the path may have become slower.
     const std::int64_t late_us = std::max<std::int64_t>(loss.seen_us - loss.last_copy_us, 0);
-    const std::int64_t round_us = me.data.leg.min_us < 0 ? kUnknownRoundUs : me.data.leg.min_us;
+    const std::int64_t unknown_us = std::max(kUnknownRoundUs, late_us);
+    const std::int64_t round_us = me.data.leg.min_us < 0 ? unknown_us : me.data.leg.min_us;
     const std::int64_t until_us = loss.last_copy_us + round_us * 5 / 4 + late_us + kLeastRowUs;
     const bool told = loss.certain && (loss.spurious || loss.all_copies > 1);
     if (!all && !told && now_us <= until_us) break;

@@ -6,6 +6,8 @@
 namespace tcplearn {
 namespace {
 
+// An ACK this far beyond the SYN, or before it, is of an older connection.
+constexpr std::uint32_t kFarBytes = 1 << 24;
 constexpr std::size_t kMostHandshakeCopies = 16;
 // Handshake timers are never shorter than this. Two copies within this time are a duplicate in the
 // capture, or the server's timer and its answer to a SYN coincided.
@@ -56,7 +58,8 @@ void Handshake::on_packet(const Packet& packet, bool by_client, std::int64_t now
   if (packet.has(kSyn) && !by_client) note_held(packet, now_us);
   if (third_us_ >= 0 || packet.has(kRst)) return;
   // an ACK of an older connection between these ports (a challenge ACK, RFC 5961, 4.2): the server is there
-  const bool older = packet.has(kAck) && !packet.has(kSyn) && packet.ack != syn_seq_ + 1;
+  const bool older =
+      packet.has(kAck) && !packet.has(kSyn) && packet.payload_bytes == 0 && packet.ack - syn_seq_ > kFarBytes;
   if (!by_client && syn_.copies > 0 && syn_ack_.copies == 0 && older) refused_ = true;
   if (packet.has(kSyn) && by_client) {
     syn_seq_ = packet.seq;

@@ -14,11 +14,12 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import Work, print_lines
+from tcplearn.cli.common import Work, print_lines, say, warn
 from tcplearn.cli.live_options import AsJson, Cgroup, Pid, Unit, folder_of
 
 if TYPE_CHECKING:
     from tcplearn.explain import Explained
+    from tcplearn.explain.floors import Outlooks
     from tcplearn.traces import CaptureTrace
 
 
@@ -32,8 +33,8 @@ def observe(
             "--interface",
             "-i",
             metavar="IFACE",
-            help="Also read the packets of this interface, and forecast from them what response times would "
-            "be with learned floors, as `tcplearn explain` does.",
+            help="Also read the packets of this interface, and forecast what response times would be with "
+            "learned floors on all connections of this machine over it, as `tcplearn explain` does.",
             show_default=False,
         ),
     ] = "",
@@ -47,14 +48,13 @@ def observe(
     def work(_: str) -> None:
         from tcplearn.live import sessions
 
-        captured: list[Explained] = []
-        wait = _captures(interface, duration_s, captured) if interface else _waits(duration_s)
-        counts = sessions.observe(folder_of(cgroup, unit, pid), wait)
+        reading = _Reading(interface, duration_s) if interface else None
+        say("observing new connections; Ctrl-C ends this and prints the result")
+        counts = sessions.observe(folder_of(cgroup, unit, pid), reading or _waits(duration_s))
         lines, document = [*sessions.counted(counts), sessions.would(counts)], dict[str, object](counts)
-        if interface:
-            from tcplearn.explain import floors
-
-            outlooks = floors.of(captured[0]) if captured else floors.NOTHING
+        if reading:
+            outlooks = reading.outlooks()
+            warn(reading.warnings)
             lines += outlooks.lines()
             document["forecast"] = outlooks.as_json()
         print_lines([json.dumps(document, indent=1)] if as_json else lines)
@@ -62,30 +62,44 @@ def observe(
     return work
 
 
-def _captures(interface: str, duration_s: float, into: list[Explained]) -> Callable[[], None]:
-    """Return a function that reads the packets of `interface` for `duration_s` seconds, or until Ctrl-C, and
-    appends what `tcplearn explain` found in them to `into`; nothing if there were no packets."""
+class _Reading:
+    """Reads the packets of an interface, as `tcplearn explain` does, until Ctrl-C or for a given time."""
 
-    def wait() -> None:
+    def __init__(self, interface: str, duration_s: float) -> None:
+        """Raise UserError if the addresses of this machine cannot be listed."""
+        from tcplearn.explain import floors
+
+        self._own = floors.addresses()  # before the capture: an interface may go away in its time
+        self._interface, self._duration_s = interface, duration_s
+        self._found: Explained | None = None
+        self.warnings: list[str] = []
+
+    def __call__(self) -> None:
+        """Read the packets. Raise TraceError if the interface cannot be read from the beginning."""
         from tcplearn import explain
         from tcplearn.traces import Interface, TraceError
 
-        clock = refresh.Refresh(duration_s, None, None)
-        packets: list[int] = []
+        clock = refresh.Refresh(self._duration_s, None, None)
+        begun = False
 
         def watch(trace: CaptureTrace) -> None:
-            packets.append(trace.packets)
-            del packets[:-1]
+            nonlocal begun
+            begun = True
             clock(trace, lambda: None)
 
-        with clock.at_work():
+        with contextlib.suppress(KeyboardInterrupt), clock.at_work():
             try:
-                into.append(explain.run([Interface(interface)], watch=watch))
-            except TraceError:
-                if packets != [0]:
+                self._found = explain.run([Interface(self._interface)], watch=watch)
+                self.warnings = self._found.warnings
+            except TraceError as error:
+                if not begun:
                     raise
+                self.warnings = [str(error)]  # the counts of the BPF program are shown all the same
 
-    return wait
+    def outlooks(self) -> Outlooks:
+        from tcplearn.explain import floors
+
+        return floors.of(self._found, self._own) if self._found else floors.NOTHING
 
 
 def _waits(duration_s: float) -> Callable[[], None]:

@@ -5,13 +5,18 @@ observe` captures. These are the forecasts of `tcplearn explain` for its candida
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from tcplearn.errors import UserError
 from tcplearn.explain import advice, forecast
+from tcplearn.explain.answers import SIDES
+from tcplearn.explain.model import KEY, address
 from tcplearn.output.numbers import counted, milliseconds, permille
 
 if TYPE_CHECKING:
@@ -25,8 +30,8 @@ _FIGURES = ("median", "p99", "p999", "slowest")
 
 @dataclass(frozen=True)
 class Outlooks:
-    """The captured connections `found` (None if there was no packet), and a forecast for each end of
-    connections (client or server) at which this machine sent data that waited for a timer."""
+    """What was captured (None: no packet of TCP), and a forecast for each end of connections (client or
+    server) at which this machine sent data that waited for a timer."""
 
     found: Explained | None
     forecasts: Sequence[Forecast] = ()
@@ -36,8 +41,7 @@ class Outlooks:
         return self.found.total.requests if self.found else 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the number of requests and, for each end of connections (client or server), response times
-        in ms with 95 % intervals."""
+        """Return the number of requests and, for each end, response times in ms with 95 % intervals."""
         return {"requests": self.requests, "ends": [*map(self._end, self.forecasts)]}
 
     def _end(self, one: Forecast) -> dict[str, Any]:
@@ -67,15 +71,16 @@ class Outlooks:
             yield "forecast: no requests were captured, so nothing can be forecast"
         elif not self.forecasts:
             yield (
-                f"forecast: of {counted(requests, 'captured request')} none waited for a timer of this "
-                "machine, so learned floors would change no response time"
+                f"forecast: of {counted(requests, 'captured request')} none is known to have waited for a "
+                "timer at an address of this network namespace; connections of containers and of forwarded "
+                "traffic are not forecast"
             )
         for one in self.forecasts:
             begin = f"forecast for {counted(requests, 'captured request')}, this machine as the {one.by[0]}: "
             yield begin + (self._doubt(one) or _sentence(one))
 
 
-#: The result for an interface without packets.
+#: Of an interface without packets of TCP.
 NOTHING = Outlooks(None)
 
 
@@ -83,12 +88,13 @@ def _sentence(one: Forecast) -> str:
     now, then = one.seen, one.of(LIVE)
     p99, was = then.figure("p99"), now.figure("p99")
     slow, slow_was = then.figure("slowest"), now.figure("slowest")
+    more = f"{permille(_more(one))} more" if _more(one) > 0 else "no more"
     return (
-        f"with learned floors 99 of 100 would take at most {milliseconds(p99.value)} ms (95 % interval: "
-        f"{milliseconds(p99.low)} to {milliseconds(p99.high)}), now {milliseconds(was.value)}, and the "
-        f"slowest 2 % {milliseconds(slow.value)} ms on average ({milliseconds(slow.low)} to "
-        f"{milliseconds(slow.high)}), now {milliseconds(slow_was.value)}; {permille(_more(one))} more "
-        "spurious retransmissions in 1,000 segments"
+        f"with learned floors 99 of 100 requests would take at most {milliseconds(p99.value)} ms (95 % "
+        f"interval: {milliseconds(p99.low)} to {milliseconds(p99.high)}), now {milliseconds(was.value)}, and "
+        f"the slowest 2 % {milliseconds(slow.value)} ms on average ({milliseconds(slow.low)} to "
+        f"{milliseconds(slow.high)}), now {milliseconds(slow_was.value)}; {more} spurious retransmissions in "
+        "1,000 segments"
     )
 
 
@@ -96,24 +102,30 @@ def _more(one: Forecast) -> float:
     return one.of(LIVE).spurious_permille - one.of(one.in_force).spurious_permille
 
 
-def of(found: Explained, seed: int = 0) -> Outlooks:
-    """Return the forecasts for this machine from the captured connections `found`. `seed` is that of the
-    random draws. Raise UserError if the machine's addresses cannot be listed."""
-    own = _addresses()
-    forecasts = [
-        one
-        for one in forecast.of_each(found, seed)
-        if len(one.by) == 1 and not own.isdisjoint(one.hosts[one.by[0]])
-    ]
-    return Outlooks(found, forecasts)
+def of(found: Explained, own: frozenset[str], seed: int = 0) -> Outlooks:
+    """Return the forecasts for the machine with the addresses `own`, from the captured connections `found`.
+    Stalls (waits in which no data moved) that ended by timers of other machines stay as they were. `seed` is
+    that of the random draws."""
+    stalls = (
+        found.stalls.filter(pl.col("by") == side).join(
+            found.connections.filter(address(side).is_in(list(own))), on=KEY, how="semi"
+        )
+        for side in SIDES
+    )
+    mine = replace(found, stalls=pl.concat(stalls))
+    return Outlooks(found, [one for one in forecast.of_each(mine, seed) if len(one.by) == 1])
 
 
-def _addresses() -> set[str]:
-    """Return the IP addresses of this machine (of its network namespace)."""
+def addresses() -> frozenset[str]:
+    """Return the IP addresses of this machine (of its network namespace). Raise UserError."""
+    path = {"PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
     try:
-        done = subprocess.run(["ip", "-json", "address"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
+        done = subprocess.run(
+            ["ip", "-json", "address"], capture_output=True, text=True, check=True, env=os.environ | path
+        )
+        found = json.loads(done.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
         raise UserError("the addresses of this machine cannot be listed: `ip -json address` fails") from error
-    return {
-        one["local"] for device in json.loads(done.stdout) for one in device["addr_info"] if "local" in one
-    }
+    return frozenset(
+        one["local"] for device in found for one in device.get("addr_info", ()) if "local" in one
+    )

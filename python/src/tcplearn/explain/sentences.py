@@ -138,10 +138,12 @@ def _unasked(found: Explained) -> Iterator[str]:
         what = _of_slowest(some.count, total)
         yield f"{what}, which the client sent as soon as data of the server had arrived. {_NO_WAITING}"
     elif some.kind == unasked.POLL:
-        of = "it" if total.slowest == 1 else f"{some.count:,} of them" if some.count > 1 else "one of them"
+        of = "It was" if total.slowest == 1 else f"{some.count:,} of them were"
+        of = "One of them was" if some.count == 1 < total.slowest else of
         yield (
-            f"The client sent the next request as soon as {of} had been answered, with few bytes, after ten "
-            "seconds or more. If the server answers when there is news (long polling), nobody waited."
+            f"{of} answered with few bytes after ten seconds or more, and after such an answer a client "
+            "asked the same server again at once. If the server answers when there is news (long polling), "
+            "nobody waited."
         )
     else:
         of = "it" if total.slowest == 1 else f"{some.count:,} of them"

@@ -88,11 +88,11 @@ def _polls(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
     client has asked again within `POLL_AGAIN_MS` after such an answer."""
     if not slow.height:
         return slow
-    of_them = _of_their_connections(
-        found, found.requests.join(slow.select("server").unique(), on="server", how="semi")
-    )
+    of_them = found.requests.join(slow.select("server").unique(), on="server", how="semi")
+    of_them = of_them.sort(*KEY, "start_s")
     until_ms = pl.col("start_s").shift(-1).over(KEY) * 1000 - _ENDS_MS
-    again = of_them.filter((until_ms <= POLL_AGAIN_MS) & (pl.col("response_ms") >= POLL_MS))
+    small = (pl.col("answer_bytes") <= POLL_ANSWER_BYTES) & (pl.col("response_ms") >= POLL_MS)
+    again = of_them.filter(small & until_ms.is_between(0, POLL_AGAIN_MS))
     return slow.join(again.select("server").unique(), on="server", how="semi")
 
 
