@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, tail, until, words_of
+from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, tail, words_of
 from lossy_path import LossyPath, Spec
 
 from tcplearn.bpf import build
@@ -119,17 +119,17 @@ def test_observe_says_what_would_have_been_gained(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("loss", "says"), [(0.05, "with learned floors 99 of 100 would take"), (0.0, "none")]
+    ("loss", "says"), [(0.05, "with learned floors 99 of 100 requests would take"), (0.0, "none")]
 )
 def test_observe_forecasts_response_times_from_packets(loss: float, says: str, tmp_path: Path) -> None:
     with LossyPath(Spec(rtt_ms=4, loss=loss), tmp_path) as path, server(path), room() as at:
         words = path.within(
             path.near, *words_of("observe", "--cgroup", at.cgroup, "-i", "path", "--for", "60s")
         )
-        observing = at.popen(words, stdout=subprocess.PIPE)
-        until(lambda: observing.poll() is not None or bool(sessions(at)), 60)
-        time.sleep(1)  # until the interface is read
+        observing = at.popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert observing.stderr and "observing" in observing.stderr.readline()
         done = at.run(ask(path, COUNT, 2))
+        time.sleep(1)  # until the last packets are read
         observing.send_signal(signal.SIGINT)
         output = observing.communicate()[0]
     last = output.splitlines()[-1]

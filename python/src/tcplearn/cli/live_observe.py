@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tcplearn.explain.floors import Outlooks
     from tcplearn.traces import CaptureTrace
 
+_BEGUN = "observing new connections; Ctrl-C ends this and prints the result"
+
 
 def observe(
     cgroup: Cgroup = None,
@@ -49,7 +51,6 @@ def observe(
         from tcplearn.live import sessions
 
         reading = _Reading(interface, duration_s) if interface else None
-        say("observing new connections; Ctrl-C ends this and prints the result")
         counts = sessions.observe(folder_of(cgroup, unit, pid), reading or _waits(duration_s))
         lines, document = [*sessions.counted(counts), sessions.would(counts)], dict[str, object](counts)
         if reading:
@@ -84,6 +85,8 @@ class _Reading:
 
         def watch(trace: CaptureTrace) -> None:
             nonlocal begun
+            if not begun:
+                say(_BEGUN)
             begun = True
             clock(trace, lambda: None)
 
@@ -104,6 +107,7 @@ class _Reading:
 
 def _waits(duration_s: float) -> Callable[[], None]:
     def wait() -> None:
+        say(_BEGUN)
         end = time.monotonic() + duration_s
         with contextlib.suppress(KeyboardInterrupt):
             while (left := end - time.monotonic()) > 0:
