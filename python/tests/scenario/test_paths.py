@@ -179,6 +179,11 @@ def test_what_a_host_cannot_do_is_one_line(host: str, more: str, says: str, tmp_
         ("[hop.line]", "[hopp.line]", "hopp: no such key; did you mean hop"),
         (
             "[hop.line]",
+            "[sender_queue]\nrate_mbps = 10000\nqueue_ms = 9000\n[hop.line]",
+            "sender_queue: queue_ms: 4 GiB or more",
+        ),
+        (
+            "[hop.line]",
             '[[fade]]\nhop = "lime"\nat_s = 1\n[hop.line]',
             "names the hop 'lime'; there are line",
         ),

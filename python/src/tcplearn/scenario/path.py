@@ -190,6 +190,12 @@ class SenderQueue(Table):
     rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)]
     queue_ms: Annotated[float, Field(gt=0, le=60_000)]  # a packet that would wait longer is dropped
 
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.rate_mbps * self.queue_ms * 125 >= 2**32:
+            raise ValueError("queue_ms: 4 GiB or more at this rate")
+        return self
+
 
 class NetworkPath(Table):
     name: Name | Literal[""] = ""
