@@ -248,6 +248,11 @@ def paths(
             yield family, f"{family}-{number}", {"hop": {"line": hop}, **changed}, more
 
 
+def lab_only() -> Iterator[tuple[str, str, Json, Json]]:
+    """Yields the paths of the families that ns-3 does not simulate, as `paths` does."""
+    return paths(LAB, LAB_ONLY, EACH_LAB_ONLY)
+
+
 def _toml(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + " }"
@@ -305,7 +310,6 @@ def write(folder: Path) -> None:
     (folder / "lab").mkdir(parents=True, exist_ok=True)
     for name in SETS:
         (folder / f"{name}.toml").write_text(scenario(name))
-    in_lab = IN_LAB | dict.fromkeys(LAB_ONLY, EACH_LAB_ONLY)
-    for family, path, table, more in (*paths(LAB), *paths(LAB, LAB_ONLY, EACH_LAB_ONLY)):
-        if int(path.rpartition("-")[2]) <= in_lab.get(family, 0):
-            (folder / "lab" / f"{path}.toml").write_text(lab_scenario(family, path, table, more))
+    kept = (one for one in paths(LAB) if int(one[1].rpartition("-")[2]) <= IN_LAB.get(one[0], 0))
+    for family, path, table, more in (*kept, *lab_only()):
+        (folder / "lab" / f"{path}.toml").write_text(lab_scenario(family, path, table, more))

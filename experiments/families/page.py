@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.families import chart, lab
-from experiments.families.draw import EACH_LAB_ONLY, FAMILIES, JUDGED, LAB, LAB_ONLY, SETS, paths
+from experiments.families.draw import FAMILIES, JUDGED, LAB, LAB_ONLY, SETS, lab_only, paths
 from experiments.families.logs import (
     FIGURES,
     FLOORS,
@@ -234,7 +234,7 @@ def _of_sender_queue(measured: Paths) -> dict[str, str]:
     runs."""
     if not measured.names:
         return {}
-    drawn = {path: (table, more) for _, path, table, more in paths(LAB, LAB_ONLY, EACH_LAB_ONLY)}
+    drawn = {path: (table, more) for _, path, table, more in lab_only()}
     rows = []
     for path in measured.names:
         table, more = drawn[path]

@@ -33,7 +33,8 @@ class Path {
   }
 
   // Takes the shortest round trip from the capture point to the server that a connection's handshake or pure
-  // ACKs show; and returns the shortest of all, or -1.
+  // ACKs show; and returns the shortest of all, or -1. A relay on the way may be there for one port of the
+  // server only, so its round trip must not be given.
   void add_leg(std::int64_t us) { leg_us_ = leg_us_ < 0 ? us : std::min(leg_us_, us); }
   std::int64_t leg_us() const { return leg_us_; }
 

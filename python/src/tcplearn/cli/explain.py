@@ -40,16 +40,7 @@ def explain(
         ),
     ] = None,
     *,
-    interface: Annotated[
-        str,
-        typer.Option(
-            "--interface",
-            "-i",
-            metavar="IFACE",
-            help="Explain the traffic of this interface until Ctrl-C.",
-            show_default=False,
-        ),
-    ] = "",
+    interface: Annotated[str, o.interface("Explain the traffic of this interface until Ctrl-C.")] = "",
     duration: o.For = "",
     host: Annotated[
         str,

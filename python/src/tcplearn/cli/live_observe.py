@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
 from tcplearn.cli.common import Work, print_lines, say, warn
@@ -31,13 +29,9 @@ def observe(
     pid: Pid = 0,
     interface: Annotated[
         str,
-        typer.Option(
-            "--interface",
-            "-i",
-            metavar="IFACE",
-            help="Also read the packets of this interface, and forecast what response times would be with "
-            "learned floors on all connections of this machine over it, as `tcplearn explain` does.",
-            show_default=False,
+        o.interface(
+            "Also read the packets of this interface, and forecast what response times would be with learned "
+            "floors on all connections of this machine over it, as `tcplearn explain` does."
         ),
     ] = "",
     duration: o.For = "",

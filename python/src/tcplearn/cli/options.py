@@ -5,7 +5,7 @@ quick."""
 import enum
 import ipaddress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,6 +75,12 @@ MinRto = Annotated[
 Flow = Annotated[
     str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
 ]
+
+
+def interface(what: str) -> Any:
+    """Return the option --interface; `what` is its help text."""
+    return typer.Option("--interface", "-i", metavar="IFACE", help=what, show_default=False)
+
 
 For = Annotated[
     str, typer.Option("--for", metavar="TIME", help="End after this time: 30s, 5m or 1h.", show_default=False)

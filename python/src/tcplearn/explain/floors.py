@@ -5,7 +5,6 @@ observe` captures. These are the forecasts of `tcplearn explain` for its candida
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from tcplearn import debian
 from tcplearn.errors import UserError
 from tcplearn.explain import advice, forecast
 from tcplearn.explain.answers import SIDES
@@ -118,11 +118,9 @@ def of(found: Explained, own: frozenset[str], seed: int = 0) -> Outlooks:
 
 def addresses() -> frozenset[str]:
     """Return the IP addresses of this machine (of its network namespace). Raise UserError."""
-    path = {"PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
+    words = [debian.program("ip") or "ip", "-json", "address"]
     try:
-        done = subprocess.run(
-            ["ip", "-json", "address"], capture_output=True, text=True, check=True, env=os.environ | path
-        )
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
     except (OSError, subprocess.CalledProcessError, ValueError) as error:
         raise UserError("the addresses of this machine cannot be listed: `ip -json address` fails") from error

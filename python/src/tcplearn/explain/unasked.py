@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -76,7 +77,7 @@ def _receipts(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
     """Return those of the requests `slow` that may be receipts of events: small messages that follow data of
     the server within `RECEIPT_MS`, where the server's next data follows most such messages of as many bytes
     on the connection only after `EVENT_MS` or more."""
-    of_them = _of_their_connections(found, slow)
+    of_them = _with_the_same(KEY, found, slow)
     since_ms = pl.col("start_s") * 1000 - _ENDS_MS.shift(1).over(KEY)
     follow = of_them.filter((pl.col("request_bytes") <= SMALL_BYTES) & (since_ms <= RECEIPT_MS))
     seldom = follow.filter(pl.col("response_ms").median().over(*KEY, "request_bytes") >= EVENT_MS)
@@ -88,14 +89,15 @@ def _polls(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
     client has asked again within `POLL_AGAIN_MS` after such an answer."""
     if not slow.height:
         return slow
-    of_them = found.requests.join(slow.select("server").unique(), on="server", how="semi")
-    of_them = of_them.sort(*KEY, "start_s")
+    of_them = _with_the_same(["server"], found, slow)
     until_ms = pl.col("start_s").shift(-1).over(KEY) * 1000 - _ENDS_MS
     small = (pl.col("answer_bytes") <= POLL_ANSWER_BYTES) & (pl.col("response_ms") >= POLL_MS)
     again = of_them.filter(small & until_ms.is_between(0, POLL_AGAIN_MS))
     return slow.join(again.select("server").unique(), on="server", how="semi")
 
 
-def _of_their_connections(found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
-    """Return all requests of the connections of the requests `slow`, in order of time."""
-    return found.requests.join(slow.select(KEY).unique(), on=KEY, how="semi").sort(*KEY, "start_s")
+def _with_the_same(columns: Sequence[str], found: Explained, slow: pl.DataFrame) -> pl.DataFrame:
+    """Return all requests that have the same values in `columns` as one of the requests `slow`, by connection
+    and in order of time."""
+    same = found.requests.join(slow.select(columns).unique(), on=columns, how="semi")
+    return same.sort(*KEY, "start_s")
