@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from tcplearn.cli.app import main
-from tcplearn.collect import imported, raw, rows
+from tcplearn.collect import connect, imported, raw, rows
 from tcplearn.collect.hosts import Target, targets_of
 from tcplearn.collect.pace import Pacer
 from tcplearn.collect.probe import Answer, Destination, Reply
@@ -294,6 +294,40 @@ def test_hostile_answers_do_no_harm() -> None:
 
     first, second = asyncio.run(work())
     assert {first.answer, second.answer} == {Answer.closed}
+
+
+@pytest.mark.skipif(not raw.allowed(), reason="raw sockets are not allowed here")
+def test_a_raw_probe_that_is_cancelled_as_its_answer_arrives_ends() -> None:
+    async def work() -> None:
+        prober = RawProber(Pacer(1e6))
+        try:
+            probing = asyncio.ensure_future(prober.probe(Destination(socket.AF_INET, "127.0.0.1", 9), 64, 5))
+            while not prober._waiting:
+                await asyncio.sleep(0)
+            (waiting,) = prober._waiting.values()
+            waiting.future.set_result(Reply(Answer.closed, 1))
+            probing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await probing
+        finally:
+            prober.close()
+
+    asyncio.run(work())
+
+
+def test_a_connection_that_is_cancelled_as_it_is_established_ends() -> None:
+    async def work() -> None:
+        one, other = socket.socketpair()
+        with one, other:
+            waiting = asyncio.ensure_future(connect._writable(one, 5))
+            await asyncio.sleep(0)
+            # both sockets are writable now, so both calls are made in one step of the loop, in this order
+            asyncio.get_running_loop().add_writer(other, waiting.cancel)
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            asyncio.get_running_loop().remove_writer(other)
+
+    asyncio.run(work())
 
 
 def test_targets_are_shown_as_they_are_given() -> None:

@@ -70,7 +70,9 @@ async def _writable(sock: socket.socket, timeout_s: float) -> int | None:
 
     loop.add_writer(sock, ready)
     try:
-        return await asyncio.wait_for(done, timeout_s)
+        # asyncio.wait_for() of Python 3.11 would lose a cancellation that arrives with the answer
+        async with asyncio.timeout(timeout_s):
+            return await done
     except TimeoutError:
         return None
     finally:

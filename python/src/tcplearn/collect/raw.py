@@ -108,7 +108,9 @@ class RawProber:
 
         try:
             await self._pacer.send(send)
-            return await asyncio.wait_for(future, timeout_s)
+            # asyncio.wait_for() of Python 3.11 would lose a cancellation that arrives with the answer
+            async with asyncio.timeout(timeout_s):
+                return await future
         except TimeoutError:
             return SILENT
         except OSError as error:
