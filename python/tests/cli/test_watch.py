@@ -60,8 +60,8 @@ client.close()
 time.sleep(0.5)
 """
 
-#: Sends this number of frames of a capture over lo. With SO_TIMESTAMP (29) set on any socket, the kernel stamps
-#: each of them once for all sockets that capture. (It stamps packets of its own TCP for each socket anew.)
+#: Sends this number of frames of a capture over lo. With SO_TIMESTAMP (29) set on any socket, the kernel
+#: stamps each of them once for all sockets that capture. (It stamps its own packets of TCP anew for each.)
 RECORDED = f"""{CAPTURING}
 import gzip, socket, struct
 stamping = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
