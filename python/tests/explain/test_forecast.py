@@ -210,6 +210,49 @@ def test_spurious_resends_are_counted_on_every_flight(tmp_path: Path) -> None:
     assert told.of(STOCK).spurious_permille < 1
 
 
+def unanswered(talk: Talk, spec: str, requests: int = 200) -> int:
+    """Simulate requests, the answer to each tenth of which is lost, with its ACK, on the way to the client. The
+    server's timer retransmits the answer. Meanwhile the client's timer, the resend policy `spec`, retransmits
+    the request until an ACK comes. Return the number of its copies."""
+    policy, copies = thin.Longest(spec), 0
+    now = talk.open(0)
+    policy.ack(now, talk.rtt_us, 0, thin.FIRST)
+    for k in range(requests):
+        asked, answered, half_us = 1 + 200 * k, 1 + k, talk.rtt_us // 2
+        lost = k % 10 == 9
+        wait, _ = policy.send(now, 1)
+        talk.client(now, asked, 200, answered)
+        talk.answer(now + half_us, answered, 1, asked + 200, lost=0.9 if lost else None)
+        heard_us, at = now + talk.rtt_us, now
+        if lost:
+            heard_us = now + half_us + talk.rtt_us + 200_000 + half_us
+            while at + wait < heard_us:
+                at += wait
+                copies += 1
+                talk.client(at, asked, 200, answered)
+                talk.answer(at + half_us, answered + 1, 0, asked + 200, blocks=((asked, asked + 200),))
+                heard_us = min(heard_us, at + talk.rtt_us)
+                wait, _ = policy.timer(at, 1)
+            talk.answer(now + half_us + talk.rtt_us + 200_000, answered, 1, asked + 200)
+        policy.ack(heard_us, talk.rtt_us, 0, thin.FIRST)
+        now += 600_000
+    talk.close(now, 1 + 200 * requests, 1 + requests)
+    return copies
+
+
+def test_one_copy_is_enough_if_only_the_answer_was_lost(tmp_path: Path) -> None:
+    """Test that the forecast stops a setting's retransmissions when the ACK of its first copy would have come,
+    although the sender's own, longer timer made it wait for that ACK for longer."""
+    talk = Talk()
+    assert unanswered(talk, "stock") == 20
+    assert unanswered(Talk(), thin.spec_of("rto_min 5 ms")) == 20
+    found = explained(tmp_path, talk)
+    by_client = {
+        one.name: found.connections[f"client_spurious_{k}"].sum() for k, one in enumerate(ALL) if one.spec
+    }
+    assert by_client["rto_min 5 ms"] == 20 == by_client[STOCK]
+
+
 def test_the_advice_is_a_line_to_type(stock: tuple[Explained, list[float]]) -> None:
     found, _ = stock
     said = advice.of(found, _first(found))

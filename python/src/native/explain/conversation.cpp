@@ -214,7 +214,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     me.earlier = nullptr;
     Fates none;  // a connection's timer begins with the handshake's RTT
     if (handshake_.rtt_us() >= 0)
-      me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, true, none);
+      me.data.forecast->on_ack(now_us, handshake_.rtt_us(), 0, nullptr, {}, true, none);
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
   if (end == kServer) {

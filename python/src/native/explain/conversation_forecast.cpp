@@ -19,10 +19,13 @@ void Conversation::forecast(unsigned end, const DataSide::Acked& acked, std::int
     lost = {first->start_us, first->end_us, first->silent_until_us, first->copies,
             lone ? first->first_wait_us : -1};
   }
+  UnheardAcks unheard;
+  if (first != nullptr && first->spurious && first->doubled)
+    unheard = {first->all_copies, now_us + back_us - first->last_copy_us};
   Fates fates;
   const std::int64_t rtt_us = acked.rtt_us < 0 ? -1 : acked.rtt_us + back_us;
-  data.forecast->on_ack(now_us + back_us, rtt_us, data.out(), timed ? &lost : nullptr, (options_ & 2) != 0,
-                        fates);
+  data.forecast->on_ack(now_us + back_us, rtt_us, data.out(), timed ? &lost : nullptr, unheard,
+                        (options_ & 2) != 0, fates);
   if (!timed) return;
   for (std::size_t k = 0; k < kMostCandidates; ++k) {
     if (fates.repaired_us[k] < 0) continue;

@@ -111,7 +111,8 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.start_us = loss.silent_until_us = piece.first_us;
   if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
-  if (k < 0 && is_doubled(piece)) loss.end_us = piece.first_us;
+  loss.doubled = is_doubled(piece);
+  if (k < 0 && loss.doubled) loss.end_us = piece.first_us;
   if (k < 0) {
     // the first copy may have reached the capture point late, or after a copy that overtook it
     loss.start_us = due_us(piece);

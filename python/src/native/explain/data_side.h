@@ -50,6 +50,7 @@ struct Repaired {
   bool clocked = false;  // an ACK triggered it, in a recovery that had begun before
   bool head = false;     // it was the oldest segment in flight
   bool certain = false;  // timestamps show which copy arrived; otherwise a DSACK may still show it
+  bool doubled = false;  // the ACK answers the last copy, although an earlier one had arrived
 };
 
 class DataSide {

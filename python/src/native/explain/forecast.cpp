@@ -129,7 +129,7 @@ void Forecast::fire(std::size_t k, std::int64_t until_us) {
 }
 
 void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t out, const TimedLoss* lost,
-                      bool clear, Fates& fates) {
+                      const UnheardAcks& unheard, bool clear, Fates& fates) {
   const std::int64_t before_us = now_us_;
   now_us_ = std::max(now_us_, now_us);
   if (lost != nullptr && lost->waited_us >= 0) ticks_.seen(asked_us_, lost->waited_us);
@@ -140,6 +140,8 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
       repair(k, *lost, fates);
       const std::int64_t answered_us = lost->start_us + fates.repaired_us[k] + (now_us - lost->end_us);
       acked_us = std::clamp(answered_us, before_us, now_us_);
+    } else if (unheard.copies > 0) {
+      acked_us = std::clamp(heard_us(k, unheard), before_us, now_us_);
     }
     fire(k, acked_us);
     const bool again = !run.sent_us.empty();
@@ -176,6 +178,18 @@ void Forecast::repair(std::size_t k, const TimedLoss& lost, Fates& fates) {
   fates.repaired_us[k] = since(lost.start_us, repaired_us);
   restore(k, kept);
   run = before;
+}
+
+std::int64_t Forecast::heard_us(std::size_t k, const UnheardAcks& unheard) {
+  Running& run = running_[k];
+  const Running before = run;
+  const std::vector<std::uint64_t> kept = copied(k);
+  fire(k, now_us_);
+  const bool heard = unheard.copies <= run.sent_us.size();
+  const std::int64_t at_us = heard ? run.sent_us[unheard.copies - 1] + unheard.round_us : now_us_;
+  restore(k, kept);
+  run = before;
+  return at_us;
 }
 
 std::vector<std::uint64_t> Forecast::copied(std::size_t k) const {

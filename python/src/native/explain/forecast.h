@@ -47,6 +47,13 @@ struct TimedLoss {
   std::int64_t waited_us = -1;  // wait until the first retransmission of a lone segment; -1: not known
 };
 
+// An ACK that answers a retransmission, although the first transmission had arrived: the ACKs of the first
+// transmission and of earlier copies were lost.
+struct UnheardAcks {
+  std::uint32_t copies = 0;   // number of the retransmission that the ACK answers; 0: no ACK was lost
+  std::int64_t round_us = 0;  // time from this retransmission to the ACK
+};
+
 class Forecast {
  public:
   // `ticks`: the timer ticks of the sender's host, which outlive the forecast. `earlier`: the states of an
@@ -56,9 +63,10 @@ class Forecast {
   // Takes the first transmission of a segment; `out`: segments in flight, this one included.
   void on_sent(std::int64_t now_us, std::uint32_t out);
   // Takes an ACK of new data. `rtt_us`: RTT of its newest segment, or -1. `lost`: the loss of the oldest
-  // segment, or null. `clear`: ACKs show which copy they answer (timestamps).
-  void on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t out, const TimedLoss* lost, bool clear,
-              Fates& fates);
+  // segment, or null. `unheard`: earlier ACKs of the oldest segment that were lost. `clear`: ACKs show which
+  // copy they answer (timestamps).
+  void on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t out, const TimedLoss* lost,
+              const UnheardAcks& unheard, bool clear, Fates& fates);
   // Takes a lone segment that was lost before the capture point, and whose retransmission is seen now.
   void on_unseen(std::int64_t due_us, Fates& fates);
 
@@ -74,6 +82,8 @@ class Forecast {
   };
   void fire(std::size_t k, std::int64_t until_us);
   void repair(std::size_t k, const TimedLoss& lost, Fates& fates);
+  // Returns when the candidate's first heard ACK would have come: that of as many copies as the sender's.
+  std::int64_t heard_us(std::size_t k, const UnheardAcks& unheard);
   // The states of a candidate's policies.
   std::vector<std::uint64_t> copied(std::size_t k) const;
   void restore(std::size_t k, const std::vector<std::uint64_t>& kept);
