@@ -215,8 +215,8 @@ def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.floa
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
     """Return the mean of the slowest 2 % of the response (or handshake) times `ordered`, with its 95 %
-    interval by a Poisson bootstrap. Each row of `ordered` has the times of one random draw in ascending
-    order."""
+    interval by a Poisson bootstrap. Each row of `ordered` has the times of all requests in ascending order,
+    for one random draw of what a capture cannot show; the mean is over all rows."""
     tail = max(1, math.ceil(ordered.shape[1] * SLOWEST))
     means = []
     for times in ordered:

@@ -49,7 +49,7 @@ class FirstRto(Table):
         }
 
     def algorithm(self) -> str:
-        """Return the model as a first-RTO policy with its parameters, such as "rfc6298:place=on,..."."""
+        """Return this model as the text of a first-RTO policy with parameters, "rfc6298:place=on,..."."""
         of = self.settings()
         place = "off"
         if of["place"]:
