@@ -211,9 +211,9 @@ def test_spurious_resends_are_counted_on_every_flight(tmp_path: Path) -> None:
 
 
 def unanswered(talk: Talk, spec: str, requests: int = 200) -> int:
-    """Simulate requests, the answer to each tenth of which is lost, with its ACK, on the way to the client. The
-    server's timer retransmits the answer. Meanwhile the client's timer, the resend policy `spec`, retransmits
-    the request until an ACK comes. Return the number of its copies."""
+    """Simulate requests. The answer to each tenth is lost, with its ACK, on the way to the client, and the
+    server's timer retransmits it. Meanwhile the client's timer, the resend policy `spec`, retransmits the
+    request until an ACK comes. Return the number of its copies."""
     policy, copies = thin.Longest(spec), 0
     now = talk.open(0)
     policy.ack(now, talk.rtt_us, 0, thin.FIRST)
@@ -241,8 +241,8 @@ def unanswered(talk: Talk, spec: str, requests: int = 200) -> int:
 
 
 def test_one_copy_is_enough_if_only_the_answer_was_lost(tmp_path: Path) -> None:
-    """Test that the forecast stops a setting's retransmissions when the ACK of its first copy would have come,
-    although the sender's own, longer timer made it wait for that ACK for longer."""
+    """Test that the forecast stops a setting's retransmissions when the ACK of its first copy would have
+    come, although the sender's own, longer timer made it wait for that ACK for longer."""
     talk = Talk()
     assert unanswered(talk, "stock") == 20
     assert unanswered(Talk(), thin.spec_of("rto_min 5 ms")) == 20

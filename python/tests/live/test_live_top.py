@@ -113,9 +113,11 @@ def test_observe_says_what_would_have_been_gained(tmp_path: Path) -> None:
         at.run(ask(path, 120, 2))
         observing.send_signal(signal.SIGINT)
         output = observing.communicate()[0]
-    last = output.splitlines()[-1]
-    assert last.startswith("learned floors would have spared about") and "rounds with a loss" in last
-    assert float(last.split("about ")[1].split(" s")[0]) > 0
+    saved, then = output.splitlines()[-2:]
+    assert saved.startswith("learned floors would have spared about") and "rounds with a loss" in saved
+    spared_s = float(saved.split("about ")[1].split(" s")[0])
+    assert spared_s > 0 and f"{spared_s:12.2f}  200 ms less the floor" in output
+    assert then.startswith("next: `tcplearn live start`")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_observe_forecasts_response_times_from_packets(loss: float, says: str, t
         time.sleep(1)  # until the last packets are read
         observing.send_signal(signal.SIGINT)
         output = observing.communicate()[0]
-    last = output.splitlines()[-1]
+    last = output.splitlines()[-2]
     count = int(re.search(r"([\d,]+) captured requests", last)[1].replace(",", ""))
     assert COUNT - 3 <= count <= COUNT and says in last, output
     if not loss:

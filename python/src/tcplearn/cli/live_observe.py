@@ -52,6 +52,7 @@ def observe(
             warn(reading.warnings)
             lines += outlooks.lines()
             document["forecast"] = outlooks.as_json()
+        lines.append(sessions.advised(counts))
         print_lines([json.dumps(document, indent=1)] if as_json else lines)
 
     return work

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tcplearn import debian
 from tcplearn.bpf import build
 from tcplearn.bpf.kernel import cgroup_of, cgroups, need_btf, ticks_per_second
 from tcplearn.bpf.libbpf import need_library, sock_ops_programs
@@ -209,12 +210,7 @@ def _sysctl(name: str) -> str:
 
 def _routes() -> int:
     with contextlib.suppress(OSError):
-        shown = subprocess.run(
-            ["ip", "route", "show", "table", "all"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={"PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"},
-        ).stdout
+        words = [debian.program("ip") or "ip", "route", "show", "table", "all"]
+        shown = subprocess.run(words, capture_output=True, text=True, check=False).stdout
         return sum(" rto_min " in f"{line} " for line in shown.splitlines())
     return 0

@@ -149,7 +149,10 @@ def counted(counts: dict[str, int]) -> Iterator[str]:
     for name, meaning in meanings().items():
         part = f"  {_OF_THESE}" if name in _PARTS else ""
         if counts[name]:
-            yield f"{counts[name]:12}  {part}{meaning.removeprefix(_OF_THESE)}"
+            count = f"{counts[name]:12}"
+            if name.endswith("_us"):
+                count, meaning = f"{counts[name] / 1e6:12.2f}", meaning.replace("microseconds", "seconds")
+            yield f"{count}  {part}{meaning.removeprefix(_OF_THESE)}"
     if counts["rounds"]:
         yield f"{'':12}  ({_OVERLAP})"
 
@@ -168,8 +171,22 @@ def would(counts: dict[str, int]) -> str:
     late = f"{counts['rounds_late']} of {counts['rounds']} rounds"
     lossy = f"{counts['resent_needed']} rounds with a loss"
     return (
-        f"learned floors would have spared about {counts['saved_us'] / 1e6:.2f} s of waiting in {lossy}; "
-        f"the answer was later than the floor allowed in {late}"
+        f"learned floors would have spared about {counts['saved_us'] / 1e6:.2f} s of waiting in {lossy}, and "
+        f"would have retransmitted spuriously in {late}, whose answers came later than the shorter timer"
+    )
+
+
+def advised(counts: dict[str, int]) -> str:
+    """Return a sentence on what to type next. `counts` are those of a BPF program that only observed
+    connections."""
+    if not counts["connections"]:
+        return "next: observe for longer, or while clients connect"
+    if not counts["saved_us"]:
+        return "next: nothing; `tcplearn live start` would change nothing that these connections waited for"
+    return (
+        "next: `tcplearn live start`, with the same --cgroup, --unit or --pid if one was given, sets learned "
+        "floors for 1 % of the new connections first, and for none if they do harm; `tcplearn live stop` "
+        "undoes it"
     )
 
 
