@@ -79,7 +79,7 @@ class Runner:
         self.own.mkdir()
         command = small.replace("TMP", str(self.own))
         inputs.prepare(tree, command)
-        env = {"COLUMNS": "150"} | (
+        env = {"COLUMNS": "150", "PATH": _path()} | (
             {} if _has_a_machine(command) else _cache(self.folder, "--report" in command)
         )
         steps = command.split(" && ")
@@ -121,17 +121,21 @@ def _words(step: str, folder: Path) -> tuple[list[str], Path, str | None]:
     return expanded.split("\0")[:-1], folder, match[3]
 
 
+def _path() -> str:
+    """Return PATH with the folder of `tcplearn` and that of this Python first."""
+    return f"{_BIN}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+
 def _in_shell(command: str, tree: Path, env: Mapping[str, str], seconds: int) -> Ran:
     """Run the command in a shell. A command that builds something runs in the tree itself."""
     outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     plain = {key: value for key, value in os.environ.items() if key not in outer}
-    path = f"{_BIN}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     builds = _BUILDS.match(command)
     with _alone() if builds else contextlib.nullcontext():
         done = subprocess.run(
             ["timeout", str(seconds), "bash", "-o", "pipefail", "-c", command],
             cwd=ROOT if builds else tree,
-            env={**plain, **env, "PATH": path},
+            env={**plain, **env},
             capture_output=True,
             text=True,
             errors="replace",

@@ -134,7 +134,7 @@ SIMULATIONS = (
         "into a folder of the test; in full a small run of two paths",
         ("tcplearn experiments families --list", "tcplearn experiments families -o TMP/page"),
         (
-            "tcplearn experiments families kept/smoke --run --profile smoke -j 1 -q "
+            "tcplearn experiments families kept-2/smoke --run --profile smoke -j 1 -q "
             "--file TMP/runs.parquet --out TMP/cache -o TMP/page",
         ),
     ),
