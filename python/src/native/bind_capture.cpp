@@ -54,7 +54,7 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   // take the rows in large portions, because each portion becomes a table
   auto* explainer = dynamic_cast<Explainer*>(reader.observer());
   if (explainer != nullptr && (reader.finished() || explainer->held() >= kRowsAtOnce))
-    columns["explained"] = explained(explainer->take());
+    columns["explained"] = explained(explainer->take(reader.finished()));
   if (auto* windows = dynamic_cast<Windows*>(reader.observer()))
     columns["packets"] = packets_of(windows->take());
   return columns;

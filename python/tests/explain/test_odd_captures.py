@@ -238,7 +238,7 @@ def test_one_duplicate_ack_long_before_the_timer(tmp_path: Path) -> None:
 def _two_gaps(talk: Talk, second_us: int) -> None:
     """Send an answer of six segments, of which two are lost. A fast retransmit fills the first gap; the
     second is filled at the client `second_us` after the first segment came."""
-    at = _asked(talk)
+    at = _asked(talk) - HALF_US + talk.rtt_us // 2
     for k in range(6):
         talk.answer(at + 100 * k, ANSWERED + 1448 * k, 1448, ASKED + 200, lost=0.1 if k in (1, 3) else None)
     half_us = talk.rtt_us // 2

@@ -130,7 +130,7 @@ void drain(const std::uint8_t* data, std::size_t size, const ReaderOptions& opti
     check(batch.size() == 0);
     for (const auto& entry : rows) check(over[entry.first]);
     check(reader.stats().connections_alive == 0);
-    if (explainer != nullptr) check_explained(explainer->take());
+    if (explainer != nullptr) check_explained(explainer->take(true));
   } catch (const tcplearn::TraceError&) {
     // the correct result for most inputs
   }

@@ -99,7 +99,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (!begun && handshake_.rtt_us() >= 0)
     for (Host& host : ends_) host.data.begin_with_rtt(handshake_.rtt_us());
   share_client_leg();
-  if (leg_to(kServer).pure && !relayed()) path_.add_leg(leg_to(kServer).min_us);
+  if (const std::int64_t us = direct_us(); us >= 0) path_.add_leg(us);
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kFin) || packet.has(kRst)) {
     keep_learned();
@@ -177,7 +177,8 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     const DataSide& other = ends_[1 - end].data;
     me.last_ack_echoed = packet.has_timestamp && other.unwrap(packet.seq) <= other.una();
     me.last_ack_ts = packet.ts_value;
-    if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0) path_.add(now_us, acked.rtt_us);
+    if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0)
+      path_.add(now_us, acked.rtt_us, acked.small);
     if (end == kClient && acked.pure && !exchanges_.empty()) {
       Exchange& now = exchanges_.back();
       // a sequence number beyond all captured data of the server: data before it was lost
@@ -288,8 +289,7 @@ void Conversation::on_request(const DataSide::Sent& sent, std::int64_t now_us) {
     exchanges_.back().request_from = sent.from;
   }
   Exchange& now = exchanges_.back();
-  now.request_to = sent.to;
-  now.asked_us = now_us;
+  now.grow(sent.to, now_us);
   if (now.pieces.size() < kMostPieces) now.pieces.push_back({sent.from, now_us});
 }
 

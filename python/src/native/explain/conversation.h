@@ -36,6 +36,23 @@ class Conversation {
   // Returns whether the order of the ports is all that this judgement rests on.
   static bool is_guess(const Packet& first);
 
+  // What packets show of the connection that may come later than the requests that it concerns.
+  struct Seen {
+    std::array<Leg, 2> legs;
+    std::int64_t to_server_us = -1;  // the round trip to the server, as for Path::add_leg()
+    std::uint32_t answers = 0;
+    bool bare_acks = false, relayed = false;
+  };
+  Seen seen() const {
+    return {{ends_[0].data.leg, ends_[1].data.leg}, direct_us(), answers_, bare_acks_, relayed()};
+  }
+  void take(const Seen& seen) {
+    for (const unsigned end : {kClient, kServer}) ends_[end].data.leg = seen.legs[end];
+    answers_ = seen.answers;
+    bare_acks_ = seen.bare_acks;
+    relayed_ = seen.relayed;
+  }
+
   // `side` is 0 for packets of the endpoint that sent the first packet, 1 for the other.
   void on_packet(unsigned side, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
   void finish(ExplainedRows& out);
@@ -44,7 +61,7 @@ class Conversation {
   void keep_learned();
   // Returns whether keep_learned() was called at a FIN or RST.
   bool closed() const { return closed_; }
-  Path& path() { return path_; }
+  Path& path() const { return path_; }
 
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
@@ -126,6 +143,8 @@ class Conversation {
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
   bool beside_server() const;
   bool relayed() const;
+  // Returns the round trip to the server if packets without data show it, and no relay answers; else -1.
+  std::int64_t direct_us() const { return leg_to(kServer).pure && !relayed() ? leg_to(kServer).min_us : -1; }
   // Returns whether the capture was taken beside `end`, as the time to its host and the other one shows.
   bool beside(unsigned end) const;
   void share_client_leg();
@@ -165,6 +184,7 @@ class Conversation {
   std::int64_t after_fin_until_us_ = -1;
   std::int32_t after_fin_bytes_ = 0;  // of such data
   bool closed_ = false;
+  bool relayed_ = false;       // a first reading has shown it
   bool near_ = false;          // the client's host is in near_clients_
   bool no_hop_ = false;        // the server's packets have passed no router, by their hop limit
   bool other_system_ = false;  // the server's hop limit is not that with which Linux sends packets

@@ -14,6 +14,8 @@ constexpr std::int64_t kLeastDelayUs = 20'000;
 // The longest delay of a delayed ACK without data to send; a longer delay is the path's. Linux delays ACKs
 // for 40 ms, other systems for up to 200 ms.
 constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
+// The longest delay of an ACK for which a sender waits: 200 ms, and some for timers and the path.
+constexpr std::int64_t kMostDelayUs = 230'000;
 // A shortest round trip may be too long by this much if few were seen.
 constexpr std::int64_t kClockUs = 1000;
 // A handshake that takes so long, and so many times as long as later round trips, was not with who
@@ -58,7 +60,7 @@ void Conversation::own_time(unsigned end, const Packet& packet, const DataSide::
   // held: Nagle's algorithm (RFC 9293, 3.7.4) held the data back until a delayed ACK came (RFC 1122, 4.2.3.2)
   const std::int64_t due_us = me.last_ack.last_sent_us + me.data.leg.known_us();
   const bool held = me.last_ack.pure && me.last_ack.lone && !me.last_ack_repaired && !me.data.no_delay() &&
-                    acked_us - due_us >= kLeastDelayUs;
+                    acked_us - due_us >= kLeastDelayUs && acked_us - due_us <= kMostDelayUs;
   // in time: the ACK had reached `end` when it sent the new data
   const bool in_time = idle_us >= -std::max(kClockUs, back_us / 10) && idle_us <= kPromptUs;
   if (held && acked_us == advance_us && in_time && me.data.leg.min_us >= 0) {
@@ -179,7 +181,9 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
     lost_unseen(kServer, earliest_us, sent, now_us, out);
     return;
   }
-  if (!told) exchange.add(Cause::kUnknown, arrived_us, std::min(due_us, now_us));
+  // what precedes an ACK of the whole request is no time of the server's program
+  if (!told && exchange.acknowledged_us < 0)
+    exchange.add(Cause::kUnknown, arrived_us, std::min(due_us, now_us));
   if (excess_us < least_own_us(there_us)) return;
   const Cause cause = waited_for(exchange, excess_us, now_us);
   std::int64_t from_us = due_us;
@@ -216,6 +220,8 @@ bool Conversation::beside_server() const {
 bool Conversation::relayed() const {
   const std::int64_t handshake_us = handshake_.rtt_us();
   const std::int64_t here_us = leg_to(kClient).min_us, there_us = leg_to(kServer).min_us;
+  if (ends_[kClient].endpoint.address == ends_[kServer].endpoint.address) return false;
+  if (relayed_) return true;
   if (here_us < 0 || there_us < 0) return false;
   if (handshake_us >= kLeastRelayedUs && kRelayedTimes * (here_us + there_us) < handshake_us) return true;
   // no router was on the way to a public address: its packets are made by the machine that translates

@@ -77,7 +77,8 @@ class DataSide {
     // RTT of the newest acknowledged segment, if it was sent once or timestamps show which copy is answered
     std::int64_t rtt_us = -1;
     std::int64_t last_sent_us = 0;  // transmission time of the newest acknowledged byte
-    bool prompt = false;            // acknowledges two segments, or more are in flight: not a delayed ACK
+    bool prompt = false;            // acknowledges several segments, or more are in flight
+    bool small = false;             // of all together so few bytes that the receiver may have delayed the ACK
     bool lone = false;              // only one segment was in flight, and it was not full-sized
     std::int64_t twice_from = 0, twice_to = 0;  // bytes that arrived twice (RFC 2883)
   };
@@ -172,6 +173,8 @@ class DataSide {
   static constexpr std::uint32_t kOptionBytes = 12;  // of timestamps, which most segments have
   static constexpr std::uint32_t kLargestSegment = 1500;
   static constexpr std::uint32_t kNoDelay = 2;
+  // No receiver delays the ACK of more than this: the least full-sized segment (RFC 9293, 3.7.1), in several.
+  static constexpr std::int64_t kHeldBytes = 536;
   // A retransmission comes later than this after its segment, unless an ACK triggered it: no timer is so
   // short.
   static constexpr std::int64_t kNoTimerUs = 1500;

@@ -47,6 +47,13 @@ struct Exchange {
   };
   std::vector<Span> spans;
 
+  // Takes a further part of the request, up to the position `to`.
+  void grow(std::int64_t to, std::int64_t now_us) {
+    request_to = to;
+    asked_us = now_us;
+    acknowledged_us = -1;
+  }
+
   AnswerEnd answer_end() const { return {end_us, answer_to, answer_bytes}; }
   void end_answer(const AnswerEnd& end) {
     end_us = end.us;

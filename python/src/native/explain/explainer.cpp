@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "explainer.h"
 
+#include <utility>
+
 namespace tcplearn {
 
 Explainer::Explainer(const std::vector<std::string>& candidates) : candidates_(candidates) {
@@ -9,38 +11,47 @@ Explainer::Explainer(const std::vector<std::string>& candidates) : candidates_(c
 
 void Explainer::on_packet(std::uint32_t connection, unsigned side, const Packet& packet,
                           std::int64_t now_us) {
-  if (last_ == nullptr || last_number_ != connection) {
-    std::unique_ptr<Conversation>& entry = alive_[connection];
-    if (!entry) {
-      const bool by_client = Conversation::client_side(packet) == 0;
-      const Endpoint& client = by_client ? packet.source : packet.destination;
-      const Endpoint& server = by_client ? packet.destination : packet.source;
-      Path& path = paths_[{client.address, server.address}];
-      path.begin();
-      entry = std::make_unique<Conversation>(connection, packet, now_us, path, near_clients_, candidates_,
-                                             learned_);
-    }
-    last_ = entry.get();
-    last_number_ = connection;
+  if (all_) {
+    all_->on_packet(connection, side, packet, now_us, rows_);
+    return;
   }
-  last_->on_packet(side, packet, now_us, rows_);
+  add({connection, side, false, now_us, packet});
 }
 
-ExplainedRows Explainer::take() {
+void Explainer::on_end(std::uint32_t connection) {
+  if (all_)
+    all_->on_end(connection, rows_);
+  else
+    add({connection, 0, true, 0, {}});
+}
+
+void Explainer::add(const Event& event) {
+  ahead_->events.push_back(event);
+  if (ahead_->events.size() >= kTwice) read_again();
+}
+
+void Explainer::read_again() {
+  const std::unique_ptr<Ahead> ahead = std::move(ahead_);
+  const auto read = [&](Conversations& by, ExplainedRows& out) {
+    for (const Event& event : ahead->events) {
+      if (event.ends)
+        by.on_end(event.connection, out);
+      else
+        by.on_packet(event.connection, event.side, event.packet, event.now_us, out);
+    }
+  };
+  ExplainedRows dropped;
+  read(ahead->first, dropped);
+  all_ = std::make_unique<Conversations>(candidates_, ahead->first.seen());
+  read(*all_, rows_);
+}
+
+ExplainedRows Explainer::take(bool over) {
+  if (over && !all_) read_again();
   ExplainedRows out = std::move(rows_);
   rows_ = {};
   rows_.candidates = candidates_.size();
   return out;
-}
-
-void Explainer::on_end(std::uint32_t connection) {
-  const auto it = alive_.find(connection);
-  if (it == alive_.end()) return;
-  it->second->finish(rows_);
-  if (!it->second->closed()) it->second->keep_learned();
-  it->second->path().end();
-  alive_.erase(it);
-  last_ = nullptr;
 }
 
 }  // namespace tcplearn

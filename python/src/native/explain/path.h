@@ -16,9 +16,29 @@ namespace tcplearn {
 
 class Path {
  public:
-  // Adds an RTT not prolonged by a delayed ACK: several segments were acknowledged, or more in flight.
-  void add(std::int64_t now_us, std::int64_t rtt_us) {
+  // What packets show of the path that may come later than what they explain.
+  struct Seen {
+    std::int64_t leg_us = -1, least_us = -1;
+    std::array<bool, 2> ids_shared{};
+    std::array<std::uint32_t, 2> ids_in_row{};
+  };
+  // Returns what was seen, but for leg_us, which the connections know better at their ends.
+  Seen seen() const {
+    return {-1, least_us_, {ids_[0].shared, ids_[1].shared}, {ids_[0].in_row, ids_[1].in_row}};
+  }
+  void take(const Seen& seen) {
+    leg_us_ = seen.leg_us;
+    least_us_ = seen.least_us;
+    for (const std::size_t end : {0U, 1U}) {
+      ids_[end].shared = seen.ids_shared[end];
+      ids_[end].in_row = seen.ids_in_row[end];
+    }
+  }
+
+  // Adds an RTT of several segments, or with more in flight. `small`: the ACK may have been delayed.
+  void add(std::int64_t now_us, std::int64_t rtt_us, bool small) {
     const std::int64_t over_us = rtt_us - least(rtt_us);
+    if (small && over_us >= kLeastDelayUs) return;
     // keeps the maximum of each of the last two half seconds
     if (now_us - since_us_ > kHalfUs) {
       before_us_ = now_us - since_us_ > 2 * kHalfUs ? -1 : now_over_us_;
@@ -101,7 +121,7 @@ class Path {
     std::size_t next = 0;
   };
   static constexpr std::int64_t kGapUs = 20'000, kHeldBackUs = 250'000;
-  static constexpr std::int64_t kHalfUs = 500'000;
+  static constexpr std::int64_t kHalfUs = 500'000, kLeastDelayUs = 20'000;
   std::int64_t least(std::int64_t rtt_us) {
     return least_us_ = least_us_ < 0 ? rtt_us : std::min(least_us_, rtt_us);
   }
