@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Divides a run that is as long as tambuwal2018's into parts, consecutive in time. The intervals of a single
-long run come from its parts, as those of short runs come from their seeds: the same parts of two runs with
-the same seed have the same connections. Consecutive parts of one run are correlated where the link is nearly
-full, because a backlog outlasts a part. `autocorrelation` computes this correlation, which simulated.md
-shows."""
+"""Divides a run that is as long as tambuwal2018's into parts, consecutive in time. The confidence intervals
+of a single long run are computed from its parts, as those of short runs are from their seeds. Two runs with
+the same seed are compared part by part, because the same parts have the same connections. Consecutive parts
+of one run are correlated where the link is nearly full, because a backlog outlasts a part. `autocorrelation`
+computes this correlation, which simulated.md shows."""
 
 from __future__ import annotations
 

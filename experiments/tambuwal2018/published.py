@@ -195,8 +195,8 @@ class Comparison:
 
     @property
     def counts(self) -> Counter[str]:
-        """Returns how many of tambuwal2018's results have each verdict. Settings of its simulation, and its
-        figures without a number in the text, do not count."""
+        """Returns how many of tambuwal2018's results have each verdict. Settings of its simulation, and plots
+        for which its text states no value, do not count."""
         results = (one for one in self.rows if one.row.measure and not one.row.is_setting)
         return Counter(one.verdict for one in results)
 

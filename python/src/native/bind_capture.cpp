@@ -53,8 +53,14 @@ nb::object next_batch(CaptureReader& reader, std::size_t max_rows) {
   columns["ended"] = to_numpy(std::move(batch.ended));
   // take the rows in large portions, because each portion becomes a table
   auto* explainer = dynamic_cast<Explainer*>(reader.observer());
-  if (explainer != nullptr && (reader.finished() || explainer->held() >= kRowsAtOnce))
-    columns["explained"] = explained(explainer->take(reader.finished()));
+  if (explainer != nullptr && (reader.finished() || explainer->held() >= kRowsAtOnce)) {
+    ExplainedRows rows;
+    {
+      nb::gil_scoped_release unlocked;
+      rows = explainer->take(reader.finished());
+    }
+    columns["explained"] = explained(std::move(rows));
+  }
   if (auto* windows = dynamic_cast<Windows*>(reader.observer()))
     columns["packets"] = packets_of(windows->take());
   return columns;

@@ -116,8 +116,8 @@ def test_observe_says_what_would_have_been_gained(tmp_path: Path) -> None:
     saved, then = output.splitlines()[-2:]
     assert saved.startswith("learned floors would have spared about") and "rounds with a loss" in saved
     spared_s = float(saved.split("about ")[1].split(" s")[0])
-    assert spared_s > 0 and f"{spared_s:12.2f}  200 ms less the floor" in output
-    assert then.startswith("next: `tcplearn live start`")
+    assert spared_s > 0 and f"{spared_s:>12.3g}  200 ms less the floor" in output
+    assert then.startswith(f"next: `tcplearn live start --cgroup {at.cgroup}` sets learned floors")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ack_delay.h"
+
 namespace tcplearn {
 namespace {
 
@@ -12,8 +14,6 @@ constexpr std::int64_t kOwnMessageUs = 1'000'000;
 // A message of at most so many bytes needs no answer if the pause after its ACK is at least this: an event,
 // or the acknowledgement of a message by the application (HTTP/2's of SETTINGS and PING).
 constexpr std::int64_t kSmallMessageBytes = 128, kSmallMessageUs = 100'000;
-// The same if no ACK without data was captured: a server may delay an ACK for 200 ms.
-constexpr std::int64_t kUnackedUs = 210'000;
 // The acknowledgement of a PING of HTTP/2 is a record of so many bytes, that of SETTINGS is shorter.
 constexpr std::uint32_t kAsideBytes = 46;
 // A client that does not acknowledge data for so long is gone.
@@ -99,7 +99,7 @@ void Conversation::on_packet(unsigned side, const Packet& packet, std::int64_t n
   if (!begun && handshake_.rtt_us() >= 0)
     for (Host& host : ends_) host.data.begin_with_rtt(handshake_.rtt_us());
   share_client_leg();
-  if (const std::int64_t us = direct_us(); us >= 0) path_.add_leg(us);
+  path_.add_leg(direct());
   if (packet.has(kAck) && !packet.has(kRst)) on_ack(1 - end, packet, now_us);
   if (packet.has(kFin) || packet.has(kRst)) {
     keep_learned();
@@ -177,7 +177,7 @@ void Conversation::on_ack(unsigned end, const Packet& packet, std::int64_t now_u
     const DataSide& other = ends_[1 - end].data;
     me.last_ack_echoed = packet.has_timestamp && other.unwrap(packet.seq) <= other.una();
     me.last_ack_ts = packet.ts_value;
-    if (end == kClient && acked.pure && acked.prompt && acked.rtt_us >= 0)
+    if (end == kClient && acked.pure && acked.several && acked.rtt_us >= 0 && !relayed())
       path_.add(now_us, acked.rtt_us, acked.small);
     if (end == kClient && acked.pure && !exchanges_.empty()) {
       Exchange& now = exchanges_.back();
@@ -235,7 +235,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
     const bool pending = !exchanges_.empty() && !exchanges_.back().answered;
     const bool small = pending && exchanges_.back().request_bytes() <= kSmallMessageBytes;
     if (pending && (after_pause(kClient, sent, now_us, small ? kSmallMessageUs : kOwnMessageUs) ||
-                    after_unacked_pause(sent, now_us, small ? kUnackedUs : kOwnMessageUs))) {
+                    after_unacked_pause(sent, now_us, small ? kMostDelayUs : kOwnMessageUs))) {
       passed_over_ = std::make_unique<Exchange>(std::move(exchanges_.back()));
       exchanges_.pop_back();
     }

@@ -36,18 +36,18 @@ class Conversation {
   // Returns whether the order of the ports is all that this judgement rests on.
   static bool is_guess(const Packet& first);
 
-  // What packets show of the connection that may come later than the requests that it concerns.
+  // What a first reading shows of the connection, and the second one knows from the beginning.
   struct Seen {
     std::array<Leg, 2> legs;
-    std::int64_t to_server_us = -1;  // the round trip to the server, as for Path::add_leg()
+    Leg direct;  // to the server, if no relay answers
     std::uint32_t answers = 0;
     bool bare_acks = false, relayed = false;
   };
   Seen seen() const {
-    return {{ends_[0].data.leg, ends_[1].data.leg}, direct_us(), answers_, bare_acks_, relayed()};
+    return {{ends_[0].data.leg, ends_[1].data.leg}, direct(), answers_, bare_acks_, relayed()};
   }
   void take(const Seen& seen) {
-    for (const unsigned end : {kClient, kServer}) ends_[end].data.leg = seen.legs[end];
+    for (const unsigned end : {kClient, kServer}) ends_[end].data.leg.add(seen.legs[end]);
     answers_ = seen.answers;
     bare_acks_ = seen.bare_acks;
     relayed_ = seen.relayed;
@@ -143,8 +143,8 @@ class Conversation {
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
   bool beside_server() const;
   bool relayed() const;
-  // Returns the round trip to the server if packets without data show it, and no relay answers; else -1.
-  std::int64_t direct_us() const { return leg_to(kServer).pure && !relayed() ? leg_to(kServer).min_us : -1; }
+  // Returns the round trip to the server if packets without data show it, and no relay answers.
+  Leg direct() const { return leg_to(kServer).pure && !relayed() ? leg_to(kServer) : Leg{}; }
   // Returns whether the capture was taken beside `end`, as the time to its host and the other one shows.
   bool beside(unsigned end) const;
   void share_client_leg();

@@ -4,18 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "ack_delay.h"
 #include "conversation.h"
 
 namespace tcplearn {
 namespace {
 
-// The shortest delay of a delayed ACK: 20 ms; on Linux at least 40 ms.
-constexpr std::int64_t kLeastDelayUs = 20'000;
-// The longest delay of a delayed ACK without data to send; a longer delay is the path's. Linux delays ACKs
-// for 40 ms, other systems for up to 200 ms.
-constexpr std::int64_t kHeldUs = 50'000, kHeldByOthersUs = 210'000;
-// The longest delay of an ACK for which a sender waits: 200 ms, and some for timers and the path.
-constexpr std::int64_t kMostDelayUs = 230'000;
 // A shortest round trip may be too long by this much if few were seen.
 constexpr std::int64_t kClockUs = 1000;
 // A handshake that takes so long, and so many times as long as later round trips, was not with who
@@ -85,7 +79,7 @@ void Conversation::paused(const DataSide::Sent& sent, std::int64_t now_us, Expla
   if (sent.mid_write || sent.announced || sent.lost_before > 0) return;
   const std::int64_t round_us = leg_to(kServer).known_us() + leg_to(kClient).known_us();
   // longer than an ACK is delayed: the data was lost, or its ACK was not captured
-  if (sent.unasked_us > round_us * 5 / 4 + kHeldByOthersUs) return;
+  if (sent.unasked_us > round_us * 5 / 4 + kMostDelayUs) return;
   // farther away, the path may have held the new data back
   const bool far = !beside_server();
   const std::int64_t least_us =
@@ -190,12 +184,12 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   // queued: other round trips show that the path was slow when the ACK came
   const std::int64_t late_us = exchange.acknowledged_us - due_us;
   const bool queued = late_us > std::max(kJitterUs, there_us / 4) && path_.over_us(now_us) >= late_us / 2;
-  if (cause == Cause::kServer && (late_us > kHeldUs || queued)) {
+  if (cause == Cause::kServer && (late_us > kLinuxDelayUs || queued)) {
     from_us = exchange.acknowledged_us;
     // without timestamps, or with such a hop limit, the server may be another system than Linux, which held
     // the ACK back for longer
     const bool other = (options_ & 2) == 0 || other_system_;
-    const bool perhaps = !queued && other && from_us <= due_us + kHeldByOthersUs;
+    const bool perhaps = !queued && other && from_us <= due_us + kMostDelayUs;
     wait(kServer, perhaps ? Cause::kUnknown : Cause::kSlowPath, End::kAck, due_us, from_us, out);
   }
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);

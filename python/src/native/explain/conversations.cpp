@@ -3,8 +3,8 @@
 
 namespace tcplearn {
 
-Conversations::Conversations(const Candidates& candidates, Seen seen)
-    : seen_(std::move(seen)), candidates_(candidates), near_clients_(seen_.near_clients) {}
+Conversations::Conversations(const Candidates& candidates, FirstReading seen)
+    : seen_(std::move(seen)), candidates_(candidates), near_clients_(std::move(seen_.near_clients)) {}
 
 Conversation& Conversations::begun(std::uint32_t connection, const Packet& first, std::int64_t now_us) {
   std::unique_ptr<Conversation>& entry = alive_[connection];
@@ -48,15 +48,14 @@ void Conversations::on_end(std::uint32_t connection, ExplainedRows& out) {
 
 void Conversations::note(std::uint32_t connection, const Conversation& one) {
   const Conversation::Seen& seen = seen_.connections[connection] = one.seen();
-  std::int64_t& least_us = to_servers_.emplace(&one.path(), seen.to_server_us).first->second;
-  if (seen.to_server_us >= 0 && (least_us < 0 || seen.to_server_us < least_us)) least_us = seen.to_server_us;
+  to_servers_[&one.path()].add(seen.direct);
 }
 
-Seen Conversations::seen() {
+FirstReading Conversations::seen() {
   for (const auto& [connection, one] : alive_) note(connection, *one);
   for (const auto& [ends, path] : paths_) {
     Path::Seen& seen = seen_.paths[ends] = path.seen();
-    seen.leg_us = to_servers_[&path];
+    seen.leg = to_servers_[&path];
   }
   seen_.near_clients = near_clients_;
   return std::move(seen_);

@@ -17,8 +17,8 @@
 
 namespace tcplearn {
 
-// What packets show that may come later than the requests that it concerns.
-struct Seen {
+// What a first reading shows, and the second one knows from the beginning.
+struct FirstReading {
   std::unordered_map<std::uint32_t, Conversation::Seen> connections;
   std::map<std::pair<Address, Address>, Path::Seen> paths;
   NearHosts near_clients;
@@ -29,18 +29,19 @@ class Conversations {
   // For a first reading. `candidates` outlive this.
   explicit Conversations(const Candidates& candidates) : candidates_(candidates), is_first_(true) {}
   // For a second reading. `seen`: what the first one has shown.
-  Conversations(const Candidates& candidates, Seen seen);
+  Conversations(const Candidates& candidates, FirstReading seen);
   void on_packet(std::uint32_t connection, unsigned side, const Packet& packet, std::int64_t now_us,
                  ExplainedRows& out);
   void on_end(std::uint32_t connection, ExplainedRows& out);
   // Returns what all packets of a first reading have shown. Nothing may follow.
-  Seen seen();
+  FirstReading seen();
 
  private:
   Conversation& begun(std::uint32_t connection, const Packet& first, std::int64_t now_us);
   void note(std::uint32_t connection, const Conversation& one);
 
-  Seen seen_;  // of the connections that have ended, in a first reading; of those to come, in a second
+  FirstReading
+      seen_;  // of the connections that have ended, in a first reading; of those to come, in a second
   const Candidates& candidates_;
   const bool is_first_ = false;
   Learned learned_;
@@ -48,7 +49,7 @@ class Conversations {
   // blocks, which go back to the system as a whole.
   std::pmr::monotonic_buffer_resource path_blocks_;
   std::pmr::map<std::pair<Address, Address>, Path> paths_{&path_blocks_};
-  std::unordered_map<const Path*, std::int64_t> to_servers_;  // in a first reading; -1: not known
+  std::unordered_map<const Path*, Leg> to_servers_;  // in a first reading, without relays
   NearHosts near_clients_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Conversation>> alive_;
   std::uint32_t last_number_ = 0;

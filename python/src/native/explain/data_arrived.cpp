@@ -69,11 +69,12 @@ std::int32_t DataSide::Peer::resends(std::int64_t since_us) const {
   return count;
 }
 
-int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const {
+int DataSide::arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool doubled,
+                      bool& certain) const {
   const std::vector<Copy>& copies = piece.again->copies;
   const int last = static_cast<int>(copies.size()) - 1;
   // RFC 2883: the last copy caused this ACK, which echoes its timestamp, but an earlier copy had arrived.
-  if (is_doubled(piece)) {
+  if (doubled) {
     certain = true;
     return std::max(came_before(piece, seen_us), piece.filled ? 0 : -1);
   }
@@ -106,12 +107,12 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   const Again& again = *piece.again;
   const std::int64_t seen_us = again.sacked_us >= 0 ? again.sacked_us : now_us;
   Repaired loss;
-  const int k = arrived(piece, head_ack, seen_us, loss.certain);
+  loss.doubled = is_doubled(piece);
+  const int k = arrived(piece, head_ack, seen_us, loss.doubled, loss.certain);
   const auto at = static_cast<std::size_t>(std::max(k, 0));
   loss.start_us = loss.silent_until_us = piece.first_us;
   if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
-  loss.doubled = is_doubled(piece);
   if (k < 0 && loss.doubled) loss.end_us = piece.first_us;
   if (k < 0) {
     // the first copy may have reached the capture point late, or after a copy that overtook it

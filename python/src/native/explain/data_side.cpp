@@ -292,8 +292,8 @@ DataSide::Acked DataSide::on_ack(const Packet& packet, const Peer& peer, std::in
     const std::size_t newest = std::min(first_ending_after(ack - 1), pieces_.size() - 1);
     const Piece& last = pieces_[newest];
     const bool whole = last.end <= ack;
-    acked.prompt = newest > head_ || newest + 1 < pieces_.size();
-    acked.small = ack - una_ <= kHeldBytes;
+    acked.several = newest > head_ || newest + 1 < pieces_.size();
+    acked.small = ack - una_ <= std::max(largest_, kLeastFullBytes);
     acked.last_sent_us = last.again ? last.again->copies.back().us : last.first_us;
     acked.lone =
         newest == head_ && pieces_.size() - head_ == 1 && last.end - last.start < std::max(largest_, full_);

@@ -12,22 +12,12 @@
 #include "capture/loss.h"
 #include "capture/packet.h"
 #include "forecast.h"
+#include "leg.h"
 #include "rows.h"
 #include "sender_clock.h"
 #include "sender_timer.h"
 
 namespace tcplearn {
-
-// The shortest round trip from the capture point to one end and back; -1: none was seen.
-struct Leg {
-  std::int64_t min_us = -1;
-  bool pure = false;  // some came from a packet without data; others may have waited for data to go with
-  void add(std::int64_t rtt_us, bool of_pure) {
-    if (min_us < 0 || rtt_us < min_us) min_us = rtt_us;
-    pure = pure || of_pure;
-  }
-  std::int64_t known_us() const { return min_us < 0 ? 0 : min_us; }
-};
 
 // A range of bytes that was sent more than once, or arrived late.
 struct Repaired {
@@ -77,8 +67,8 @@ class DataSide {
     // RTT of the newest acknowledged segment, if it was sent once or timestamps show which copy is answered
     std::int64_t rtt_us = -1;
     std::int64_t last_sent_us = 0;  // transmission time of the newest acknowledged byte
-    bool prompt = false;            // acknowledges several segments, or more are in flight
-    bool small = false;             // of all together so few bytes that the receiver may have delayed the ACK
+    bool several = false;           // acknowledges several segments, or one while more are in flight
+    bool small = false;             // acknowledges so few bytes that the receiver may have delayed the ACK
     bool lone = false;              // only one segment was in flight, and it was not full-sized
     std::int64_t twice_from = 0, twice_to = 0;  // bytes that arrived twice (RFC 2883)
   };
@@ -173,8 +163,9 @@ class DataSide {
   static constexpr std::uint32_t kOptionBytes = 12;  // of timestamps, which most segments have
   static constexpr std::uint32_t kLargestSegment = 1500;
   static constexpr std::uint32_t kNoDelay = 2;
-  // No receiver delays the ACK of more than this: the least full-sized segment (RFC 9293, 3.7.1), in several.
-  static constexpr std::int64_t kHeldBytes = 536;
+  // A receiver may delay the ACK of less than two full-sized segments (RFC 9293, 3.8.6.3). The size of the
+  // smallest such segment (3.7.1).
+  static constexpr std::uint32_t kLeastFullBytes = 536;
   // A retransmission comes later than this after its segment, unless an ACK triggered it: no timer is so
   // short.
   static constexpr std::int64_t kNoTimerUs = 1500;
@@ -220,7 +211,9 @@ class DataSide {
   std::size_t first_ending_after(std::int64_t sequence) const;
   void read_sack(const Packet& packet, std::int64_t ack, std::int64_t now_us, Acked& out);
   // Returns which copy arrived: -1 the first transmission, otherwise the index of a retransmission.
-  int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool& certain) const;
+  // `doubled`: what is_doubled() returns.
+  int arrived(const Piece& piece, const Packet* head_ack, std::int64_t seen_us, bool doubled,
+              bool& certain) const;
   // Returns whether the first ACK of `piece` answers the last copy, after an earlier copy had arrived.
   bool is_doubled(const Piece& piece) const;
   // Returns when the copy of `piece` was sent whose timestamp `ack` echoes, or -1 if timestamps do not tell.

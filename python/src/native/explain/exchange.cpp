@@ -2,6 +2,8 @@
 #include "exchange.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace tcplearn {
 namespace {
@@ -43,6 +45,7 @@ bool Exchange::split(std::int64_t at, Exchange& rest) {
   rest.pieces.assign(first, pieces.end());
   rest.pipelined = pipelined = true;
   request_to = first->from;
+  rest.acknowledged_us = std::exchange(acknowledged_us, std::prev(first)->acknowledged_us);
   pieces.erase(first, pieces.end());
   return true;
 }

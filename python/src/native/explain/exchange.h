@@ -35,6 +35,7 @@ struct Exchange {
   // The parts of the request: where each begins in the stream, and when it was first seen.
   struct Piece {
     std::int64_t from, seen_us;
+    std::int64_t acknowledged_us = -1;  // when an ACK of the request up to here came, before the next part
   };
   std::vector<Piece> pieces;
   // Moves what begins at `at` or later into the request `rest`. Returns false if there is nothing.
@@ -49,6 +50,7 @@ struct Exchange {
 
   // Takes a further part of the request, up to the position `to`.
   void grow(std::int64_t to, std::int64_t now_us) {
+    if (!pieces.empty()) pieces.back().acknowledged_us = acknowledged_us;
     request_to = to;
     asked_us = now_us;
     acknowledged_us = -1;

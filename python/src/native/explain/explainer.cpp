@@ -5,49 +5,53 @@
 
 namespace tcplearn {
 
-Explainer::Explainer(const std::vector<std::string>& candidates) : candidates_(candidates) {
+Explainer::Explainer(const std::vector<std::string>& candidates, std::size_t twice)
+    : candidates_(candidates), twice_(twice) {
   rows_.candidates = candidates_.size();
 }
 
 void Explainer::on_packet(std::uint32_t connection, unsigned side, const Packet& packet,
                           std::int64_t now_us) {
+  if (!all_ && packets_ == twice_) read_first();
   if (all_) {
     all_->on_packet(connection, side, packet, now_us, rows_);
     return;
   }
-  add({connection, side, false, now_us, packet});
+  first_.push_back({connection, side, false, now_us, packet});
+  ++packets_;
 }
 
 void Explainer::on_end(std::uint32_t connection) {
   if (all_)
     all_->on_end(connection, rows_);
   else
-    add({connection, 0, true, 0, {}});
+    first_.push_back({connection, 0, true, 0, {}});
 }
 
-void Explainer::add(const Event& event) {
-  ahead_->events.push_back(event);
-  if (ahead_->events.size() >= kTwice) read_again();
-}
-
-void Explainer::read_again() {
-  const std::unique_ptr<Ahead> ahead = std::move(ahead_);
+void Explainer::read_first() {
+  const std::vector<Event> first = std::move(first_);
   const auto read = [&](Conversations& by, ExplainedRows& out) {
-    for (const Event& event : ahead->events) {
+    for (const Event& event : first) {
       if (event.ends)
         by.on_end(event.connection, out);
       else
         by.on_packet(event.connection, event.side, event.packet, event.now_us, out);
     }
   };
-  ExplainedRows dropped;
-  read(ahead->first, dropped);
-  all_ = std::make_unique<Conversations>(candidates_, ahead->first.seen());
+  FirstReading seen;
+  {
+    const Candidates none;
+    Conversations scout(none);
+    ExplainedRows dropped;
+    read(scout, dropped);
+    seen = scout.seen();
+  }
+  all_ = std::make_unique<Conversations>(candidates_, std::move(seen));
   read(*all_, rows_);
 }
 
 ExplainedRows Explainer::take(bool over) {
-  if (over && !all_) read_again();
+  if (over && !all_) read_first();
   ExplainedRows out = std::move(rows_);
   rows_ = {};
   rows_.candidates = candidates_.size();

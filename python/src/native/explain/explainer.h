@@ -18,7 +18,8 @@ namespace tcplearn {
 
 class Explainer final : public PacketObserver {
  public:
-  explicit Explainer(const std::vector<std::string>& candidates = {});
+  // `twice`: how many packets are read twice; each takes some 170 bytes until then.
+  explicit Explainer(const std::vector<std::string>& candidates = {}, std::size_t twice = 1U << 15U);
   void on_packet(std::uint32_t connection, unsigned side, const Packet& packet, std::int64_t now_us) override;
   void on_end(std::uint32_t connection) override;
 
@@ -31,8 +32,6 @@ class Explainer final : public PacketObserver {
   ExplainedRows take(bool over);
 
  private:
-  // So many packets are read twice. They take some 5 MB.
-  static constexpr std::size_t kTwice = 1U << 15U;
   struct Event {
     std::uint32_t connection;
     unsigned side;
@@ -40,19 +39,15 @@ class Explainer final : public PacketObserver {
     std::int64_t now_us;
     Packet packet;
   };
-  struct Ahead {
-    Candidates none;
-    Conversations first{none};
-    std::vector<Event> events;
-  };
-  void add(const Event& event);
-  // Ends the first reading, and explains its packets.
-  void read_again();
+  // Reads the first packets twice.
+  void read_first();
 
   ExplainedRows rows_;
   Candidates candidates_;
-  std::unique_ptr<Ahead> ahead_ = std::make_unique<Ahead>();
-  std::unique_ptr<Conversations> all_;  // from the second reading on
+  std::size_t twice_;
+  std::size_t packets_ = 0;             // in first_
+  std::vector<Event> first_;            // the first packets, and ends of connections
+  std::unique_ptr<Conversations> all_;  // once the first packets were read
 };
 
 }  // namespace tcplearn

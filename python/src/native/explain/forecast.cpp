@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace tcplearn {
 namespace {
@@ -162,13 +163,19 @@ void Forecast::on_ack(std::int64_t now_us, std::int64_t rtt_us, std::uint32_t ou
   out_ = std::max(out, 1u);
 }
 
-// Computes when the candidate would have repaired the loss. Its state does not change: it learns nothing from
-// waits that it would not have had, because it may have repaired the loss long before the sender did.
-void Forecast::repair(std::size_t k, const TimedLoss& lost, Fates& fates) {
-  Running& run = running_[k];
-  const Running before = run;
+// Returns what the candidate's timer does until now, without a change of its state: it learns nothing from
+// waits that it would not have had, because an ACK may have come long before the sender's.
+Forecast::Running Forecast::until_now(std::size_t k) {
+  const Running before = running_[k];
   const std::vector<std::uint64_t> kept = copied(k);
   fire(k, now_us_);
+  restore(k, kept);
+  return std::exchange(running_[k], before);
+}
+
+// Computes when the candidate would have repaired the loss.
+void Forecast::repair(std::size_t k, const TimedLoss& lost, Fates& fates) {
+  const Running run = until_now(k);
   // if not retransmitted yet, the running wait decides
   const std::size_t number = std::max(lost.resends, 1u) - 1;
   const std::int64_t same_us = number < run.sent_us.size() ? run.sent_us[number] : run.due_us;
@@ -176,20 +183,12 @@ void Forecast::repair(std::size_t k, const TimedLoss& lost, Fates& fates) {
   const std::int64_t repaired_us = heard == run.sent_us.end() ? run.due_us : *heard;
   fates.same_us[k] = since(lost.start_us, same_us);
   fates.repaired_us[k] = since(lost.start_us, repaired_us);
-  restore(k, kept);
-  run = before;
 }
 
 std::int64_t Forecast::heard_us(std::size_t k, const UnheardAcks& unheard) {
-  Running& run = running_[k];
-  const Running before = run;
-  const std::vector<std::uint64_t> kept = copied(k);
-  fire(k, now_us_);
+  const Running run = until_now(k);
   const bool heard = unheard.copies <= run.sent_us.size();
-  const std::int64_t at_us = heard ? run.sent_us[unheard.copies - 1] + unheard.round_us : now_us_;
-  restore(k, kept);
-  run = before;
-  return at_us;
+  return heard ? run.sent_us[unheard.copies - 1] + unheard.round_us : now_us_;
 }
 
 std::vector<std::uint64_t> Forecast::copied(std::size_t k) const {

@@ -81,6 +81,7 @@ class Forecast {
     std::vector<std::int64_t> sent_us;  // times of its retransmissions since the last ACK
   };
   void fire(std::size_t k, std::int64_t until_us);
+  Running until_now(std::size_t k);
   void repair(std::size_t k, const TimedLoss& lost, Fates& fates);
   // Returns when the candidate's first heard ACK would have come: that of as many copies as the sender's.
   std::int64_t heard_us(std::size_t k, const UnheardAcks& unheard);

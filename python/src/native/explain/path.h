@@ -10,24 +10,27 @@
 #include <cstdint>
 #include <memory>
 
+#include "ack_delay.h"
+#include "leg.h"
 #include "sender_timer.h"
 
 namespace tcplearn {
 
 class Path {
  public:
-  // What packets show of the path that may come later than what they explain.
+  // What a first reading shows of the path, and the second one knows from the beginning.
   struct Seen {
-    std::int64_t leg_us = -1, least_us = -1;
+    Leg leg;
+    std::int64_t least_us = -1;
     std::array<bool, 2> ids_shared{};
     std::array<std::uint32_t, 2> ids_in_row{};
   };
-  // Returns what was seen, but for leg_us, which the connections know better at their ends.
+  // Returns what was seen, but for `leg`, which the connections know better at their ends.
   Seen seen() const {
-    return {-1, least_us_, {ids_[0].shared, ids_[1].shared}, {ids_[0].in_row, ids_[1].in_row}};
+    return {{}, least_us_, {ids_[0].shared, ids_[1].shared}, {ids_[0].in_row, ids_[1].in_row}};
   }
   void take(const Seen& seen) {
-    leg_us_ = seen.leg_us;
+    leg_ = seen.leg;
     least_us_ = seen.least_us;
     for (const std::size_t end : {0U, 1U}) {
       ids_[end].shared = seen.ids_shared[end];
@@ -35,7 +38,8 @@ class Path {
     }
   }
 
-  // Adds an RTT of several segments, or with more in flight. `small`: the ACK may have been delayed.
+  // Adds the RTT of an ACK of several segments, or of one while more were in flight. `small`: the ACK may
+  // have been delayed.
   void add(std::int64_t now_us, std::int64_t rtt_us, bool small) {
     const std::int64_t over_us = rtt_us - least(rtt_us);
     if (small && over_us >= kLeastDelayUs) return;
@@ -55,8 +59,8 @@ class Path {
   // Takes the shortest round trip from the capture point to the server that a connection's handshake or pure
   // ACKs show; and returns the shortest of all, or -1. A relay on the way may be there for one port of the
   // server only, so its round trip must not be given.
-  void add_leg(std::int64_t us) { leg_us_ = leg_us_ < 0 ? us : std::min(leg_us_, us); }
-  std::int64_t leg_us() const { return leg_us_; }
+  void add_leg(const Leg& leg) { leg_.add(leg); }
+  std::int64_t leg_us() const { return leg_.min_us; }
 
   // Returns whether a host numbers the packets of several connections in one sequence (IP
   // identification). It does if a packet's number follows that of another connection's packet, and not
@@ -121,7 +125,7 @@ class Path {
     std::size_t next = 0;
   };
   static constexpr std::int64_t kGapUs = 20'000, kHeldBackUs = 250'000;
-  static constexpr std::int64_t kHalfUs = 500'000, kLeastDelayUs = 20'000;
+  static constexpr std::int64_t kHalfUs = 500'000;
   std::int64_t least(std::int64_t rtt_us) {
     return least_us_ = least_us_ < 0 ? rtt_us : std::min(least_us_, rtt_us);
   }
@@ -130,7 +134,8 @@ class Path {
   std::unique_ptr<std::array<Gaps, 2>> gaps_;
   std::array<Ids, 2> ids_{};
   std::uint32_t alive_ = 0;
-  std::int64_t leg_us_ = -1, least_us_ = -1, since_us_ = -4 * kHalfUs, now_over_us_ = -1, before_us_ = -1;
+  Leg leg_;
+  std::int64_t least_us_ = -1, since_us_ = -4 * kHalfUs, now_over_us_ = -1, before_us_ = -1;
 };
 
 }  // namespace tcplearn

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
 from tcplearn.cli.common import Work, print_lines, say, warn
-from tcplearn.cli.live_options import AsJson, Cgroup, Pid, Unit, folder_of
+from tcplearn.cli.live_options import AsJson, Cgroup, Pid, Unit, chosen, folder_of
 
 if TYPE_CHECKING:
     from tcplearn.explain import Explained
@@ -52,7 +52,7 @@ def observe(
             warn(reading.warnings)
             lines += outlooks.lines()
             document["forecast"] = outlooks.as_json()
-        lines.append(sessions.advised(counts))
+        lines.append(sessions.advised(counts, chosen(cgroup, unit, pid)))
         print_lines([json.dumps(document, indent=1)] if as_json else lines)
 
     return work

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -53,3 +54,10 @@ def folder_of(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
     if pid:
         return targets.of_process(pid)
     return cgroup.absolute() if cgroup else cgroups()
+
+
+def chosen(cgroup: Path | None, unit: str, pid: int) -> str:
+    """Return the one of the options --cgroup, --unit and --pid that was given, as it is typed, or ""."""
+    if cgroup:
+        return f"--cgroup {shlex.quote(str(cgroup))}"
+    return f"--unit {shlex.quote(unit)}" if unit else f"--pid {pid}" if pid else ""

@@ -107,8 +107,9 @@ def tshark() -> str:
 
 
 def count(folder: Path, arms: Sequence[str]) -> None:
-    """Write the numbers of retransmissions in the captures of the run in `folder` to a file in each of its
-    folders `arms` (one for each connection, in order), and delete the captures. Raise FailedError."""
+    """Write the numbers of retransmissions in the captures of the run in `folder` to a file in each of the
+    run's folders that `arms` names, and delete the captures. The captured connections are those of `arms`, in
+    this order. May raise FailedError."""
     counts = {end: _resent(folder / "pcap" / f"{end}.pcap", len(arms)) for end in (SENDER, RECEIVER)}
     for stream, arm in enumerate(arms):
         lines = [f"resent_at_{end}_packets {of[stream]}\n" for end, of in counts.items()]

@@ -151,7 +151,7 @@ def counted(counts: dict[str, int]) -> Iterator[str]:
         if counts[name]:
             count = f"{counts[name]:12}"
             if name.endswith("_us"):
-                count, meaning = f"{counts[name] / 1e6:12.2f}", meaning.replace("microseconds", "seconds")
+                count, meaning = f"{_seconds(counts[name]):>12}", meaning.replace("microseconds", "seconds")
             yield f"{count}  {part}{meaning.removeprefix(_OF_THESE)}"
     if counts["rounds"]:
         yield f"{'':12}  ({_OVERLAP})"
@@ -168,26 +168,36 @@ def would(counts: dict[str, int]) -> str:
     resent = counts["resent_needed"] + counts["resent_spurious"] + counts["resent_unclear"]
     if not resent:
         return "no packet was retransmitted by a timer: learned floors would have gained nothing"
-    late = f"{counts['rounds_late']} of {counts['rounds']} rounds"
-    lossy = f"{counts['resent_needed']} rounds with a loss"
+    spared = (
+        f"about {_seconds(counts['saved_us'])} s of waiting in {counts['resent_needed']} rounds with a loss"
+    )
+    if not counts["rounds_late"]:
+        return f"learned floors would have spared {spared}; no answer came later than the shorter timer"
     return (
-        f"learned floors would have spared about {counts['saved_us'] / 1e6:.2f} s of waiting in {lossy}, and "
-        f"would have retransmitted spuriously in {late}, whose answers came later than the shorter timer"
+        f"learned floors would have spared {spared}, and caused a spurious retransmission in "
+        f"{counts['rounds_late']} of {counts['rounds']} rounds, whose answers came later than the shorter "
+        "timer"
     )
 
 
-def advised(counts: dict[str, int]) -> str:
-    """Return a sentence on what to type next. `counts` are those of a BPF program that only observed
-    connections."""
+def advised(counts: dict[str, int], chosen: str) -> str:
+    """Return a sentence on what to type next. `counts` are those of a BPF program that only observed the
+    connections that the options `chosen` select ("": those of the machine)."""
     if not counts["connections"]:
         return "next: observe for longer, or while clients connect"
     if not counts["saved_us"]:
-        return "next: nothing; `tcplearn live start` would change nothing that these connections waited for"
-    return (
-        "next: `tcplearn live start`, with the same --cgroup, --unit or --pid if one was given, sets learned "
-        "floors for 1 % of the new connections first, and for none if they do harm; `tcplearn live stop` "
-        "undoes it"
+        return "next: observe for longer; no wait of these connections would have been shorter so far"
+    start, stop = (
+        f"`{' '.join(filter(None, ('tcplearn live', verb, chosen)))}`" for verb in ("start", "stop")
     )
+    return (
+        f"next: {start} sets learned floors for 1 % of the new connections first, and for none if they do "
+        f"harm; {stop} undoes it"
+    )
+
+
+def _seconds(time_us: int) -> str:
+    return f"{time_us / 1e6:.3g}"
 
 
 def observe(cgroup: Path, wait: Callable[[], None]) -> dict[str, int]:

@@ -30,8 +30,8 @@ _ABOUT = {
 
 
 def write(study: Study, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to the file `report` and each heat map to the folder `pictures`, unless they are None.
-    Raise UserError."""
+    """Write the page to the file `report` and each heat map to the folder `pictures`; either may be None.
+    Raise UserError if a file cannot be written."""
     page(study, rows).write(report, pictures)
 
 
