@@ -17,6 +17,11 @@ def program(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=_MORE_PATH)
 
 
+def to_start(name: str) -> str:
+    """Return the path of the program `name`, or `name` itself if it is missing, so that starting it fails."""
+    return program(name) or name
+
+
 def missing(packages: Mapping[str, str]) -> list[str]:
     """Return the names of those Debian `packages` that are not installed. The value of each name is a program
     of the package, or, if it begins with /, a pattern for one of its files."""

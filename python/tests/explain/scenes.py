@@ -59,6 +59,21 @@ def _served(talk: Talk, at_us: int, *, request: int = 200) -> None:
     talk.close(at_us + 60_000, ASKED + request, ANSWERED + 1)
 
 
+def relayed(talk: Talk, requests: int) -> int:
+    """Send requests to a server whose handshake takes `RTT_US` through a relay that acknowledges them within
+    the round trip of `talk`. Return the time of the first request."""
+    talk.syn(0)
+    talk.syn_ack(RTT_US)
+    begin = at = RTT_US + talk.rtt_us // 2
+    talk.client(at, 1, 0, 1)
+    for k in range(requests):
+        talk.client(at, 1 + 200 * k, 200, 1 + 100 * k)
+        talk.answer(at + talk.rtt_us // 2, 1 + 100 * k, 0, 201 + 200 * k)
+        talk.answer(at + RTT_US, 1 + 100 * k, 100, 201 + 200 * k)
+        at += 100_000
+    return begin
+
+
 def syn_lost(talk: Talk) -> Truth:
     """Simulate the loss of the first SYN."""
     talk.syn(0, lost=0.9)

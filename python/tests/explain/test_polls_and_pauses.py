@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenes import ANSWERED, ASKED, HALF_US, _calm
+from scenes import ANSWERED, ASKED, HALF_US, _calm, relayed
 from talk import RTT_US, Talk, explained
 from test_ordinary_captures import S, _run
 from wire import RST, Host, Wire, sack
@@ -108,16 +108,8 @@ def test_the_round_trip_to_a_relay_is_not_that_of_other_ports(tmp_path: Path) ->
     a round trip takes 40 ms."""
     plain, proxied = Talk(port=40_000), Talk(rtt_us=1000, port=40_001)
     plain.wire = Wire(client=Host("10.0.0.1", 40_000), server=Host("10.0.0.2", 443, isn=5_000_000))
-    proxied.syn(0)
-    proxied.syn_ack(RTT_US)
-    at = RTT_US + 500
-    proxied.client(at, 1, 0, 1)
-    for k in range(5):
-        proxied.client(at, 1 + 200 * k, 200, 1 + 100 * k)
-        proxied.answer(at + 500, 1 + 100 * k, 0, 201 + 200 * k)
-        proxied.answer(at + RTT_US, 1 + 100 * k, 100, 201 + 200 * k)
-        at += 100_000
-    _answered_late(plain, plain.open(at))
+    begun = relayed(proxied, 5)
+    _answered_late(plain, plain.open(begun + 500_000))
     late = explained(tmp_path, plain, proxied).requests.sort("start_s").row(-2, named=True)
     assert late["response_ms"] == pytest.approx(94, abs=1)
     assert late["transfer_ms"] == pytest.approx(40, abs=5)

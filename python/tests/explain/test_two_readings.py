@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenes import HALF_US
+from scenes import HALF_US, relayed
 from talk import MIDDLE, RTT_US, Talk, explained
 from test_ordinary_captures import S, _run
 
@@ -65,16 +65,7 @@ def test_a_relay_is_known_at_the_first_request(tmp_path: Path) -> None:
     """Test a proxy on the way, 1 ms from the client, which acknowledges requests to a server at 40 ms: the
     time until the answer may be the path's."""
     talk = Talk(rtt_us=1000)
-    talk.syn(0)
-    talk.syn_ack(RTT_US)
-    at = RTT_US + 500
-    talk.client(at, 1, 0, 1)
-    for k in range(4):
-        talk.client(at, 1 + 200 * k, 200, 1 + 100 * k)
-        talk.answer(at + 500, 1 + 100 * k, 0, 201 + 200 * k)
-        talk.answer(at + RTT_US, 1 + 100 * k, 100, 201 + 200 * k)
-        talk.client(at + RTT_US + 500, 201 + 200 * k, 0, 101 + 100 * k)
-        at += 100_000
+    relayed(talk, 4)
     first = explained(tmp_path, talk).requests.sort("start_s").row(0, named=True)
     assert first["server_ms"] == 0 and first["unknown_ms"] == pytest.approx(40, abs=2)
 

@@ -39,13 +39,10 @@ class Conversation {
   // What a first reading shows of the connection, and the second one knows from the beginning.
   struct Seen {
     std::array<Leg, 2> legs;
-    Leg direct;  // to the server, if no relay answers
     std::uint32_t answers = 0;
     bool bare_acks = false, relayed = false;
   };
-  Seen seen() const {
-    return {{ends_[0].data.leg, ends_[1].data.leg}, direct(), answers_, bare_acks_, relayed()};
-  }
+  Seen seen() const { return {{ends_[0].data.leg, ends_[1].data.leg}, answers_, bare_acks_, relayed()}; }
   void take(const Seen& seen) {
     for (const unsigned end : {kClient, kServer}) ends_[end].data.leg.add(seen.legs[end]);
     answers_ = seen.answers;
@@ -62,6 +59,8 @@ class Conversation {
   // Returns whether keep_learned() was called at a FIN or RST.
   bool closed() const { return closed_; }
   Path& path() const { return path_; }
+  // Returns the round trip to the server if packets without data show it, and no relay answers.
+  Leg direct() const { return leg_to(kServer).pure && !relayed() ? leg_to(kServer) : Leg{}; }
 
  private:
   enum : unsigned { kClient = 0, kServer = 1 };
@@ -143,8 +142,6 @@ class Conversation {
   bool was_lost(unsigned end, const DataSide::Sent& sent, bool lone, std::int64_t waited_us) const;
   bool beside_server() const;
   bool relayed() const;
-  // Returns the round trip to the server if packets without data show it, and no relay answers.
-  Leg direct() const { return leg_to(kServer).pure && !relayed() ? leg_to(kServer) : Leg{}; }
   // Returns whether the capture was taken beside `end`, as the time to its host and the other one shows.
   bool beside(unsigned end) const;
   void share_client_leg();

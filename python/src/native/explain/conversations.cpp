@@ -47,8 +47,8 @@ void Conversations::on_end(std::uint32_t connection, ExplainedRows& out) {
 }
 
 void Conversations::note(std::uint32_t connection, const Conversation& one) {
-  const Conversation::Seen& seen = seen_.connections[connection] = one.seen();
-  to_servers_[&one.path()].add(seen.direct);
+  seen_.connections[connection] = one.seen();
+  to_servers_[&one.path()].add(one.direct());
 }
 
 FirstReading Conversations::seen() {

@@ -43,7 +43,7 @@ def make(near: str, far: str) -> End:
     if has_ipv6():
         lines += [f"addr add {ADDRESSES6[near]} peer {ADDRESSES6[far]} dev {DEVICE} nodad"]
     done = subprocess.run(
-        [debian.program("ip") or "ip", "-batch", "-"],
+        [debian.to_start("ip"), "-batch", "-"],
         input="\n".join(lines),
         capture_output=True,
         text=True,

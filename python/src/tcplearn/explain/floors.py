@@ -118,7 +118,7 @@ def of(found: Explained, own: frozenset[str], seed: int = 0) -> Outlooks:
 
 def addresses() -> frozenset[str]:
     """Return the IP addresses of this machine (of its network namespace). Raise UserError."""
-    words = [debian.program("ip") or "ip", "-json", "address"]
+    words = [debian.to_start("ip"), "-json", "address"]
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)

@@ -210,7 +210,7 @@ def _sysctl(name: str) -> str:
 
 def _routes() -> int:
     with contextlib.suppress(OSError):
-        words = [debian.program("ip") or "ip", "route", "show", "table", "all"]
+        words = [debian.to_start("ip"), "route", "show", "table", "all"]
         shown = subprocess.run(words, capture_output=True, text=True, check=False).stdout
         return sum(" rto_min " in f"{line} " for line in shown.splitlines())
     return 0
