@@ -63,10 +63,10 @@ class Sizes:
     pairs: int = 20
     bulk_bytes: int = 4_000_000_000
     short: int = 20_000  # connections with one request each
-    requests: int = 15_000  # on each of four connections
-    connections: int = 3_000  # with 20 requests each
-    held: int = 100_000
-    addresses: int = 10_000  # addresses of these; the program's tables of hosts and of prefixes hold fewer
+    requests: int = 15_000  # on each of four connections, for `events`
+    connections: int = 3_000  # with 20 requests each, for `events`
+    held: int = 100_000  # connections that are open at the same time
+    addresses: int = 10_000  # of the `held` ones; the program's tables of hosts and prefixes have less room
     rounds: int = 3  # repetitions of the parts "events" and "held"
     loads: int = 10
 

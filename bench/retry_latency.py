@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares tcplearn.RetryTimer, which decides when an unanswered request is sent again, with packages for
 hedging, with the best fixed wait in hindsight, and with a timer that knows how latencies are distributed at
-the time of each request. It compares the 99th and 99.9th percentiles of response
-times at equal shares of spurious retransmissions, on generated traces of requests and on recorded RTTs.
+the time of each request. It compares the 99th and 99.9th percentiles of response times at equal numbers of
+spurious retransmissions per request, on generated traces of requests and on recorded RTTs.
 
 python bench/retry_latency.py --half judged -o out/retry.json      half an hour; needs hedge-python==0.3.0 and
                                                                    httpx-hedged==0.5.0 installed

@@ -80,12 +80,12 @@ class Doubling:
 
 
 class Ours:
-    """Uses tcplearn.RetryTimer. If `clear` is false, the timer is not told which transmission was
-    answered."""
+    """Uses tcplearn.RetryTimer, and a fixed wait of 1 s for requests for which the timer has no room. If
+    `clear` is false, the timer is not told which transmission was answered."""
 
     def __init__(self, clear: bool = True, **settings: Any) -> None:
         self.timer, self.clear = tcplearn.RetryTimer(**settings), clear
-        self.beside = Fixed(1_000_000)  # for requests beyond those that the timer holds
+        self.beside = Fixed(1_000_000)  # for requests for which the timer has no room
 
     def sent(self, request: int, now_us: int) -> None:
         full = self.timer.out == tcplearn.RetryTimer.most_out

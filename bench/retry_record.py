@@ -5,11 +5,11 @@ python bench/retry_record.py FOLDER              a quarter of an hour; root; nee
                                                  redis-server, postgresql and dnsmasq-base
 python bench/retry_record.py FOLDER --requests 500 --services dns       a short trial
 
-FOLDER/NAME.csv has a row for each request: t_s, the time at which it was sent, and rtt_ms, its response
-time. A client sends requests to nginx, Redis, PostgreSQL and a DNS server over a link that `tcplearn emulate`
+FOLDER/NAME.csv has a row for each request: t_s, the time at which it was sent, and rtt_ms, its response time.
+A client sends requests to nginx, Redis, PostgreSQL and a DNS server over a link that `tcplearn emulate`
 emulates, at random times, 100 in a second. Downloads of 250 kB over other connections fill the link's queue
-now and then, and the server stands still for 50 to 500 ms every twenty seconds or so. The only losses are
-packets that the queue drops."""
+now and then, and the server is stopped (SIGSTOP) for 50 to 500 ms every twenty seconds or so. The only losses
+are packets that the queue drops."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ SERVERS = {
 
 
 async def serve(name: str) -> None:
-    """Run the service `name` and the downloads until this program is terminated, and let the service stand
-    still now and then."""
+    """Run the service `name` and the downloads until this program is terminated. Stop the service (SIGSTOP)
+    at random times for 50 to 500 ms."""
 
     async def download(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(bytes(DOWNLOAD_BYTES))
@@ -192,7 +192,7 @@ async def measure(name: str, requests: int, out: Path) -> None:
             await asyncio.wait_for(ask(), ANSWER_S)
             rows.append((begun - first, 1000 * (time.monotonic() - begun)))
         except TimeoutError:
-            if name != "dns":  # else the rest of the late answer would be taken for the next one
+            if name != "dns":  # the late answer would be taken for that to the next request
                 ask = await stream(address, name)
         free.put_nowait(ask)
 
@@ -206,7 +206,7 @@ async def measure(name: str, requests: int, out: Path) -> None:
             print(f"{name}: {number + 1} requests", file=sys.stderr, flush=True)
     await asyncio.gather(*tasks)
     if filling.done():
-        filling.result()  # raises what ended the downloads
+        filling.result()  # raises the exception that ended the downloads
     filling.cancel()
     with out.open("w", newline="") as file:
         writer = csv.writer(file)

@@ -24,10 +24,10 @@ RECORDED_STEP_US = 500.0
 @dataclass
 class Trace:
     """Holds the requests of a trace in order. Times and latencies are in us. The lists `level_us`, `pause_us`
-    and `loss` have a value for each period of `step_us`. A transmission is lost with the probability `loss`
-    of its period; otherwise the latency of its answer is the period's `level_us` times
-    `noise[copy][request]`, and counts from `pause_us`, the end of a pause of the server, if it is later than
-    the transmission."""
+    and `loss` have a value for each period of `step_us`. Transmission `copy` of `request` is lost if the
+    random number `luck[copy][request]` is below the `loss` of its period. Otherwise the latency of its answer
+    is the period's `level_us` times `noise[copy][request]`. If `pause_us`, the end of a pause of the server,
+    is later than the transmission, the latency counts from there. `half` is "tuning" or "judged"."""
 
     name: str
     start_us: list[int]
@@ -64,7 +64,7 @@ def _noise(dice: np.random.Generator, kind: str, shape: tuple[int, int]) -> Tabl
         return np.exp(0.4 * dice.standard_normal(shape))
     if kind == "pareto":
         return 1 + 0.3 * dice.pareto(1.7, shape)
-    if kind == "two":  # a cache that holds nine in ten
+    if kind == "two":  # nine requests in ten are answered from a cache
         return np.where(dice.random(shape) < 0.9, 1.0, 6.0) * np.exp(0.15 * dice.standard_normal(shape))
     if kind == "gamma":
         return 0.6 + dice.gamma(2.0, 0.2, shape)
@@ -79,7 +79,7 @@ def _levels(dice: np.random.Generator, kind: str) -> Table:
         return np.exp(np.cumsum(dice.standard_normal(STEPS)) * 0.6 / np.sqrt(STEPS))
     if kind == "queue":  # a queue that fills and empties
         return 1 + 1.5 * ((t * 40 + dice.random()) % 1.0) ** 2
-    if kind == "noisy":  # neighbours in time are alike
+    if kind == "noisy":  # consecutive values are correlated
         x = np.zeros(STEPS)
         steps = dice.standard_normal(STEPS)
         for k in range(1, STEPS):

@@ -21,7 +21,8 @@ from tcplearn.simulate.interval import t_quantile
 CONFIDENCE = 0.95
 TIME, RESENT, TIMEOUTS, SPURIOUS = "download_s", "retransmitted_packets", "timeouts", "spurious_timeouts"
 COEFFICIENTS = ("b0", "hops", "min", "max", "ttl")
-#: The metric of ours that stands beside a chart's quantity, and the chart's title in the paper.
+#: By the quantity of a chart of the paper: our metric that is compared with it, and the chart's title in the
+#: paper.
 CHARTS = {"time": (TIME, "Time Taken Analysis"), "resent": (RESENT, "No. of Retransmitted packets")}
 TRAFFIC = {
     "none": "without traffic",

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
-#: The sets of paths and their seeds. Policies may be changed after a look at `tuning`. `priced` was changed
-#: after a look at `kept` too, so `kept-2` was drawn after that change (ADR 73).
+#: The sets of paths and their seeds. The results on `tuning` may be used to change a resend policy. The
+#: policy `priced` was changed after the results on `kept` had been seen too, so a further set, `kept-2`, was
+#: drawn after that change (ADR 73).
 SETS = {"tuning": 340, "kept": 341, "kept-2": 342}
-#: The set by which policies are judged, and the one of which paths ran in the lab.
+#: The set on whose results policies are judged, and the set from which paths also run in the lab.
 JUDGED, LAB = "kept-2", "kept"
 EACH = 5  # number of paths of a family in each set
-#: The families that the lab can emulate without other traffic, and how many of their kept paths run there.
+#: The families that the lab can emulate without other traffic, and how many of their paths in the set `kept`
+#: run there.
 IN_LAB = {"random": 3, "bursts-packets": 3, "fades": 3, "handovers": 3, "jitter": 3, "swings": 3, "slots": 2}
 #: The number of paths of each family of `LAB_ONLY`.
 EACH_LAB_ONLY = 3
@@ -203,7 +205,8 @@ def _delayed_acks(draw: Draw, hop: Json, more: Json) -> Json:
     return {}
 
 
-#: Family: (what a reader is told, its rule, whether a small jitter is added).
+#: For each family of paths: a description for readers, the function (rule) that draws a path, and whether a
+#: small jitter is added.
 Rule = Callable[[Draw, Json, Json], Json]
 FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
     "random": ("random losses of 0.3 to 4 %", _random, True),

@@ -20,7 +20,8 @@ from experiments.lib.statistics import Drawn, interval
 from tcplearn.simulate.interval import mean_interval
 
 STOCK = "stock"
-#: Senders that know what no sender can know.
+#: Limits that no timer can reach: senders that know which packets are lost (clairvoyant), or how RTTs and
+#: losses are distributed (statistical).
 LIMITS = (STATISTICAL, LIMIT_DOUBLING, LIMIT) = ("statistical", "clairvoyant/doubling", "clairvoyant")
 FLOORS = (*(f"stock:rto_min_us={ms}000" for ms in (1, 5, 20, 50, 100)), STOCK)
 P99, P999, SLOW = "p99", "p99.9", "slowest 2 %"

@@ -43,7 +43,8 @@ TITLES = {
     LIMIT_DOUBLING: "clairvoyant, then doubling",
     LIMIT: "clairvoyant",
 }
-#: The least gain of the limit over stock for a path to count in the share of the way.
+#: A timer's share of the gain of a limit is computed over the paths on which a figure under the limit is at
+#: most this many times that under stock Linux's timer.
 LEAST_GAIN = 0.9
 COMPARED = [
     "timer",
@@ -55,7 +56,8 @@ FADED = {"fades": "fades of 0.2 to 8 s", "handovers": "interruptions of 0.05 to 
 Row = list[str]
 LAB_TIMERS = ("stock:rto_min_us=5000", *OURS)
 SHOWN = (*PEERS, *OURS, *LIMITS)
-#: Figures whose share of the way to a limit is shown, each with its limit.
+#: Pairs of a figure and a limit (a timer that knows what no sender knows). For each pair the page shows which
+#: share of the limit's gain over stock Linux's timer each timer reaches.
 SHARES = (
     (P99, STATISTICAL),
     (SLOW, STATISTICAL),

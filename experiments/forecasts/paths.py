@@ -34,7 +34,7 @@ APART, FACTOR, NEAR, ALIKE = 0.003, 1.5, 1.0, 0.10
 
 def batches(folder: Path, _profile: str) -> list[Forecasts]:
     """Returns a batch of runs for each scenario with few segments in flight. The scenarios with "kept" in
-    their names, which were kept from tuning, come last."""
+    their names, which were not used for tuning, come last."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
     stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=lambda s: ("kept" in s, s))
     return [Forecasts(folder / f"{stem}.toml") for stem in stems]

@@ -27,7 +27,8 @@ METRICS = (
 )  # fmt: skip
 LOSSY, OVER_TIME = "lab-loss-1e-2", ("reno+mlp/hwang2018", "reno+mlp", "cubic+mlp", "reno+adaptive")
 POINTS = 700
-#: The scenarios without and with random loss that the criteria use; a sender is in one of each pair.
+#: The criteria use two scenarios without random loss, and two with it. A sender has runs in one of the two
+#: without it, and in one of the two with it.
 AT_LOSSLESS, AT_LOSSY = ("lab-loss-0", "lab-history-0"), (LOSSY, "lab-history-1e-2")
 BBR = "bbr+none"
 

@@ -17,7 +17,8 @@ from experiments.lib.statistics import Drawn, geometric_drawn
 from tcplearn.lab.requests import SLOWEST
 
 STOCK, OURS = "stock", ("priced", "priced/spaced")
-#: The policies that ran under further workloads: bulk, fades, overload, beside another sender.
+#: The resend policies that also ran with bulk transfers, over paths with fades, at overloaded queues, and
+#: beside a transfer under Linux's own timer.
 LOADED = (*OURS, "priced/backoff-1.5")
 #: Timers with a fixed rto_min (Linux's own timer, `stock`, has 200 ms).
 STATIC = (*(f"rto_min {ms} ms" for ms in (1, 5, 20, 50, 100)), STOCK)
@@ -26,7 +27,7 @@ BLOCK, DRAWS, SEED = 25, 400, 17
 P99, P999, SLOW = FIGURES = ("p99", "p99.9", "slowest 2 %")
 #: The smallest number of requests for which the 99.9th percentile is shown.
 LEAST_P999 = 12_000
-#: The slowest share of the response times, from which all figures can be computed.
+#: Only this share of the response times, the slowest ones, is kept; all figures can be computed from it.
 KEPT = 0.15
 
 DSACK, PROBES, TIMEOUTS = "nstat.TcpExtTCPDSACKRecv", "nstat.TcpExtTCPLossProbes", "nstat.TcpExtTCPTimeouts"

@@ -38,8 +38,8 @@ from tcplearn.output.numbers import listed, milliseconds, ratio
 
 PEERS = (*STATIC, "thin linear", "RACK and probes off")
 WIRED = "thin-wired"
-#: The scenarios that have further workloads, those with transfers that compete with a transfer under Linux's
-#: own timer, and the one without bulk transfers.
+#: Groups of scenarios: `WAYS` have the further workloads of `WORKLOADS`, `BESIDE` have transfers that compete
+#: with a transfer under Linux's own timer, and `WITHOUT_BULK` has no bulk transfers.
 WAYS = (WIRED, "thin-no-timestamps", "thin-delayed-acks", "thin-slots")
 BESIDE = (WIRED, "thin-bloat", "thin-cellular")
 WITHOUT_BULK = "thin-delayed-acks-200"

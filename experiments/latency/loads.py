@@ -28,7 +28,8 @@ LOADS = {
 }
 #: The number of blocks into which the responses of a run are divided; the bootstrap draws blocks.
 BLOCKS = 25
-#: The criteria for the mean overrun past the end of a fade, divided by that of Linux's own timer.
+#: The criteria, by timer: the largest ratio of the mean overrun (time from a fade's end to the response to
+#: the request lost in it) to that of Linux's own timer.
 PAST_FADES = dict(zip(LOADED, (1.0, 0.3, 0.7), strict=True))
 ByTimer = Mapping[str, Sequence[Run]]
 

@@ -25,15 +25,16 @@ PROFILE = "live"
 #: Profiles of other kernels, with the paths that are measured there.
 LATER = {"live-on-6-12": "6.12", "live-on-7-3": "7.3"}
 FADES, OVERLOAD = "fades", "live-overload"
-#: The titles of the loads that overload a queue: those of the page on the kernel module, and one of them on
-#: the kernel on which the doubling of waits can be bounded.
+#: The titles of the loads that overload a queue: those of the page on the kernel module, and one of these
+#: loads on kernel 7.3, where `tcplearn live` can bound the doubling of waits (`--backoff bounded`).
 TITLES = LOADS | {"held-out-100-on-7-3": "100 flows, held out, kernel 7.3"}
 PATHS_LATER = ("thin-wired", "thin-slots", "thin-steps", "thin-no-timestamps")
 #: Largest ratios on paths where stock's timer retransmits for at least one request in a hundred: of p99 and
 #: of the slowest 2 % to stock's, and of both to the module's. On other paths, of both to stock's.
 P99_LIMIT, SLOW_LIMIT, MODULE_LIMIT, ELSEWHERE_LIMIT = 0.65, 0.70, 1.10, 1.05
 #: The most additional spurious retransmissions in 1,000 segments, compared with stock; and, with `--backoff
-#: bounded`, the largest ratio of the mean overrun past fades to stock's.
+#: bounded`, the largest ratio of the mean overrun (time from a fade's end to the response to the request lost
+#: in it) to stock's.
 MORE_LIMIT, FADES_LIMIT = 1.0, 0.6
 #: Where many connections at once overload a queue: the smallest ratio to stock of the answers per second, and
 #: the largest of the drops per answer.
@@ -74,7 +75,8 @@ def cells_of(runs: Sequence[Run]) -> list[Cell]:
 
 
 def fades_of(runs: Sequence[Run]) -> dict[str, Fades]:
-    """Returns the overruns past fades, by version of the kernel."""
+    """Returns, by version of the kernel, the overruns: the times from a fade's end to the response to the
+    request that was lost in it."""
     return {
         kernel: Fades(timers_of(of))
         for profile, kernel in ((PROFILE, "6.1"), ("live-on-7-3", "7.3"))

@@ -27,7 +27,8 @@ from tcplearn.lab.scenario import STOCK
 from tcplearn.output.markdown import table_of
 
 NO_SSTHRESH = 2**30 - 1
-#: Each page loses its first SYN-ACK under `full` (all startups) and `feedback`; under `some` only some do.
+#: Profiles of the scenario files. Each web page loses its first SYN-ACK under `full` (the startup policies
+#: without feedback) and under `feedback` (with `tsl-feedback`); under `some`, 4 % of the pages do.
 PROFILES = ("full", "feedback", "some")
 HEAD = (
     "page",

@@ -25,7 +25,8 @@ from tcplearn.simulate.interval import mean_interval
 
 #: The startups that the paper compares with the standard, as "tsl/IW-ssthresh".
 STUDIED = ("tsl/1-16", "tsl/1-1000", "tsl/3-2", "tsl/3-16", "tsl/3-1000")
-#: In published.csv instead of a startup: the mean of the five, and the one with the largest value.
+#: What published.csv has in place of a startup policy for a mean over the five policies, and for the policy
+#: with the largest value.
 MEAN, MOST = "mean", "most"
 MIXED, FAR_MS, EXTREME_S = "tsl/3-16", 50.0, 10.0
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Sets the first RTO of every connection of a cgroup, active and passive. This is a sock_ops program for
- * an unmodified kernel with BTF, 6.1 or later. A handshake without retransmission adds its RTT to the
- * history of its destination; one with retransmissions makes the next first RTO longer (first_rto.h). The
- * hop count is not known. A handshake is still given up about when the configured number of retries says
- * (give_up.h). */
+/* Sets the first RTO of every connection of a cgroup, active and passive. This is a sock_ops program for an
+ * unmodified kernel with BTF, 6.1 or later. A handshake without retransmission adds its RTT to the history of
+ * its destination; one with retransmissions makes the next first RTO longer (first_rto.h). The model's input
+ * "hop count" is not known here. With a shorter first RTO, an unanswered handshake is still given up about
+ * when the configured number of retries says (give_up.h). */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>

@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Learns the floor of the retransmission timer for each connection of a cgroup: a sock_ops program for an
- * unmodified kernel with BTF, 6.1 or later. The learner is the core's resend policy `priced`; its state is in
- * socket storage.
+/* Learns a floor for each connection of a cgroup: the least time that the RTO adds to SRTT, 200 ms in a stock
+ * kernel. This is a sock_ops program for an unmodified kernel with BTF, 6.1 or later. It learns by the core's
+ * resend policy `priced`, whose state is in socket storage. A round is a request and its answer, or a flight
+ * of segments and its ACK. A connection is stock if it has the kernel's own timer. A host is a peer: an IPv4
+ * address, or a /64 of IPv6.
  *
- * Sensor. The kernel calls the program once a round (RTT_CB), so once a request, and at each retransmission
- * (RETRANS_CB). A retransmission in a state below Recovery is a tail loss probe, one after RTO_CB a timeout;
- * others are not the timer's. Whether it was spurious is shown by the peer's timestamps and DSACKs (live_answers.h).
+ * What it sees. The kernel calls the program once a round (RTT_CB), at each timeout (RTO_CB) and at each
+ * retransmission (RETRANS_CB). A retransmission after RTO_CB is a timeout; another one, in a congestion state
+ * below Recovery, is a tail loss probe; all others were not sent by a timer. The peer's timestamps and DSACKs
+ * show whether a retransmission was spurious (live_answers.h).
  *
- * Caution. The policy's guard against overload sees the losses of one connection. The share of lost rounds of all
- * connections with a host is watched too (live_losses.h), by the same limits.
+ * When it does not lower floors. The policy's guard against overload allows no lower floor while the
+ * connection loses too much. By the same limits the program watches the share of rounds with a loss over all
+ * connections with the host (live_losses.h).
  *
- * Actuator. TCP_BPF_RTO_MIN, the floor under the variance term of the RTO and of a lone segment's probe: whole
- * ticks of the kernel's clock, two at least, and never more than the floor that the kernel had before. Backoff
- * stays the kernel's, unless it is to be bounded (live_backoff.h).
+ * What it sets. TCP_BPF_RTO_MIN is the minimum of the RTO's variance term; the kernel adds it also to the
+ * wait for the probe of a single segment. It is a number of whole ticks of the kernel's clock, at least two,
+ * and never more than the floor that the kernel had before. The backoff is the kernel's, unless it is to be
+ * bounded (live_backoff.h).
  *
- * A queue of this host that is longer than a learned RTO lets the timer end although nothing is overdue. The program
- * is not called before that. After it this connection, and for an hour the next ones to the same host, are stock.
+ * A queue of this machine. If a segment waits in a queue of this machine for longer than the learned RTO, the
+ * timer expires although no answer is overdue. The program is not called before that, so it cannot prevent
+ * it. From then on the connection is stock, and for an hour so are new connections to the same host.
  *
- * Law: never ask for more than the current RTTVAR. The kernel raises RTTVAR only when the mean deviation
- * exceeds the floor, so a floor above RTTVAR would keep late answers from lengthening the timer. For the same
- * reason a floor that was lowered cannot be lifted on an open connection.
+ * No floor above the current RTTVAR. The kernel raises RTTVAR only when the mean deviation exceeds the floor,
+ * so with a floor above RTTVAR late answers would no longer lengthen the timer. For the same reason a floor
+ * that was lowered cannot be raised again on an open connection.
  *
- * An accepting connection has its first RTT sample before the program sees it, with the kernel's floor. So its
- * RTTVAR comes down within some twenty rounds, while its probe follows at once; a connecting one has its floor
- * from the SYN on. What a listener is given would apply to every place alike, so listeners are left alone.
+ * An accepted connection has its first RTT sample, with the kernel's floor, before the program is called. So
+ * its RTTVAR falls only over some twenty rounds, while its probe follows a lower floor at once. A connection
+ * that this machine opens has its floor from the SYN on. A floor set on a listener would hold for all of its
+ * peers, so the program sets none there.
  *
- * Control group. Only a drawn share of the connections gets its floors; the others are observed (live_arms.h). */
+ * Control group. Only a share of the connections, drawn at random, gets floors; the others are only observed
+ * (live_arms.h). */
 #include "live_answers.h"
 #include "live_arms.h"
 #include "live_backoff.h"
@@ -39,7 +47,7 @@
 
 #define TL_STOCK_US 200000 /* the longest floor that TCP_BPF_RTO_MIN takes */
 
-/* Returns whether this connection gets what is chosen for it. */
+/* Returns whether the floors that are chosen for this connection are also set. */
 static __always_inline int acts(const struct scene *at, const struct connection *c)
 {
 	return live_is_ours(&c->member) && !at->settings->observe;
@@ -61,7 +69,7 @@ static __always_inline void set_floor(const struct scene *at, struct connection 
 	c->ticks = ticks;
 }
 
-/* Returns the floor of a candidate in ticks, at most the kernel's own. */
+/* Returns the policy's candidate floor number `rank` in ticks, at most the kernel's own floor. */
 static __always_inline uint32_t ticks_of(const struct scene *at, const struct connection *c, uint32_t rank)
 {
 	uint32_t ticks = c->base_ticks;
@@ -73,7 +81,7 @@ static __always_inline uint32_t ticks_of(const struct scene *at, const struct co
 	return ticks < c->base_ticks ? ticks : c->base_ticks;
 }
 
-/* Returns whether the kernel's floor is right for now, and counts why. */
+/* Returns whether the connection is to have the kernel's own floor in the next round, and counts why. */
 static __always_inline int is_careful(const struct scene *at, const struct connection *c)
 {
 	const int by_itself = c->queued || tl_resend_priced_careful_fix(&c->policy);
@@ -106,7 +114,7 @@ static __always_inline void apply(const struct scene *at, struct connection *c)
 	set_floor(at, c, ticks);
 }
 
-/* Begins to learn from a connection. */
+/* Begins to learn from a connection. Returns its state, or NULL if nothing is learned from it. */
 static __always_inline struct connection *begin(const struct scene *at)
 {
 	struct connection *c = bpf_sk_storage_get(&connections, at->sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
@@ -125,10 +133,10 @@ static __always_inline struct connection *begin(const struct scene *at)
 	live_host_of(at->ctx, &c->host);
 	c->queued = live_was_queued(&c->host);
 	live_read_losses(&c->host, &c->loss);
-	/* a longer floor was asked for by somebody, and TCP_BPF_RTO_MIN could not give it back */
+	/* a floor above 200 ms was set by somebody else, and TCP_BPF_RTO_MIN could not restore it */
 	c->base_ticks = c->ticks = own <= stock && !route_sets_floor(at->tp) ? own : 0;
 	if (c->base_ticks == 0) {
-		if (at->ctx->op != BPF_SOCK_OPS_TCP_CONNECT_CB) /* begun once more when it is established */
+		if (at->ctx->op != BPF_SOCK_OPS_TCP_CONNECT_CB) /* begin() runs again when established */
 			COUNT(at, connections_fixed);
 		return NULL;
 	}
@@ -156,8 +164,8 @@ static __always_inline struct connection *known(const struct scene *at)
 	return c && c->base_ticks && !route_sets_floor(at->tp) ? c : NULL;
 }
 
-/* The next segment begins a flight. The kernel does not call the program when a segment is sent, so it begins
- * at the ACK before; where times count, at the timer, they are put right. */
+/* Tells the policy that a segment is sent, which begins a flight. The kernel does not call the program when a
+ * segment is sent, so this is done at the ACK before. The time is then too early; on_resend() corrects it. */
 static __always_inline void open_flight(struct connection *c, uint64_t now_us)
 {
 	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = 1 };
@@ -184,9 +192,11 @@ static __always_inline void on_established(const struct scene *at)
 	apply(at, c);
 }
 
-/* Tells the policy that a first copy was late: DSACK has shown it after the policy took it for lost. When it arrived
- * is not known, but it was later than the retransmission. The flight is told to it a second time, so it counts twice
- * where flights are counted; and where the host has been told of the loss already, that remains. */
+/* Corrects what the policy has learned from a flight that it took for lost, when a DSACK has shown that the
+ * first copy was only late. When that copy arrived is not known, only that it was after the retransmission.
+ * The loss is taken back, and the policy gets the flight a second time, with the time until the
+ * retransmission was answered as its RTT. So the flight counts twice in the number of flights; and if the
+ * loss has already been added to those of the host, it stays there. */
 static __attribute__((noinline)) int learn_late(struct connection *c, uint64_t now_us)
 {
 	struct tl_resend_event in = { .time_us = (int64_t)now_us, .out_segments = 1 };
@@ -208,8 +218,8 @@ static __attribute__((noinline)) int learn_late(struct connection *c, uint64_t n
 	return 0;
 }
 
-/* Counts a round that was left open, if it is known what it was for, or if it `must` be, and learns from it. Returns
- * whether it was counted. */
+/* Counts the round of `c->uncounted`, if there is one, as spurious if DSACKs have shown this by now;
+ * otherwise as needed if `must` is set; otherwise it is not counted yet. Returns whether it was counted. */
 static __always_inline int settle(const struct scene *at, struct connection *c, int must)
 {
 	uint32_t answers;
@@ -226,7 +236,8 @@ static __always_inline int settle(const struct scene *at, struct connection *c, 
 	return 1;
 }
 
-/* Tells the policy of an answer, and its host of what the policy takes for a loss. */
+/* Tells the policy of an answer, and adds the round, and what the policy takes for a loss, to those of the
+ * host. */
 static __always_inline void learn(const struct scene *at, struct connection *c, const struct tl_resend_ack *ack)
 {
 	const int64_t before = c->policy.recent;
@@ -242,7 +253,7 @@ static __always_inline void learn(const struct scene *at, struct connection *c, 
 static __always_inline void on_round(const struct scene *at, struct connection *c)
 {
 	const uint64_t now_us = at->tp->tcp_mstamp;
-	/* before 6.12 the callback has no argument */
+	/* before Linux 6.12 the callback has no argument, and this is 0 */
 	const uint32_t measured_us = TL_LOAD(at->ctx->args[0]);
 	const int64_t srtt_us = (c->policy.rtt.srtt + 128) >> 8;
 	struct tl_resend_ack ack = { .time_us = (int64_t)now_us, .out_segments = at->tp->packets_out };
@@ -266,9 +277,10 @@ static __always_inline void on_round(const struct scene *at, struct connection *
 	apply(at, c);
 }
 
-/* The retransmission timer has ended. If a segment of the connection is still in a queue of this host, nothing is
- * overdue: a tail loss probe has found it there, and the kernel has armed the RTO for the next tick. The RTO cannot be
- * lengthened on an open connection, so all that can be done is to learn from it. */
+/* Runs when the retransmission timer has expired. If a segment of the connection is still in a queue of this
+ * machine, no answer is overdue: the kernel wanted to send a tail loss probe, found the segment in the queue,
+ * and armed the RTO for the next tick instead. The RTO cannot be lengthened on an open connection, so the
+ * program can only take note of it, for the floors of this connection and of later ones. */
 static __always_inline void on_timeout(const struct scene *at, struct connection *c)
 {
 	c->timeout = 1;
@@ -313,9 +325,9 @@ static __always_inline void on_resend(const struct scene *at, struct connection 
 	live_policy_timer(&c->policy, &in, &wait);
 }
 
-/* What was learned is written when the first end closes, because the next connection may begin before both have, and
- * again at the end: concerns_us() lets these two changes through. The FIN is a round too, for which alone nothing is
- * written. */
+/* Runs when the first end closes the connection, and when both have (concerns_us()). Stores what was learned:
+ * at first, because the next connection may begin before both have closed, and then again if there was more
+ * since than the round of the FIN. */
 static __always_inline void on_state(const struct scene *at, struct connection *c)
 {
 	const int is_end = TL_LOAD(at->ctx->args[1]) == BPF_TCP_CLOSE;

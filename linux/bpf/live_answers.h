@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the answers to the timer's retransmissions show, and how their rounds are counted.
+/* What the answers to retransmissions by timer show, and how the rounds with such retransmissions are
+ * counted. A round is a request and its answer, or a flight of segments and its ACK.
  *
- * Timestamps. A retransmission was spurious if the peer echoes a timestamp from before it (RFC 7323). An echo that
- * cannot be true (from the future, or from before the flight) counts as none.
+ * Timestamps. A retransmission was spurious if the peer echoes a timestamp from before it (RFC 7323). An echo
+ * that cannot be true (from the future, or from before the flight) is not used.
  *
- * DSACK (RFC 2883). If the retransmission overtakes a first copy that is late, the peer echoes the timestamp of the
- * retransmission, as after a loss; when the first copy arrives, the peer reports a duplicate. So such a round is
- * counted only when the report has come, or after a second, or when something else is retransmitted, or when the
- * connection is closed. It was spurious if all copies but one were reported: if the first was lost, one fewer are.
+ * DSACK (RFC 2883). If the first copy is late, and a retransmission overtakes it, the peer echoes the
+ * timestamp of the retransmission, as after a loss. When the first copy arrives, the peer reports a
+ * duplicate. So a round with such an echo is counted only when the report has come, or after a second, or
+ * when something else is retransmitted, or when the connection is closed. It was spurious if all copies but
+ * one were reported as duplicates. If the first copy was lost, one report fewer comes.
  *
- * If the report is there when the program is called for the answer, the first copy had arrived before, or the kernel has
- * not called the program for the answer itself, as it does so once a round only. Then an ACK may have been lost, and the
- * round counts as needed.
+ * The report may have come before the program is called for the answer. Then the first copy had arrived
+ * before the retransmission, and its ACK was late or lost; or the kernel did not call the program for the
+ * answer itself, as it calls it only once a round. In both cases the round counts as needed.
  */
 #ifndef TCPLEARN_BPF_LIVE_ANSWERS_H
 #define TCPLEARN_BPF_LIVE_ANSWERS_H
@@ -26,7 +28,8 @@ static __always_inline void flush(const struct scene *at, struct connection *c)
 	live_flush(&c->host, &c->member, at->tp->tcp_mstamp, at->tp->srtt_us >> 3, us_of(at, c->ticks));
 }
 
-/* Returns which transmission an ACK after a retransmission answers, and sets the RTT by the echoed timestamp. */
+/* Returns which transmission an ACK after a retransmission answers. Sets `rtt_us` to the RTT by the echoed
+ * timestamp, or to 0 if that is not known. */
 static __always_inline uint32_t answer_of(const struct scene *at, const struct connection *c, int64_t *rtt_us)
 {
 	const struct tcp_sock *tp = at->tp;
@@ -49,7 +52,9 @@ static __always_inline uint32_t answer_of(const struct scene *at, const struct c
 	return ago > resent_ago ? TL_RESEND_FIRST : TL_RESEND_LATER;
 }
 
-/* Counts what the retransmissions of a round were for. */
+/* Counts the retransmissions of a round as spurious, needed or unclear, by `answers`: which transmission was
+ * answered. `waited_us` is the time from the start of the timer to the answer; `less_us` is how much lower
+ * the floor was than the kernel's. */
 static __always_inline void count_answer(const struct scene *at, struct connection *c, uint32_t answers,
 					 uint64_t waited_us, uint32_t less_us)
 {
@@ -67,9 +72,9 @@ static __always_inline void count_answer(const struct scene *at, struct connecti
 	live_answered_round(&c->member, answers, waited_us);
 }
 
-/* Returns which transmission was answered in the round that was left open, as far as DSACKs show by now. As in the
- * kernel they show nothing if there are more of them than retransmissions: then the network duplicates packets, or
- * the peer is wrong. */
+/* Returns which transmission was answered in the round of `c->uncounted`, as far as DSACKs show by now. As in
+ * the kernel, DSACKs show nothing if there are more of them than retransmissions: then the network duplicates
+ * packets, or the peer reports duplicates that did not come. */
 static __always_inline uint32_t answer_by_dsack(const struct scene *at, const struct connection *c)
 {
 	const uint32_t dups = at->tp->dsack_dups;
@@ -78,7 +83,8 @@ static __always_inline uint32_t answer_by_dsack(const struct scene *at, const st
 	return is_late ? TL_RESEND_FIRST : TL_RESEND_LATER;
 }
 
-/* Counts a round for its arm, and now and then for its place. `is_settled`: one that was left open was counted. */
+/* Counts a round for the connection's group (arm), and from time to time adds the connection's counts to
+ * those of its destination prefix (place). `is_settled`: settle() has just counted an earlier round. */
 static __always_inline void count_round(const struct scene *at, struct connection *c, uint32_t answers,
 					int is_settled)
 {

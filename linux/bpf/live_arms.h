@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The control group. A drawn share of the new connections gets learned floors, and the others stay stock;
- * both are measured alike, so that what the floors do is the difference between them.
+/* The control group. A share of the new connections, drawn at random, gets learned floors (least times that
+ * the RTO adds to SRTT). The others are stock: they keep the kernel's own timer. Both groups, the arms, are
+ * measured alike, so the difference between them is the effect of the floors. A round is a request and its
+ * answer, or a flight of segments and its ACK.
  *
- * User space changes the share while the program runs. What is compared must have been drawn with one share,
- * so each change begins an epoch, and a connection counts for the epoch in which it began.
+ * User space changes the share while the program runs. Only connections that were drawn with the same share
+ * may be compared. So each change begins an epoch, and a connection counts for the epoch in which it began.
  *
- * Sums of squares by connection are kept, because the rounds of a connection are alike: an interval that took
- * rounds for independent would be too short. For the same reason connections are counted that have had an
- * event at least 1, 4 and 16 times: which connections these are depends on the draw alone if floors do no harm. */
+ * The rounds of a connection are correlated: an interval that took them for independent would be too narrow.
+ * So the program keeps sums of squares over connections. For the same reason it counts the connections that
+ * have had an event at least 1, 4 and 16 times: if floors do no harm, the draw alone decides how many of
+ * these connections have floors. */
 #ifndef TCPLEARN_BPF_LIVE_ARMS_H
 #define TCPLEARN_BPF_LIVE_ARMS_H
 
@@ -15,10 +18,10 @@
 #include "live_places.h"
 
 #define TL_LIVE_SHARE_BITS 16 /* a share of 1 << 16 is all new connections */
-#define TL_LIVE_EPOCHS 16     /* after so many changes of the share the oldest epoch is used again */
+#define TL_LIVE_EPOCHS 16     /* after so many epochs the elements of the oldest one are used again */
 #define TL_LIVE_STOCK_PLACES 1024
-#define TL_LIVE_FLUSH_ROUNDS 32
-#define TL_LIVE_EARLY_ROUNDS 32
+#define TL_LIVE_FLUSH_ROUNDS 32 /* after so many rounds a connection's counts are added to its place's */
+#define TL_LIVE_EARLY_ROUNDS 32 /* the first rounds of a connection: rounds_early, resent_early */
 
 /* Each line is X(name, "meaning"). Read by tcplearn.live too. Times are in units of 100 us. */
 #define TL_LIVE_ARM_COUNTS(X) \
@@ -57,10 +60,11 @@ struct {
 	__type(value, struct live_arm_counts);
 } arms SEC(".maps");
 
+/* The counts of the connections to a destination prefix (place), stock ones and those with learned floors. */
 struct live_traffic {
 	struct live_side stock, ours;
-	uint64_t last_us;           /* of the last event, by the kernel's clock of TCP */
-	uint32_t srtt_us, floor_us; /* then */
+	uint64_t last_us;           /* time of the last addition, by the kernel's clock of TCP */
+	uint32_t srtt_us, floor_us; /* of the connection whose counts were then added */
 };
 
 struct {
@@ -70,7 +74,7 @@ struct {
 	__type(value, struct live_traffic);
 } traffic SEC(".maps");
 
-/* The places that user space has made stock. */
+/* The destination prefixes (places) to which user space allows no learned floors. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -91,7 +95,8 @@ static __always_inline struct live_arm_counts *live_counts_of(const struct live_
 	return bpf_map_lookup_elem(&arms, &at);
 }
 
-/* Draws the arm of a new connection. `assignment`: share in the low half, epoch in the high half. */
+/* Draws the group (arm) of a new connection. `assignment` has the share in its low half, the epoch in its
+ * high half. */
 static __attribute__((noinline)) int live_join(const struct live_key *host, struct live_member *m,
 					       uint64_t assignment)
 {
@@ -118,7 +123,7 @@ static __attribute__((noinline)) int live_join(const struct live_key *host, stru
 	if (m->fresh.name) \
 		__sync_fetch_and_add(&side->name, m->fresh.name);
 
-/* Adds to its place what a connection has had since the last time. */
+/* Adds what a connection has counted since the last call to the counts of its destination prefix (place). */
 static __attribute__((noinline)) int live_flush(const struct live_key *host, struct live_member *m,
 						uint64_t now_us, uint32_t srtt_us, uint32_t floor_us)
 {
@@ -157,8 +162,8 @@ static __always_inline void live_resent_round(struct live_member *m, struct live
 	n->resent_16 += m->resent == 16;
 }
 
-/* Counts what such a round was for. `answers`: which transmission was answered; `waited_us`: from the start of the
- * timer to the answer. */
+/* Counts a round with a retransmission by timer as spurious or as needed, by `answers`: which transmission
+ * was answered. `waited_us` is the time from the start of the timer to the answer. */
 static __attribute__((noinline)) int live_answered_round(struct live_member *m, uint32_t answers,
 							 uint64_t waited_us)
 {
@@ -180,7 +185,7 @@ static __attribute__((noinline)) int live_answered_round(struct live_member *m, 
 		m->fresh.needed++;
 		n->wait += units;
 		m->fresh.wait += units;
-		/* the squares of sums, of which one summand more is known */
+		/* the connection's squares and product with this round, less those without it */
 		n->wait_square += (2 * m->wait + units) * units;
 		n->needed_square += 2 * (uint64_t)m->needed + 1;
 		n->wait_needed += m->wait + units * (m->needed + 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Bounds the backoff of the RTO, where the kernel can (TCP_RTO_MAX_MS, Linux 6.15). Linux doubles each wait, and a
- * wait may end as long after the path's return as the path was gone. A bounded wait is at most a sixth of the time
- * since the timer was first armed, but at least a second (the shortest bound that the kernel takes) and no shorter than
- * the wait before it. So waits still grow exponentially (RFC 8961, 4), by a sixth and not by the double of RFC 6298,
- * 5.5.
+/* Bounds the backoff of the RTO, where the kernel can (TCP_RTO_MAX_MS, Linux 6.15). Linux doubles each wait,
+ * so after an outage the last wait may go on for as long as the outage lasted. A bounded wait is at most a
+ * sixth of the time since the timer was first armed. But the bound is at least a second (the kernel takes no
+ * shorter one) and at least the wait before it. So waits still grow exponentially (RFC 8961, 4), by a sixth
+ * instead of doubling (RFC 6298, 5.5).
  *
- * The kernel gives a peer up after the time that tcp_retries2 waits would take with the bound in force. Therefore
- * waits are bounded in the first 16 s only, and only where tcp_retries2 is 10 or more (Linux has 15, and RFC 1122,
- * 4.2.3.5, asks for some 8): then a peer is not given up earlier. */
+ * The kernel gives a peer up after the time that tcp_retries2 waits would take with the bound in force.
+ * Therefore waits are bounded in the first 16 s only, and only if tcp_retries2 is 10 or more (Linux has 15,
+ * and RFC 1122, 4.2.3.5, asks for some 8): then a peer is not given up earlier than without a bound. */
 #ifndef TCPLEARN_BPF_LIVE_BACKOFF_H
 #define TCPLEARN_BPF_LIVE_BACKOFF_H
 
@@ -28,7 +28,7 @@ static __always_inline void set_bound(const struct scene *at, struct connection 
 		c->bound_ms = ms;
 }
 
-/* Sets the bound of the wait that follows a timeout. `before` is the number of timeouts in a row before this one. */
+/* Bounds the wait that follows a timeout. `before` is the number of timeouts in a row before this one. */
 static __always_inline void bound_backoff(const struct scene *at, struct connection *c, uint32_t before)
 {
 	const struct inet_connection_sock *icsk = &at->tp->inet_conn;
@@ -55,7 +55,7 @@ static __always_inline void bound_backoff(const struct scene *at, struct connect
 	COUNT(at, waits_bounded);
 }
 
-/* Gives the kernel's own bound back after an answer. */
+/* Restores the kernel's own bound after an answer. */
 static __always_inline void end_backoff(const struct scene *at, struct connection *c)
 {
 	c->silent_us = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Writes a record of each connection that live.bpf.c knows, for `tcplearn live top`: an iterator over the socket
- * storage, which user space reads as a file. It changes nothing. */
+/* Writes a record of each connection that live.bpf.c knows, for `tcplearn live top`: an iterator over the
+ * socket storage, which user space reads as a file. It changes nothing. */
 #include "live_kernel.h"
 
 #include "live_connection.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What live.bpf.c counts, one list for the program and for `tcplearn live`, which reads names and meanings from
- * this file. */
+/* What live.bpf.c counts, one list for the program and for `tcplearn live`, which reads names and meanings
+ * from this file. */
 #ifndef TCPLEARN_BPF_LIVE_COUNTS_H
 #define TCPLEARN_BPF_LIVE_COUNTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The fields of kernel types that live.bpf.c and live_connections.bpf.c read. The loader finds their offsets (CO-RE),
- * so one object works on each kernel with BTF from 6.1 on. */
+/* The fields of kernel types that live.bpf.c and live_connections.bpf.c read. The loader finds their offsets
+ * (CO-RE), so one object works on each kernel with BTF from 6.1 on. */
 #ifndef TCPLEARN_BPF_LIVE_KERNEL_H
 #define TCPLEARN_BPF_LIVE_KERNEL_H
 
@@ -16,8 +16,8 @@
 #define TL_SOL_TCP 6
 #define TL_TCP_RTO_MAX_MS 44 /* since Linux 6.15 */
 #define TL_CA_RECOVERY 3
-#define TL_QUEUED_BYTES 512 /* sk_wmem_alloc has less without a segment of data: a pure ACK counts 2 */
-#define TL_RTAX_RTO_MIN 13  /* of linux/rtnetlink.h; the first metric has a bit for each that is locked */
+#define TL_QUEUED_BYTES 512 /* with less in sk_wmem_alloc no data is queued: a pure ACK counts as 2 bytes */
+#define TL_RTAX_RTO_MIN 13  /* of linux/rtnetlink.h: number of the metric, and its bit in the first metric */
 /* The events for which live.bpf.c is called, besides the beginning of a connection. */
 #define TL_LIVE_EVENTS \
 	(BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_RTO_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG | \
@@ -65,7 +65,7 @@ struct dst_entry {
 struct sock {
 	struct sock_common __sk_common;
 	struct dst_entry *sk_dst_cache;
-	refcount_t sk_wmem_alloc; /* memory of what is still in a queue of this host, and 1 */
+	refcount_t sk_wmem_alloc; /* bytes of what is still in a queue of this machine, plus 1 */
 };
 
 struct inet_sock {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The key of a host or of a place. */
+/* The key of a host (a peer: an IPv4 address, or a /64 of IPv6), or of a place (a destination prefix: /24, or
+ * /48 of IPv6), in the maps of live.bpf.c. */
 #ifndef TCPLEARN_BPF_LIVE_KEY_H
 #define TCPLEARN_BPF_LIVE_KEY_H
 

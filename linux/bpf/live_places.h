@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What a connection has learned begins the next connection to the same place. It is written when an end
+/* What a connection has learned is used at the beginning of later connections. It is stored when an end
  * closes the connection, and read at connect() or when a connection is accepted.
  *
- * - A host (an IPv4 address, a /64 of IPv6) is begun with what the last connection with this host had learned.
- *   So a host can mislead nobody but itself.
- * - A host that is not known is begun with what the last three *other* hosts of its place (/24, /48) had
- *   learned, one report for each host however often it reconnects: of three the one in the middle, by the floor
- *   that was chosen; of two the more careful one; of one nothing. So one bad or hostile neighbour can make its
- *   neighbours begin neither with a shorter floor than an honest host has found to be right, nor, where there
- *   are three, with a longer one. It can only hide: where its own report and one other are all that is known, it
- *   can make the next host begin as under the stock kernel.
+ * - A connection with a host (a peer: an IPv4 address, or a /64 of IPv6) begins with what the last connection
+ *   with this host had learned. So a host can influence only connections with itself.
+ * - A connection with an unknown host begins with what was learned with one of the last three *other* hosts
+ *   of its place (destination prefix: /24, or /48 of IPv6). Each host has one report, however often it
+ *   reconnects. Of three reports the one with the median floor is used, of two the one with the longer floor;
+ *   a single report is not used. So one bad or hostile neighbour can never cause a shorter floor than was
+ *   right for an honest host. It can cause a longer floor, up to the kernel's own, only if there is just one
+ *   report beside its own.
  *
  * The core's `inherit` takes over at most 32 flights' worth of evidence, so that a connection's own answers
- * soon count for more. Network namespaces are kept apart: the same address may be another host there. */
+ * soon count for more. Network namespaces are kept apart: in another one, the same address may be another
+ * host. */
 #ifndef TCPLEARN_BPF_LIVE_PLACES_H
 #define TCPLEARN_BPF_LIVE_PLACES_H
 
@@ -23,12 +24,13 @@
 #define TL_LIVE_HOSTS 8192
 #define TL_LIVE_PLACES 4096
 #define TL_LIVE_REPORTS 3
-#define TL_LIVE_QUEUED_US 3600000000ull /* how long a timeout counts that a queue of this host has caused */
+#define TL_LIVE_QUEUED_US 3600000000ull /* how long connections are stock after live_note_queued() */
 
+/* The reports of the last three hosts of a place. */
 struct live_place {
-	struct live_key hosts[TL_LIVE_REPORTS]; /* bits: 0 where there is no report */
-	uint32_t ranks[TL_LIVE_REPORTS];
-	uint32_t next; /* the report that a host without one replaces */
+	struct live_key hosts[TL_LIVE_REPORTS]; /* `bits` is 0 if there is no such report */
+	uint32_t ranks[TL_LIVE_REPORTS]; /* live_rank(): the longer the floor, the larger */
+	uint32_t next; /* the report that the next host without one replaces */
 };
 
 struct {
@@ -45,7 +47,7 @@ struct {
 	__type(value, struct live_place);
 } places SEC(".maps");
 
-/* When the last timeout came that a queue of this host has caused, in us of the monotonic clock, by host. */
+/* By host (peer): when a queue of this machine last caused a timeout, in us of the monotonic clock. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, TL_LIVE_HOSTS);
@@ -96,7 +98,8 @@ static __always_inline int live_same(const struct live_key *a, const struct live
 	       a->words[2] == b->words[2] && a->words[3] == b->words[3];
 }
 
-/* Returns which candidate the next connection would begin with; TL_RESEND_FLOORS is the kernel's own floor. */
+/* Returns the number of the candidate floor with which the next connection would begin; TL_RESEND_FLOORS
+ * stands for the kernel's own floor. */
 static __always_inline uint32_t live_rank(const tl_live_policy *p)
 {
 	const uint32_t chosen = p->scores.chosen;
@@ -104,8 +107,8 @@ static __always_inline uint32_t live_rank(const tl_live_policy *p)
 	return chosen < TL_RESEND_FLOORS && !tl_resend_priced_careful_fix(p) ? chosen : TL_RESEND_FLOORS;
 }
 
-/* Keeps what a connection with `host` has learned. Not a global function: there, Linux 6.1 takes no
- * argument as the value of a map. */
+/* Stores what a connection with `host` has learned. It is not a global function, because in one Linux 6.1
+ * does not take an argument as the value of a map. */
 static __attribute__((noinline)) int live_remember(const struct live_key *host, const tl_live_policy *p)
 {
 	struct live_key around;
@@ -136,7 +139,7 @@ static __attribute__((noinline)) int live_remember(const struct live_key *host, 
 		place->next = at < TL_LIVE_REPORTS - 1 ? at + 1 : 0;
 	}
 	slot = at;
-	barrier_var(slot); /* Linux 6.1 loses what is known of a number where a copy of it was compared */
+	barrier_var(slot); /* the verifier of Linux 6.1 forgets bounds if a copy of the number was compared */
 	if (slot >= TL_LIVE_REPORTS)
 		return 0;
 	place->hosts[slot] = *host;
@@ -144,7 +147,8 @@ static __attribute__((noinline)) int live_remember(const struct live_key *host, 
 	return 0;
 }
 
-/* Returns which report of a place a host without a report of its own begins with, or TL_LIVE_REPORTS. */
+/* Returns the index of the report of `place` that is used for an unknown host, or TL_LIVE_REPORTS if none
+ * is. */
 static __always_inline uint32_t live_report_of(const struct live_place *place)
 {
 	const uint32_t a = place->ranks[0], b = place->ranks[1], c = place->ranks[2];
@@ -160,6 +164,7 @@ static __always_inline uint32_t live_report_of(const struct live_place *place)
 	return 2;
 }
 
+/* Returns what a new connection with `host` begins with, or NULL if nothing is known. */
 static __always_inline const tl_live_policy *live_recall(const struct live_key *host)
 {
 	const tl_live_policy *known;
@@ -182,6 +187,7 @@ static __always_inline const tl_live_policy *live_recall(const struct live_key *
 	return bpf_map_lookup_elem(&hosts, &around);
 }
 
+/* Notes that a queue of this machine has caused a timeout towards `host`. */
 static __attribute__((noinline)) int live_note_queued(const struct live_key *host)
 {
 	const uint64_t now_us = bpf_ktime_get_ns() / 1000;
@@ -191,7 +197,7 @@ static __attribute__((noinline)) int live_note_queued(const struct live_key *hos
 	return 0;
 }
 
-/* Returns whether a queue of this host has lately let a timer towards `host` end. */
+/* Returns whether a queue of this machine has caused a timeout towards `host` in the last hour. */
 static __attribute__((noinline)) int live_was_queued(const struct live_key *host)
 {
 	const uint64_t *at_us = host ? bpf_map_lookup_elem(&queued, host) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The core's resend policy `priced` in fixed point, for BPF. Each function is global, so that the verifier
- * checks it once by itself, and not again at each call. They are what resend_vectors.bpf.c plays the golden
- * vectors through. */
+/* The core's resend policy `priced` in fixed point, for BPF. Each function that is not inlined is global, so
+ * that the verifier checks it once by itself, and not again at each call. resend_vectors.bpf.c runs the
+ * golden vectors (inputs with expected outputs) through these functions. */
 #ifndef TCPLEARN_BPF_LIVE_POLICY_H
 #define TCPLEARN_BPF_LIVE_POLICY_H
 
@@ -15,7 +15,7 @@
 
 typedef struct tl_resend_priced_fix tl_live_policy;
 
-/* Begins a connection; the parameters are set already. */
+/* Begins a connection. The parameters must have been set before. */
 __attribute__((noinline)) int live_policy_start(tl_live_policy *p)
 {
 	if (!p)
@@ -47,7 +47,7 @@ TL_LIVE_EVENT(send, tl_resend_event)
 TL_LIVE_EVENT(timer, tl_resend_event)
 TL_LIVE_EVENT(ack, tl_resend_ack)
 
-/* Takes back that a flight has lost a segment. */
+/* Takes back a lost flight from the averages of lost flights. */
 __attribute__((noinline)) int live_policy_retract(tl_live_policy *p)
 {
 	const int64_t one = 1 << 30;
@@ -62,14 +62,16 @@ __attribute__((noinline)) int live_policy_retract(tl_live_policy *p)
 	return 0;
 }
 
-/* Returns the candidate that the policy has chosen; TL_RESEND_FLOORS: the kernel's own floor. */
+/* Returns the number of the candidate floor that the policy has chosen. TL_RESEND_FLOORS stands for the
+ * kernel's own floor, which is used while the policy lengthens first waits after an ambiguous ACK
+ * (hold_us). */
 static __always_inline uint32_t live_chosen(const tl_live_policy *p)
 {
 	return p->hold_us > 0 ? TL_RESEND_FLOORS : p->scores.chosen;
 }
 
-/* Returns the floor of a candidate in us. Range: rank < TL_RESEND_FLOORS. Without the core's table, because a
- * load at a variable offset costs the verifier more. */
+/* Returns candidate floor number `rank` in us. Range: rank < TL_RESEND_FLOORS. The core's table is not used,
+ * because a load at a variable offset takes the verifier more steps. */
 static __always_inline uint32_t live_floor_us(uint32_t rank)
 {
 	return (uint32_t)(rank == 0   ? tl_resend_floor_us(0)

@@ -28,7 +28,7 @@ struct {
 struct live_settings {
 	uint32_t ticks_per_second; /* CONFIG_HZ */
 	uint32_t observe;          /* 1: learn and count, set nothing */
-	uint32_t bounds_backoff;   /* 1: where the kernel can, bound_backoff() */
+	uint32_t bounds_backoff;   /* 1: bound the backoff, where the kernel can (live_backoff.h) */
 	uint32_t reserved;
 	uint64_t assignment; /* share of the new connections that get floors, and epoch: live_join() */
 };
@@ -40,7 +40,7 @@ struct {
 	__type(value, struct live_settings);
 } settings SEC(".maps");
 
-/* What every step needs. */
+/* What the functions that handle an event need. */
 struct scene {
 	struct bpf_sock_ops *ctx;
 	const struct live_settings *settings;
@@ -66,8 +66,8 @@ static __always_inline uint32_t us_of(const struct scene *at, uint32_t ticks)
 	return (uint32_t)((uint64_t)ticks * 1000000 / at->settings->ticks_per_second);
 }
 
-/* Returns whether the connection's route has an rto_min, which the kernel takes in place of the socket's floor
- * (tcp_rto_min()). */
+/* Returns whether the connection's route has an rto_min, which the kernel takes in place of the socket's
+ * floor (tcp_rto_min()). */
 static __always_inline int route_sets_floor(const struct tcp_sock *tp)
 {
 	const struct dst_entry *dst = tp->inet_conn.icsk_inet.sk.sk_dst_cache;
@@ -78,8 +78,8 @@ static __always_inline int route_sets_floor(const struct tcp_sock *tp)
 	return locked >> TL_RTAX_RTO_MIN & 1;
 }
 
-/* Returns whether the program has anything to do at this event. A connection with one request has twenty events at
- * its two ends, half of which end here. */
+/* Returns whether the program has anything to do at this event. A connection with one request has twenty
+ * events at its two ends; for half of them the program has nothing to do. */
 static __always_inline int concerns_us(const struct bpf_sock_ops *ctx)
 {
 	switch (ctx->op) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Plays golden vectors of the resend policy `priced` through the functions of live.bpf.c, in the kernel and as
- * compiled for BPF: each run of the program is one event (BPF_PROG_TEST_RUN), and its context has the answer. */
+/* Runs golden vectors (inputs with expected outputs) of the resend policy `priced` through the functions of
+ * live_policy.h, compiled for BPF and in the kernel. Each run of the program (BPF_PROG_TEST_RUN) is one
+ * event, and the program writes the policy's answer to its context. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -19,7 +20,7 @@ struct event {
 	uint32_t answers;
 };
 
-/* Element 0 is the connection, element 1 the one before. */
+/* Element 0 is the current connection, element 1 the connection before it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);

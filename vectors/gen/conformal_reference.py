@@ -116,8 +116,8 @@ class Tail:
         self.bins, self.top, self.total, self.wide, self.low = [0] * BINS, 0, 0, 0, False
         self.caution = a.half(5 * a.one, 2)
         self.flight, self.count, self.stage = 256, 0, 0
-        self.gain = 10  # of the count of misses
-        self.full = 0  # octaves of `push` that count in full; 0: see raw()
+        self.gain = 10  # `push` for one miss more than chosen, in 1/256 octave
+        self.full = 0  # octaves of `push` that count in full, the rest by a quarter; 0: see raw()
 
     def start(self, y):
         self.error, self.error_n = max(self.a.fine(self.a.div(y, 5)), self.a.least), 5

@@ -10,8 +10,9 @@ from vector_files import VECTORS, parser, write_or_check
 
 OUT = VECTORS / "retry.csv"
 ANY = -1
-#: In place of a share of losses: all transmissions in the server's pauses are lost; nothing is lost, but
-#: in the last third of the requests each latency is longer than the one before.
+#: Values in place of a share of losses. `OUTAGES`: all transmissions in the server's pauses are lost.
+#: `RISING`: nothing is lost, but in the last third of the requests each latency is longer than the one
+#: before.
 OUTAGES, RISING = -1.0, -2.0
 #: Settings that differ from the defaults; requests per second; share of lost transmissions; whether an answer
 #: says which transmission it answers.

@@ -36,10 +36,10 @@ class Retry:
         while 0 < self.rate * self.memory < 4_000_000:
             self.memory *= 2
         self.now, self.begun = -LATEST, False
-        self.heard = -LATEST  # the latest time of a transmission that has been answered
+        self.heard = -LATEST  # the time of the latest transmission that has been answered
         self.resent = -LATEST  # the time of the last resend of a request not taken for lost
         self.quiet()
-        self.paused = 40_000  # share, in 1/65,536, of requests late in a silence that were not lost
+        self.paused = 40_000  # of requests late while nothing was answered: share not lost, in 1/65,536
         self.out = {}
         self.sums = dict.fromkeys(("requests", "answers", "resends", "needless", "unclear"), 0)
 
@@ -126,8 +126,8 @@ class Retry:
         return self.bound(self.how["first_wait_us"])
 
     def again_at(self, r):
-        """Return when the request `r` is sent again: at the end of its wait or of the hold, but at most the
-        longest hold after its wait."""
+        """Return when the request `r` is sent again: at the end of its wait or, if all resends are stopped
+        until the time `hold`, at that time, but at most longest_hold() after the end of its wait."""
         return max(r.due, min(self.hold, r.due + self.longest_hold()))
 
     def passed(self, r):
@@ -239,8 +239,8 @@ class Retry:
 
     def learn(self, basis, latency, needless, held):
         """Adapt the first wait, which is to keep the chosen rate of needless resends, to an answer after
-        `latency` (us) and `needless` resends. If `held`, the request was not sent again at the end of its
-        first wait."""
+        `latency` (us). `needless` is the number of resends after the transmission that was answered. If
+        `held`, the request was not sent again at the end of its first wait."""
         if not latency:
             return
         t, y = self.tail, 256 * latency

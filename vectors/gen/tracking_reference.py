@@ -201,7 +201,8 @@ class Tracking:
 
     def towards(self, reach):
         """Return the differences of three predictions from the mixture of all predictions, each limited to
-        +-`reach`. The three are the last sample and the predictors `slow_hub` and `map16` of tracking.h."""
+        +-`reach`. The three are the last sample and the predictors TL_P_SLOW_HUB and TL_P_MAP16 of
+        tracking_predictors.h."""
         return [clamp(self.bank.x[k] - self.base, -reach, reach) for k in (0, 4, 10)]
 
     def learn_correction(self, y):

@@ -2,7 +2,7 @@
 /* Definitions that all algorithms use. Included twice: for double precision and for fixed point. */
 
 struct TL(prediction) {
-	num_t rtt; /* predicted next RTT; 0 before the first sample, except for estimators with a prior */
+	num_t rtt; /* predicted next RTT; 0 before the first sample, unless the estimator assumes an RTT */
 	num_t rto;
 };
 

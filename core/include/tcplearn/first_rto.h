@@ -128,9 +128,9 @@ TL_FN int64_t tl_first_rto_accepting_us(const struct tl_first_rto_model *m, int6
 }
 
 /* Returns whether a lost SYN-ACK explains an RTT above the RTO. The retransmitted SYN-ACK echoes the
- * timestamp of the first SYN, so the RTT from timestamps is the RTO plus one round trip. That round trip
- * is near the last RTT of this destination. A path whose RTT has really grown looks the same only if its
- * RTT has more than doubled. */
+ * timestamp of the first SYN, so the RTT from timestamps is the RTO plus one round trip. That round trip is
+ * near the last RTT of this destination. A path whose RTT has really grown is taken for one with a lost
+ * SYN-ACK only if its RTT has become more than 1.75 times the last one. */
 TL_FN int tl_first_rto_is_lost_answer(const struct tl_first_rto_place *p, int64_t rtt_us, int64_t rto_us)
 {
 	return p->last_us > 0 && rto_us >= p->last_us && rtt_us - rto_us > p->last_us - (p->last_us >> 2);

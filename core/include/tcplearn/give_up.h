@@ -12,7 +12,8 @@
 #define TL_RETRIES_MAX 127
 /* The most SYNs to an unreachable host that tl_plan_syn() adds to those of an unmodified kernel. */
 #define TL_MORE_SYNS 7
-/* The shortest first RTO. From 1 tick to 2, the time until giving up may skip the whole allowed range. */
+/* The shortest first RTO. From a first RTO of 1 tick to one of 2 ticks, the time until Linux gives up may
+ * jump from below the allowed range (tl_allowed_ticks) to above it. */
 #define TL_FIRST_TICKS_MIN 2
 
 /* The kernel settings that apply to a handshake. */
@@ -33,7 +34,7 @@ struct tl_syn_plan {
 	uint32_t first_ticks, retries;
 };
 
-/* The allowed range of the first RTO. */
+/* A range in ticks, of the first RTO or of the time until Linux gives up. */
 struct tl_first_ticks {
 	uint32_t low, high;
 };

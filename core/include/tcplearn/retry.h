@@ -16,9 +16,10 @@
  *   tl_retry_answered(&timer, id, copy, now_us);
  *
  * The caller owns the memory. The timer allocates nothing, has no pointer in it and may be copied. Its state
- * and its answers are the same on every machine, because all arithmetic is integer. The wait by price is the
- * resend policy `priced` (resend/priced.h), the same code that tcplearn's kernel module and BPF program run;
- * the wait by rate has the width of the estimator `conformal` (estimators/conformal_quantile.h). */
+ * and its answers are the same on every machine, because all arithmetic is integer. With a price of needless
+ * resends, the first wait is that of the resend policy `priced` (resend/priced.h), the same code that
+ * tcplearn's kernel module and BPF program run. With a rate of needless resends, the first wait is the mean
+ * latency plus a width that is computed as in the estimator `conformal` (estimators/conformal_quantile.h). */
 #ifndef TCPLEARN_RETRY_H
 #define TCPLEARN_RETRY_H
 
@@ -34,15 +35,16 @@ struct tl_retry_settings {
 	/* The chosen share of needless resends, in millionths of the requests: 100 (one in ten thousand) to
 	 * 500,000. 0: the price decides. */
 	uint32_t rate_ppm;
-	/* The price of a needless resend: how much expected waiting is worth one, 0 to 2^32. Used if rate_ppm
-	 * is 0. */
+	/* The price of a needless resend: it counts as much as this time of expected waiting, 0 to 2^32. Used
+	 * if rate_ppm is 0. */
 	int64_t price_us;
-	/* How many resends may be made without an answer that shows that they were needed, before waits are at
-	 * least those of an unmodified Linux; 0 to 100,000. Each request adds a fifth of a resend, and each
-	 * needed resend is given back. */
+	/* The budget of resends, 0 to 100,000. Each resend takes one from it, each request adds a fifth, and
+	 * each request whose answer shows that a resend was needed gives one back. While less than one is
+	 * left, waits are at least those of an unmodified Linux. */
 	uint32_t budget;
-	/* The first wait before anything is known of the place: 1 s (RFC 8961, section 4, requirement 1). It is also
-	 * the longest time for which a request is held while nothing is answered. */
+	/* The first wait before the server has answered anything: 1 s (RFC 8961, section 4, requirement 1).
+	 * It is also the longest time for which a request is held, that is not sent again although its wait
+	 * has ended, while nothing is answered (retry/silence.h). */
 	int64_t first_wait_us;
 	/* Bounds of every wait, 1 to 2^32. With a price, the least is also SRTT plus 1 ms. */
 	int64_t min_wait_us, max_wait_us;
@@ -75,25 +77,26 @@ struct tl_retry_again {
 struct tl_retry_counts {
 	uint64_t requests, answers, resends;
 	uint64_t needless; /* resends after the transmission that was answered */
-	uint64_t unclear;  /* answers after a resend of which it is not known what they answer */
+	uint64_t unclear;  /* answers after a resend if it is not known which transmission they answer */
 };
 
-/* A silence begins with a resend and ends with the next answer to any request. */
+/* A silence is a time in which nothing is answered: it begins with a resend and ends with the next answer to
+ * any request. In a silence, requests may be held: not sent again although their waits have ended. */
 struct tl_retry_silence {
 	int64_t last_us;     /* time of the last resend of a request that is not taken for lost */
-	int64_t wait_us;     /* interval of resends, which doubles; 0: none yet */
-	int64_t until_us;    /* no request is sent again before this time */
+	int64_t wait_us;     /* interval at which held requests are sent again; doubles; 0: none yet */
+	int64_t until_us;    /* requests are held until this time */
 	uint32_t requests;   /* requests sent again for the first time in this silence */
-	uint32_t paused_q16; /* share of the requests late in a silence that were not lost, lately */
+	uint32_t paused_q16; /* share of the recent requests late in a silence that were not lost, x 65,536 */
 };
 
 struct tl_retry {
 	struct tl_resend_priced_fix policy;
-	struct tl_tail_fix width; /* with a chosen rate: the timer above the latencies' slow mean */
-	int64_t raw;              /* with a chosen rate: the timer in 2^-8 us; 0 before the first answer */
-	int64_t most;             /* with a chosen rate: the longest latency lately, likewise */
+	struct tl_tail_fix width; /* with a rate: the first wait minus the slow mean of latencies */
+	int64_t raw;              /* with a rate: the first wait before its bounds, in 2^-8 us; 0: none yet */
+	int64_t most;             /* with a rate: the longest recent latency, in 2^-8 us */
 	int64_t now_us;           /* the latest time of any call */
-	int64_t heard_us;         /* the latest time of a transmission that has been answered */
+	int64_t heard_us;         /* the time of the latest transmission that has been answered */
 	struct tl_retry_silence silence;
 	int64_t min_wait_us, max_wait_us;
 	uint32_t rate_ppm;
@@ -111,24 +114,26 @@ void tl_retry_defaults(struct tl_retry_settings *how);
 /* Begins a timer. */
 int tl_retry_init(struct tl_retry *timer, const struct tl_retry_settings *how);
 
-/* Takes over what an earlier timer of the same or a near place has learned, with less weight than the timer's
- * own answers will have (RFC 9040). Called just after tl_retry_init(). The budget begins anew; the width by
- * rate is taken over only from a timer with the same rate. */
+/* Takes over what an earlier timer for the same server or one near it has learned, with less weight than the
+ * timer's own answers will have (RFC 9040). Called just after tl_retry_init(). The budget begins anew.
+ * `width` and `most`, which only a timer with a rate uses, are taken over only from a timer with the same
+ * rate. */
 int tl_retry_inherit(struct tl_retry *timer, const struct tl_retry *earlier);
 
 /* The request `id` is sent for the first time. */
 int tl_retry_sent(struct tl_retry *timer, uint64_t id, int64_t now_us);
 
-/* Returns the time at which the next request is sent again; TL_RETRY_NEVER if none waits. An answer may make it
- * earlier, and a resend later. */
+/* Returns the time at which the next request is to be sent again, or TL_RETRY_NEVER if none waits. An answer
+ * may make this time earlier, and a resend may make it later. */
 int64_t tl_retry_deadline(const struct tl_retry *timer);
 
-/* Returns the same for one request; TL_RETRY_NEVER if it does not wait. */
+/* Returns the time at which the request `id` is to be sent again, or TL_RETRY_NEVER if no such request
+ * waits. */
 int64_t tl_retry_deadline_of(const struct tl_retry *timer, uint64_t id);
 
 /* Returns TL_RETRY_DUE with a request whose wait has ended, which the caller now sends again, and begins its
- * next wait; TL_RETRY_OK if no wait has ended. Called until it returns TL_RETRY_OK. A timer gives up no
- * request: that is the caller's, who cancels it. */
+ * next wait; or TL_RETRY_OK if no wait has ended. The caller calls it until it returns TL_RETRY_OK. The timer
+ * never gives up a request; the caller may do so, by tl_retry_cancelled(). */
 int tl_retry_fired(struct tl_retry *timer, int64_t now_us, struct tl_retry_again *again);
 
 /* The request is answered, and waits no longer. */

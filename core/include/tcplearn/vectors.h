@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Reads golden vectors and checks an algorithm against them, line by line. Golden vectors are inputs with
  * expected outputs; a port of an algorithm that gives the expected outputs computes what this library
- * computes. The library and the kernel module use the same reader, and it
- * allocates nothing. The lines are:
+ * computes. The library and the kernel module both use this reader. It allocates nothing. The lines are:
  *
  *   series                     begins a new series of events; each following line is one event:
  *                              WORD,NUMBER,...
@@ -34,7 +33,7 @@ struct tl_vector_event {
 	uint32_t word; /* index in the player's `words`, or TL_VECTOR_BEGIN: before the first event */
 	uint32_t count;
 	int64_t number[TL_VECTOR_NUMBERS];
-	int64_t later_us; /* time to add to the events of this round, in microseconds */
+	int64_t later_us; /* time to add to the events of this repetition of the series, in microseconds */
 	uint32_t asked;
 };
 
@@ -69,7 +68,7 @@ struct tl_vectors {
 	enum tl_vector_mode mode;
 	struct tl_spec spec;
 	int64_t params[TL_PARAMS_BYTES_MAX / 8];
-	uint64_t at; /* number of events played in this case, over all rounds */
+	uint64_t at; /* number of events played in this case, over all repetitions of the series */
 	uint32_t begun;
 	uint32_t cases, answers, wrong, bad_lines;
 	char problem[320]; /* the first problem, or "" */

@@ -70,6 +70,7 @@ def expect(condition, text):
 
 
 def in_child(function):
+    """Run `function` in a child process. Return "", or the text of the exception that it raised."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -118,6 +119,8 @@ def in_namespace(name, function):
 
 
 def run_all(checks, out):
+    """Run each of `checks`, pairs of a name and a function, in a child process. Write a line for each to the
+    file `out`: its name, and "ok" or what failed."""
     with Path(out).open("w") as lines:
         for name, function in checks:
             said = " ".join(in_child(function).split())

@@ -298,6 +298,9 @@ def as_shipped(ns):
 
 
 def fresh(function):
+    """Return a function that runs the check `function` with paths and settings as at first, and then ends the
+    check's processes and unloads the module."""
+
     def run():
         os.setpgrp()
         path()
@@ -325,6 +328,7 @@ def signal_rest():
 
 
 def debugfs_off():
+    """Check that without debugfs the module works, and refuses to switch its log on."""
     load()
     serve(5109)
     enter("c0")

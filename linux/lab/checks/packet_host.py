@@ -15,6 +15,8 @@ SCRIPTS = []  # (name, function, whether its result depends on the value of the 
 
 
 def script(rto=False):
+    """Return a decorator that adds a function to SCRIPTS. `rto`: its result depends on the RTO's value."""
+
     def add(function):
         SCRIPTS.append((function.__name__, function, rto))
         return function

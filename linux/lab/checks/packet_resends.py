@@ -75,7 +75,7 @@ def the_first_resend_comes_early(h):
     c, seq = _learned(h)
     c.write(SIZE)
     c.expect(ACK, seq=seq, size=SIZE)
-    # the kernel's own RTO, or for a policy that learns, of a path of 20 ms without losses, three round trips
+    # 220 ms is the kernel's own RTO; a policy that learns waits three round trips here, as nothing was lost
     c.expect(ACK, seq=seq, size=SIZE, after_ms=60 if h.resend.startswith("priced") else 220)
 
 
@@ -92,7 +92,7 @@ def close_under_a_user_timeout(h):
 def unreachable_shortens_the_wait(h):
     c, _ = _learned(h, fades=3)
     h.wire.unreachable(_outage(c, 5000), code=HOST_UNREACHABLE)
-    c.expect(ACK, size=SIZE, within_s=2)  # the kernel's own RTO has been doubled to 3.5 s, and is halved
+    c.expect(ACK, size=SIZE, within_s=2)  # the kernel's RTO, doubled to 3.5 s, was halved
 
 
 @script()
@@ -120,7 +120,7 @@ def rto_min_of_the_route_at_each_wait(h):
     c, seq = _learned(h)
     c.write(SIZE)
     c.expect(ACK, seq=seq)
-    if h.resend == "priced/spaced":  # these waits need not double, but are at least the first one
+    if h.resend == "priced/spaced":  # its waits need not double, but none is shorter than the first
         for _ in range(5):
             waited_ms = -1000 * (c.last - c.expect(ACK, seq=seq, size=SIZE).at)
             assert waited_ms >= 215, f"a wait of {waited_ms} ms"

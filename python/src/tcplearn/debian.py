@@ -23,8 +23,9 @@ def to_start(name: str) -> str:
 
 
 def missing(packages: Mapping[str, str]) -> list[str]:
-    """Return the names of those Debian `packages` that are not installed. The value of each name is a program
-    of the package, or, if it begins with /, a pattern for one of its files."""
+    """Return the names of those Debian packages in `packages` that are not installed. The value of each name
+    shows that the package is installed: it is a program of the package or, if it begins with /, a pattern for
+    the path of one of its files."""
     return [package for package, known_by in packages.items() if not _found(known_by)]
 
 
@@ -40,7 +41,7 @@ def command(packages: list[str]) -> str:
 
 
 def need(what: str, packages: Mapping[str, str]) -> None:
-    """Raise UserError, which says that `what` needs them, unless all Debian `packages` (as for missing()) are
-    installed."""
+    """Raise UserError, which says what `what` needs, unless all Debian packages in `packages` (see missing())
+    are installed."""
     if names := missing(packages):
         raise UserError(f"{what} needs packages of Debian that are missing: {command(names)}")

@@ -111,7 +111,8 @@ def _check_values(tree: Any, name: str) -> None:
 
 
 def _values(tree: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """Yield every value of `tree`, tables and lists included, with the tuple of keys that leads to it."""
+    """Yield every value in `tree`, tables and lists included, with the tuple of keys that leads to it. Yield
+    every key of a table too, with the tuple of keys that leads to the table."""
     todo: list[tuple[tuple[object, ...], Any]] = [((), tree)]
     while todo:
         way, value = todo.pop()

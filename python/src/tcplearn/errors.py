@@ -30,13 +30,14 @@ class InterruptedWork(KeyboardInterrupt):
     """An interrupt (Ctrl-C) whose message says which part of the work is already stored."""
 
 
-#: Optional dependencies (extras in pyproject.toml) that some verbs need, with the modules to look for.
+#: Optional dependencies (extras in pyproject.toml) that some subcommands need, with the modules to look for.
 EXTRAS = {
     "cluster": ("dask_jobqueue", "distributed"),
     "pictures": ("altair", "jinja2", "vl_convert"),
     "training": ("altair", "jinja2", "sklearn", "vl_convert"),
 }
-#: Whether this is the package of Debian, with its own environment of Python (packaging/debian/rules).
+#: Whether tcplearn was installed as a Debian package, which has a Python environment of its own
+#: (packaging/debian/rules).
 _IS_DEBIANS = sys.prefix == "/usr/lib/tcplearn"
 
 

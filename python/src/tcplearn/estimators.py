@@ -34,8 +34,9 @@ GROUP = "tcplearn.estimators"
 #: The most characters of a user's text in an error message, as many as the core's TL_LINE_QUOTE_MAX.
 _QUOTED = 40
 
-#: The estimators that a replay compares by default: the last sample; RFC 6298 without its minimum RTO (the
-#: denominator of every ratio) and with it; Linux's; and this project's `tracking` and `conformal`.
+#: The estimators that a replay compares by default: the last sample; RFC 6298 without its minimum RTO
+#: (`jacobson`, to which the results of all others are given as ratios) and with it; Linux's; and this
+#: project's `tracking` and `conformal`.
 DEFAULTS = ("last", "jacobson", "jacobson/rfc6298", "linux", "tracking", "conformal")
 #: Every algorithm with default parameters, and the other versions that papers describe.
 ALL = (

@@ -92,14 +92,15 @@ TL_FN int64_t tl_fix_fine(int64_t a)
 	return a * 65536;
 }
 
-/* Returns the same as tl_fix_top_bit(), for machines on which there may be no instruction for it. Without a
- * branch, because the BPF verifier would follow both ways of each; compilers turn a comparison into one. */
+/* Returns the same as tl_fix_top_bit(), for machines on which there may be no instruction for it. The code
+ * has no branch, because the BPF verifier would follow both ways of each branch, and no comparison, because
+ * compilers turn a comparison into a branch. */
 TL_FN uint32_t tl_fix_top_bit_halved(uint64_t x)
 {
 	uint32_t n = 0, k;
 
 	for (k = 32; k > 0; k >>= 1) {
-		/* k where x >= 2^k: then 2^k - 1 - x, or x itself, has its sign bit */
+		/* k if x >= 2^k, because the sign bit of 2^k - 1 - x, or of x itself, is then set */
 		const uint32_t step = (uint32_t)(((((uint64_t)1 << k) - 1 - x) | x) >> 63) * k;
 
 		x >>= step;

@@ -13,10 +13,10 @@ typedef uint64_t tl_weight_ratio_fix; /* a factor of a weight */
 typedef uint64_t tl_loss_fix;
 typedef uint64_t tl_rate_fix; /* a learning rate as tl_decay_fix() takes it */
 
-/* Returns 2^(33 - x), truncated; x and the result have 30 fractional bits. The error is at most 2^-29,
- * and a larger x never gives a larger result. Method: 2^-(j/256) from a table, and for the remaining
- * r < 2^-8 the parabola a ((c - r)^2 + k), whose factor a is in the table. With the 33, one shift at the
- * end is enough. Range: 33 <= x < 64. */
+/* Returns 2^(33 - x), truncated; x and the result have 30 fractional bits. The error is at most 2^-29, and a
+ * larger x never gives a larger result. Method: 2^-(j/256) from a table, and for the remaining r < 2^-8 the
+ * parabola a ((c - r)^2 + k), whose factor a is in the table. The exponent is 33 - x, not -x, so that one
+ * shift at the end is enough. Range: 33 <= x < 64. */
 TL_FN uint64_t tl_fix_exp2_neg33(uint64_t x_q30)
 {
 	const uint64_t c_q30 = 1550899691u, k_q60 = 2399654099552362303u;

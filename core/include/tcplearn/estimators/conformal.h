@@ -50,7 +50,7 @@ struct TL(conformal) {
 		struct TL(last) last;
 	} inner;
 	num_t rtt;
-	num_t raw; /* the RTO before floor and cap */
+	num_t raw; /* the RTO before it is limited to rto_min and rto_max */
 	/* With TL_AT_SEND: prediction, RTO before its limits, and largest error of the flight whose samples
 	 * arrive now. This flight was sent before the last change of the RTO. */
 	num_t flight_rtt, flight_raw, flight_error;
@@ -128,7 +128,7 @@ TL_FN void TL(conformal_init_inner)(struct TL(conformal) *s)
 TL_FN void TL(conformal_init)(struct TL(conformal) *s, const struct TL(conformal_params) *p)
 {
 	s->params = *p;
-	if (s->params.rto_min_us > s->params.rto_max_us) /* if the floor is above the cap, the cap applies */
+	if (s->params.rto_min_us > s->params.rto_max_us) /* the maximum applies */
 		s->params.rto_min_us = s->params.rto_max_us;
 	if (p->width == TL_WIDTH_SCALES)
 		TL(interval_init)(&s->timer.scales, p->miss);
@@ -171,9 +171,10 @@ TL_FN void TL(conformal_update_scales)(struct TL(conformal) *s, const struct tl_
 }
 
 /* Compares the sample `y` with the RTO and learns from it. Returns 1 if a new RTO is due: after every sample,
- * or with TL_AT_SEND once in each flight, at the first sample that was sent under the current RTO. With
- * TL_AT_SEND a flight counts as one sample, with its largest error, and as a miss if any of its samples
- * exceeds the RTO under which it was sent. */
+ * or with TL_AT_SEND (parameter `at` = send) once in each flight, at the first sample that was sent under the
+ * current RTO. With TL_AT_SEND, each sample enters the histogram and the count of misses, but the mean error,
+ * the level and the caution learn from a flight as from one sample: with its largest error, and as from a
+ * miss if any of its samples exceeds the RTO under which it was sent. */
 TL_FN uint32_t TL(conformal_judge)(struct TL(conformal) *s, const struct tl_sample *in, num_t y, num_t low,
 				   num_t high)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The width of the estimator `conformal`: the (1 - alpha) quantile of y - p, times 2^push (y: RTT sample,
- * p: prediction, alpha: the chosen rate of misses, which are samples longer than the RTO). The quantile
- * comes from a histogram with logarithmic bins. While the histogram has few samples, the quantile is
- * blended with that of a Laplace tail. `push` is the signed square of the number of misses beyond alpha T
- * in T samples. docs/algorithms/conformal.md has the bound. Included twice: for double precision and for
- * fixed point. */
+/* The width of the estimator `conformal`: the (1 - alpha) quantile of y - p, times 2^push (y: RTT sample, p:
+ * prediction, alpha: the chosen rate of misses, which are samples longer than the RTO). The quantile comes
+ * from a histogram with logarithmic bins. While the histogram has few samples, the quantile is blended with
+ * that of a Laplace tail. `push` is 5/128 times the signed square of the number of misses beyond alpha T in T
+ * samples. docs/algorithms/conformal.md has the bound. Included twice: for double precision and for fixed
+ * point. */
 
 #ifndef TCPLEARN_CONFORMAL_QUANTILE_H
 #define TCPLEARN_CONFORMAL_QUANTILE_H
 enum {
 	TL_BINS_AN_OCTAVE = 4,
 	TL_BINS = 26 * TL_BINS_AN_OCTAVE + 1, /* from 1 us to 67 s */
-	TL_STEP_EARLY = 8,    /* samples after a change of the mean RTT until its errors widen the interval */
+	TL_STEP_EARLY = 8,    /* samples after a change of the mean RTT until its errors widen the RTO */
 	TL_STEP_LASTING = 48, /* samples after such a change until the histogram is emptied */
 	TL_CAUTION_MOST = 80, /* 5/2 octaves, in units of 1/32 octave */
-	TL_PUSH_GAIN = 10     /* of the count of misses, in 1/256 octave */
+	TL_PUSH_GAIN = 10     /* `push` for one miss more than alpha T, in 1/256 octave */
 };
 #endif
 
@@ -113,9 +113,9 @@ TL_FN TL(level) TL(tail_width)(struct TL(tail) *s)
 	return width;
 }
 
-/* Returns the RTO for a prediction p, before floor and cap. The count of misses beyond alpha T pushes it by
- * gain / 256 octaves times the square of the count. If `full` is not 0, that many octaves count in full, and a
- * quarter of what is beyond them. */
+/* Returns the RTO for a prediction p, before it is limited to the minimum and maximum RTO. The width is
+ * multiplied by 2^push; `push` is gain / 256 octaves times the signed square of the number of misses beyond
+ * alpha T. If `full` is not 0, of a larger `push` only `full` octaves and a quarter of the rest count. */
 TL_FN num_t TL(tail_raw)(struct TL(tail) *s, num_t p, uint32_t gain, uint32_t full)
 {
 	TL(level) width = TL(tail_width)(s), most;
@@ -162,7 +162,7 @@ TL_FN uint32_t TL(tail_judge)(struct TL(tail) *s, num_t y, num_t p, num_t raw, n
 {
 	uint32_t missed = y > TL(clamp)(raw, low, high), k;
 
-	/* anti-windup: a sample does not count if the floor or the cap of the RTO decided the outcome */
+	/* anti-windup: a sample does not count if the minimum or maximum RTO decided whether it was a miss */
 	if (count && (missed ? raw <= high : raw >= low && !s->low)) {
 		TL(level) part = TL(level_shr)(s->miss, 1);
 		s->excess += missed ? TL(level_of)(1, 1) - s->miss : -s->miss;

@@ -59,7 +59,8 @@ TL_FN void TL(interval_watch)(struct TL(interval) *s, num_t y, num_t p)
 	}
 }
 
-/* Counts a sample: updates u and `excess`, the sum of miss - alpha. With I the sum of the integral steps,
+/* Counts a sample: updates u (the width has the factor 2^u) and `excess`, the sum of miss - alpha, where miss
+ * is 1 or 0. If u_0 is the initial u and I the sum of the integral steps of the controller,
  * excess = 4 (u - u_0) + deferred - 4 I, exactly. */
 TL_FN void TL(interval_count)(struct TL(interval) *s, uint32_t missed, uint32_t integral)
 {
@@ -145,7 +146,8 @@ TL_FN void TL(interval_scales)(struct TL(interval) *s, num_t error, num_t p)
 	}
 }
 
-/* Updates the width with the sample `y`, predicted by `p`. `low`, `high`: floor and cap of the RTO. */
+/* Updates the width with the sample `y`, predicted by `p`. `low` and `high` are the minimum and the maximum
+ * RTO. */
 TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t low, num_t high,
 			       uint32_t integral, uint32_t steps)
 {
@@ -158,7 +160,7 @@ TL_FN void TL(interval_update)(struct TL(interval) *s, num_t y, num_t p, num_t l
 	missed = y > TL(clamp)(raw, low, high);
 	if (steps)
 		TL(interval_watch)(s, y, p);
-	/* anti-windup: a sample does not count if the floor or the cap of the RTO decided the outcome */
+	/* anti-windup: a sample does not count if the minimum or maximum RTO decided whether it was a miss */
 	if (missed ? raw <= high : raw >= low && s->u > TL(interval_least)())
 		TL(interval_count)(s, missed, integral);
 	if (s->stage == 8)

@@ -60,8 +60,8 @@ TL_FN tl_weight_sum_f64 tl_weight_one_f64(void)
 	return 1.0;
 }
 
-/* Returns pool * scale / n, the weight that each of `n` experts gets from the pool; `scale` normalizes
- * the sum of weights to 1. */
+/* Returns pool * scale / n, the weight that each of `n` experts gets from the pool, that is the weight that
+ * all experts give up in step 4 of the algorithm; `scale` normalizes the sum of weights to 1. */
 TL_FN tl_weight_ratio_f64 tl_weight_pool_f64(tl_weight_sum_f64 pool, tl_weight_ratio_f64 scale, uint32_t n)
 {
 	return pool * scale / (double)n;

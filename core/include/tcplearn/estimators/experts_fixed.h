@@ -80,8 +80,9 @@ TL_FN tl_weight_sum_fix tl_weight_one_fix(void)
 	return (uint64_t)1 << 30;
 }
 
-/* Returns pool * scale / n, the weight that each of `n` experts gets from the pool, truncated; `scale`
- * normalizes the sum of weights to 1. Range: pool * scale <= 2^61, n > 0. */
+/* Returns pool * scale / n, the weight that each of `n` experts gets from the pool, that is the weight that
+ * all experts give up in step 4 of the algorithm, truncated; `scale` normalizes the sum of weights to 1.
+ * Range: pool * scale <= 2^61, n > 0. */
 TL_FN tl_weight_ratio_fix tl_weight_pool_fix(tl_weight_sum_fix pool, tl_weight_ratio_fix scale, uint32_t n)
 {
 	TL_RANGE(pool == 0 || scale <= ((uint64_t)1 << 61) / pool, scale);

@@ -54,8 +54,9 @@ TL_FN uint32_t TL(experts_first)(const TL(tick) *x, uint32_t n, TL(tick) y)
 	return to;
 }
 
-/* Returns the first expert, from `from` on, whose loss is above `limit`. These experts are too high, so
- * their losses rise, and those of all later ones are above `limit` too. */
+/* Returns the index of the first expert, from `from` on, whose loss is above `limit`. The experts from `from`
+ * on are above `y`, so the loss rises from each to the next, and all later experts have losses above `limit`
+ * too. */
 TL_FN uint32_t TL(experts_reach)(const struct TL(experts) *s, uint32_t from, TL(tick) y, TL(loss) limit)
 {
 	const TL(tick) *x = TL(experts_grid)(s);
@@ -134,7 +135,8 @@ TL_FN TL(weight_sum) TL(experts_sum)(const TL(weight) *w, uint32_t n)
 	return (a + b) + (c + d);
 }
 
-/* Step 4 for one expert, divided by the sum of the w': w = (1 - alpha) w' + pool / N. */
+/* Step 4 for one expert: w = (1 - alpha) w' + pool / N, divided by the sum of all w'. The pool is the weight
+ * that all N experts give up. */
 TL_FN void TL(experts_mix_one)(TL(weight) *w, TL(tick) x, TL(weight_ratio) keep, TL(weight_ratio) share,
 			       TL(weight_sum) *sum, TL(weight_dot) *dot)
 {

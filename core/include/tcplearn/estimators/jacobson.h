@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The estimator `jacobson`: SRTT, RTTVAR and RTO by RFC 6298, without the floor of one second. Presets
- * add this floor, or use nunes2014's equations. Included twice: for double precision and for fixed point. */
+/* The estimator `jacobson`: SRTT, RTTVAR and RTO by RFC 6298, without the RFC's minimum RTO of one second.
+ * Presets add this minimum, or use nunes2014's equations. Included twice: for double precision and for fixed
+ * point. */
 
 #define TL_JACOBSON_PARAMS(X) \
 	X(ratio, alpha, TL_RATIO(1, 8), 0, 1, "gain of SRTT") \

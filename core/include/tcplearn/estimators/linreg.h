@@ -89,7 +89,8 @@ TL_FN void TL(linreg_vegas_no_error)(struct TL(linreg_params) *p)
 	TL(linreg_no_error)(p);
 }
 
-/* The kernels in the authors' repository predict a whole number of ms, whatever the samples are. */
+/* The kernels in the authors' repository predict a constant, a whole number of ms, whatever the samples
+ * are. */
 TL_FN void TL(linreg_constant)(struct TL(linreg_params) *p, ratio_t ms, uint32_t error_times)
 {
 	p->b0_ms = ms;
@@ -148,7 +149,8 @@ TL_FN void TL(linreg_update)(struct TL(linreg) *s, const struct tl_sample *in)
 		error = TL(abs)(error);
 	if (s->params.error == TL_ERROR_NONE)
 		error = num_from_us(0);
-	/* there a negative error counts as 3 ms, and the first is added to the kernel's initial 1 s */
+	/* in the authors' kernels a negative error counts as 3 ms, and the first error is added to the
+	 * initial 1 s */
 	if (s->params.error == TL_ERROR_KERNEL && error < num_from_us(0))
 		error = num_from_us(3000);
 	if (s->params.error == TL_ERROR_KERNEL && s->samples == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The estimator `linux`: the timer of the Linux kernel, from the description in Sarolahti and Kuznetsov,
- * "Congestion Control in Linux TCP" (USENIX 2002, section 4). Unlike RFC 6298 it has a mean deviation
- * that rises slowly when the RTT falls, the maximum of that deviation over each round trip, and a floor
- * on the variance term, not on the RTO. Included twice: for double precision and for fixed point. */
+ * "Congestion Control in Linux TCP" (USENIX 2002, section 4). Unlike RFC 6298 it has a mean deviation that
+ * rises slowly when the RTT falls, the maximum of that deviation over each round trip, and a minimum of the
+ * variance term (`rto_min`), not of the RTO. Included twice: for double precision and for fixed point. */
 
 #define TL_LINUX_TCP_PARAMS(X) \
 	X(us, variance_floor, 200000, 0, 4294967296, "floor of the variance term (tcp_rto_min_us)") \

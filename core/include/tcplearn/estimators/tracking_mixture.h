@@ -125,8 +125,8 @@ TL_FN void TL(mixture_regrets)(struct TL(mixture) *s, const struct TL(mixture_pa
 		TL(mixture_regret)(s, p, TL_PREDICTORS, TL(abs)(s->corrected - y), lost);
 }
 
-/* Updates the weights if the combiner is fixed share: steps 3 and 4 of nunes2014 over the predictors,
- * with errors in units of the running scale. */
+/* Updates the weights if the combiner is fixed share: steps 3 and 4 of nunes2014 over the predictors, with
+ * errors in units of the running scale (the mean distance of the RTT from its level). */
 TL_FN void TL(mixture_fixed_share)(struct TL(mixture) *s, const struct TL(mixture_params) *p, num_t y)
 {
 	TL(loss) loss[TL_PREDICTORS], least = 0;
@@ -175,7 +175,7 @@ TL_FN void TL(mixture_budget)(struct TL(mixture) *s, const struct TL(mixture_par
 	if (s->bank.samples >= 2 && s->bank.samples <= 16)
 		b += TL(min)(change, s->bank.scale);
 	b = TL(max)(b, num_from_us(0));
-	/* in a short series all gains are small and recent, so the budget decays more slowly */
+	/* in the first 256 samples all gains are recent, so the budget decays more slowly */
 	s->budget = b - num_shr(b, first || s->bank.samples < 256 ? 8 : 6);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The predictors that the estimator `tracking` combines; each is small and moves with the path. There are
- * three kinds: trackers of the level, learners of the value that follows a deviation from the level, and
- * the last value. They keep one value for each cell, which is a class of recent deviations in relation to
- * the running scale. Included twice: for double precision and for fixed point. */
+ * three kinds: predictors that follow the level of the RTT, predictors that learn which RTT follows a
+ * deviation from the level, and the last value. Those of the second kind keep a value for each cell, which is
+ * a class of recent deviations by their size relative to the running scale (the mean distance of the RTT from
+ * its level). Included twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_TRACKING_PREDICTORS_H
 #define TCPLEARN_TRACKING_PREDICTORS_H
@@ -117,13 +118,15 @@ TL_FN void TL(predictors_start)(struct TL(predictors) *s, num_t y)
 	s->samples = 0;
 }
 
-/* Returns the cell whose drift applies: by the last two deviations, or in `tracking/first` by outliers. */
+/* Returns the cell whose drift (the expected change from one sample to the next) applies. It depends on the
+ * last two deviations from the level, or in `tracking/first` on whether they were outliers. */
 TL_FN uint32_t TL(drift_cell)(const struct TL(predictors) *s, const struct tl_predictor_choices *how)
 {
 	return how->drift_by_outlier ? s->cell4 & 3 : s->cell16 & 15;
 }
 
-/* Learns from the sample `y`, which followed the last deviation, in the cells that predicted it. */
+/* Learns from the sample `y`: updates the values of the cells (classes of recent deviations) that predicted
+ * it. */
 TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predictor_choices *how, num_t y,
 				num_t dead)
 {
@@ -146,7 +149,8 @@ TL_FN void TL(predictors_learn)(struct TL(predictors) *s, const struct tl_predic
 	s->map16[m] += TL(clamp)(follows - s->map16[m], -eighth, eighth);
 }
 
-/* Computes the cells of the next sample from the cells of this one and its deviation. */
+/* Computes the cells (classes of recent deviations) by which the next sample is predicted, from those of this
+ * sample and its deviation from the level. */
 TL_FN void TL(predictors_cells)(struct TL(predictors) *s, num_t deviation, num_t dead)
 {
 	num_t scale = s->scale;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The loss classifier `online`: has no trained weights and learns during the connection, which hwang2018
- * names as future work. It counts packets and losses at each level of the queue and of the window. Chance
- * loses as many packets at an empty queue as at a full one, congestion does not; so the rate of losses at
- * lower load tells how many losses at this load were random. docs/algorithms/loss/online.md. Included twice:
- * for double precision and for fixed point. */
+ * names as future work. It counts packets and losses by load, that is by the level of the queueing delay and
+ * the size of the window. Chance loses the same share of the packets whether the queue is empty or full,
+ * congestion does not. So the share of packets lost at lower load tells how many losses at the present load
+ * were random. docs/algorithms/loss/online.md. Included twice: for double precision and for fixed point. */
 
 #ifndef TCPLEARN_LOSS_ONLINE_H
 #define TCPLEARN_LOSS_ONLINE_H
@@ -22,7 +22,8 @@ struct TL(loss_online_params) {
 	TL_LOSS_ONLINE_PARAMS(TL_FIELD)
 };
 
-/* A cell is twice a level, plus 1 if the window is large. */
+/* A cell is a load: the level of the queue and whether the window is large. Its number is twice the level,
+ * plus 1 if the window is large. */
 struct TL(loss_online) {
 	struct TL(loss_path) path;
 	struct TL(loss_online_params) params;
@@ -31,7 +32,7 @@ struct TL(loss_online) {
 	ratio_t lost[TL_ONLINE_CELLS];
 	uint32_t packets[TL_ONLINE_CELLS];
 	uint32_t window;     /* greatest cwnd at recent losses; 0: none yet */
-	uint32_t skip;       /* packets still to be delivered before counting goes on */
+	uint32_t skip;       /* packets to be delivered before packets and losses are counted again */
 	uint32_t last;       /* cell of the last loss */
 	uint32_t counted;    /* 1: the last loss is in `lost` */
 	uint32_t kept;       /* 1: the window was kept at the last loss */
@@ -58,9 +59,10 @@ TL_FN void TL(loss_online_start)(struct TL(loss_online) *s)
 	s->window = s->skip = s->last = s->kept = s->recovering = 0;
 }
 
-/* Returns the level of the queue: `full` if SRTT is within 1/16 of its greatest, otherwise the number of the
- * limits RTTmin / 32, / 16, ... 2 RTTmin that SRTT is above RTTmin. SRTT, because the sample before a loss
- * is longer than others if the receiver delays ACKs. */
+/* Returns the level of the queue, from the queueing delay SRTT - RTTmin. It is TL_ONLINE_FULL if the delay is
+ * at least 15/16 of the greatest one so far, and at least RTTmin / 32. Otherwise it is the number of the
+ * limits RTTmin / 32, RTTmin / 16, ... 2 RTTmin that the delay reaches. SRTT is used, not the last RTT,
+ * because the sample before a loss is longer than others if the receiver delays ACKs. */
 TL_FN uint32_t TL(loss_online_level)(const struct TL(loss_online) *s)
 {
 	const num_t delay = s->path.srtt - s->path.rtt_min, range = s->top - s->path.rtt_min;
@@ -76,7 +78,8 @@ TL_FN uint32_t TL(loss_online_level)(const struct TL(loss_online) *s)
 	return level;
 }
 
-/* Returns the present cell. The window, SRTT / time per packet, is small below 3/4 of `window`. */
+/* Returns the cell of the present load. The window is taken as SRTT / (time per packet), and is small if it
+ * is below 3/4 of `window`, the greatest cwnd at recent losses. */
 TL_FN uint32_t TL(loss_online_cell)(const struct TL(loss_online) *s)
 {
 	const num_t last = num_mul_count(s->path.packet_time, TL(loss_count)(s->window));
@@ -85,7 +88,8 @@ TL_FN uint32_t TL(loss_online_cell)(const struct TL(loss_online) *s)
 	       (s->window == 0 || s->path.srtt >= last - num_shr(last, 2) ? 1 : 0);
 }
 
-/* Halves all counts if a cell has reached its limit, so that what is learned follows the path. */
+/* Halves all counts if `cell` has reached the largest number of packets or losses, so that old counts lose
+ * weight and the classifier follows changes of the path. */
 TL_FN void TL(loss_online_fade)(struct TL(loss_online) *s, uint32_t cell)
 {
 	uint32_t i;
@@ -98,14 +102,15 @@ TL_FN void TL(loss_online_fade)(struct TL(loss_online) *s, uint32_t cell)
 	}
 }
 
-/* Adds a loss to the cell of the last one. */
+/* Adds a loss to the cell (load) at which the last loss happened. */
 TL_FN void TL(loss_online_lose)(struct TL(loss_online) *s)
 {
 	s->lost[s->last] += ratio_from_whole(1);
 	TL(loss_online_fade)(s, s->last);
 }
 
-/* Counts delivered packets, except during a recovery and in the window after one that halved cwnd. */
+/* Counts delivered packets, except during a recovery and in the first window after a recovery that halved
+ * cwnd. */
 TL_FN void TL(loss_online_observe)(struct TL(loss_online) *s, const struct tl_loss_ack *in)
 {
 	const uint32_t n = in->delivered_segments < TL_ONLINE_PACKETS_MAX ? in->delivered_segments
@@ -116,7 +121,7 @@ TL_FN void TL(loss_online_observe)(struct TL(loss_online) *s, const struct tl_lo
 		return;
 	s->top = TL(max)(s->top, s->path.srtt);
 	if (s->floor == num_from_us(0) || s->path.rtt_min < s->floor - num_shr(s->floor, 4)) {
-		/* what seemed an empty queue was none: the levels were wrong */
+		/* the queue was not empty when it seemed to be, so the levels were wrong */
 		TL(loss_online_forget)(s);
 		s->floor = s->path.rtt_min;
 	}
@@ -131,8 +136,9 @@ TL_FN void TL(loss_online_observe)(struct TL(loss_online) *s, const struct tl_lo
 	TL(loss_online_fade)(s, cell);
 }
 
-/* Updates the greatest window, of which each loss at a smaller one takes an eighth of the difference. In slow
- * start half of cwnd counts, which was the window one round trip ago. */
+/* Updates `window`, the greatest cwnd at recent losses. A loss at a larger cwnd raises it to this cwnd; a
+ * loss at a smaller one lowers it by an eighth of the difference. In slow start, half of cwnd is used, which
+ * was the window one round trip before. */
 TL_FN void TL(loss_online_window)(struct TL(loss_online) *s, const struct tl_loss_moment *at)
 {
 	const uint32_t cwnd = TL(loss_count)(at->cwnd_segments < at->ssthresh_segments ? at->cwnd_segments / 2
@@ -152,8 +158,8 @@ TL_FN void TL(loss_online_begun)(struct TL(loss_online) *s, const struct tl_loss
 	TL(loss_online_window)(s, at);
 }
 
-/* Learns the outcome of the last decision. A timeout in the recovery of a kept window is another loss at that
- * load. A recovery that was undone was for no loss. */
+/* Learns the outcome of the last decision. A timeout in a recovery with a kept window adds a loss to the cell
+ * (load) of that recovery. If the recovery was undone, nothing was lost, and its loss is taken back. */
 TL_FN void TL(loss_online_learn)(struct TL(loss_online) *s, const struct tl_loss_moment *at, uint32_t change,
 				 uint32_t cause)
 {
@@ -202,8 +208,8 @@ TL_FN uint32_t TL(loss_online_packets)(const struct TL(loss_online) *s, uint32_t
 	return sum;
 }
 
-/* Returns the end of the cells of low load: the first ones that have the share `low` of all packets, but not
- * all packets. */
+/* Returns the number of cells of low load: the cells of the lowest loads that together have at least the
+ * share `low` of all packets, but never all packets. */
 TL_FN uint32_t TL(loss_online_low)(const struct TL(loss_online) *s)
 {
 	const uint32_t all = TL(loss_online_packets)(s, 0, TL_ONLINE_CELLS);
@@ -215,9 +221,11 @@ TL_FN uint32_t TL(loss_online_low)(const struct TL(loss_online) *s)
 	return end;
 }
 
-/* Returns the probability that a loss in `cell` is random: the share of the losses there that the rate of
- * losses at lower load explains. If the cell is itself one of low load, it is the share of the losses at all
- * higher loads: how little the load matters. `prior` losses by congestion are added to both counts. */
+/* Returns the probability that a loss in `cell` is random. It is a product of two factors. The first is the
+ * share of the losses in `cell` that chance explains, if chance loses packets at the same rate as at lower
+ * load. If `cell` itself is one of low load, it is this share of the losses at all higher loads. The second
+ * is near 1 once there are many losses at lower load. In both, `prior` losses are assumed to be by
+ * congestion. */
 TL_FN ratio_t TL(loss_online_random)(const struct TL(loss_online) *s, uint32_t cell)
 {
 	const uint32_t low = TL(loss_online_low)(s), from = cell < low ? low : cell;

@@ -10,7 +10,7 @@ struct TL(loss_path) {
 	int64_t last_ack_us, last_new_us, first_duplicate_us; /* arrival times of ACKs */
 	int64_t round_us, recovery_us; /* start times of the round trip and of the last recovery */
 	num_t rtt, rtt_min, rtt_max, srtt, rttvar;
-	/* largest RTT since the last recovery began; between the beginnings of the last two */
+	/* largest RTT since the last recovery began, and between the beginnings of the last two recoveries */
 	num_t recent_max, previous_max;
 	num_t round_mean, previous_mean;
 	/* interval between ACKs: the last, means, mean deviations */
@@ -162,7 +162,8 @@ TL_FN ratio_t TL(loss_veno)(const struct TL(loss_path) *s, uint32_t cwnd)
 /* a += (x - a) / 4, or a = x at the first recovery */
 #define TL_LOSS_MEAN(a, x) (a) = s->recoveries == 0 ? (x) : (a) + num_shr((x) - (a), 2)
 
-/* When a recovery or timeout begins: updates the means over recoveries, restarts the packet count. */
+/* Called when a recovery or timeout begins. Updates the means over recoveries and restarts the packet
+ * count. */
 TL_FN void TL(loss_path_change)(struct TL(loss_path) *s, const struct tl_loss_moment *at, uint32_t change)
 {
 	if (change != TL_LOSS_BEGUN && change != TL_LOSS_TIMEOUT)

@@ -147,10 +147,10 @@ TL_FN void tl_resend_longer_episodes(const struct tl_resend_counts *c, int64_t u
 }
 
 /* Returns the `hazard` spacing of retransmissions, in microseconds:
- * sqrt(2 * lambda * first_us * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait
- * and `waited_us` the time waited so far. lambda is the price of a retransmission; h' is the chance that
- * the loss episode ends before the wait has doubled, estimated as the share of the episodes of at least
- * `waited_us` that did. */
+ * sqrt(2 * lambda * first_us * waited_us / h') with lambda = 0.1. `first_us` is the flight's first wait and
+ * `waited_us` the time waited so far. lambda is the price of a retransmission in multiples of `first_us`; h'
+ * is the chance that the loss episode ends before the wait has doubled, estimated as the share of the
+ * episodes of at least `waited_us` that did. */
 TL_FN int64_t tl_resend_hazard_us(const struct tl_resend_counts *c, int64_t waited_us, int64_t first_us)
 {
 	const uint64_t most = (uint64_t)1 << 31;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* In place of counts.h where TL_RESEND_NO_SPACING is defined: nothing is counted, and learned spacing never
- * applies, so every wait after the first retransmission doubles. First waits do not change. The state of a
- * connection is smaller, and the BPF verifier can follow the program: with the square root of counts.h it would
- * need more steps than the million that it has. */
+/* Replaces counts.h if TL_RESEND_NO_SPACING is defined. Nothing is counted, and learned spacing (waits after
+ * the first retransmission that need not double) never applies, so later waits are those of `priced` without
+ * it. First waits do not change. The state of a connection is smaller, and the BPF verifier accepts the
+ * program: with the square root of counts.h it would need more than the million steps that it allows. */
 #ifndef TCPLEARN_RESEND_NO_COUNTS_H
 #define TCPLEARN_RESEND_NO_COUNTS_H
 
@@ -12,7 +12,8 @@ struct tl_resend_counts {
 	uint32_t none;
 };
 
-/* No known RTT is shorter than the wait, and every loss episode has ended. */
+/* Always says that every RTT is longer than the wait and that no loss episode is, so that learned spacing
+ * never applies. */
 struct tl_resend_tail {
 	uint32_t beyond, all;
 };

@@ -35,8 +35,9 @@ enum tl_resend_spacing { TL_RESEND_DOUBLING = 0, TL_RESEND_HAZARD = 1, TL_RESEND
 #define TL_RESEND_RECENT 64
 /* `recent` begins at 7/5 of the lower loss limit: above that limit for 22 flights without a loss. */
 #define TL_RESEND_RECENT_FIFTHS 7
-/* With more than three segments in flight, three duplicate ACKs can show a loss, so all waits are those
- * of `stock`, the Linux rule. Linux calls a stream thin by the same count. */
+/* With more than three segments in flight, three duplicate ACKs can show a loss, so all waits are those of
+ * `stock`, the Linux rule. Flights of up to three segments are called thin, as in Linux
+ * (tcp_stream_is_thin). */
 #define TL_RESEND_THIN 3
 #endif
 
@@ -49,7 +50,7 @@ struct TL(resend_priced) {
 	struct TL(resend_priced_params) params;
 	struct TL(linux_tcp) rtt;
 	struct TL(resend_scores) scores;
-	int64_t hold_us;     /* first wait of thin flights until an unambiguous RTT sample; 0: none */
+	int64_t hold_us;     /* least first wait of thin flights until an unambiguous RTT sample; 0: none */
 	int64_t kept_rto_us; /* minimum RTO of `stock` until an unambiguous RTT sample (Karn's rule) */
 	int64_t first_us;    /* first wait of the flight, before `hold_us` is applied */
 	int64_t min_rtt_us;  /* minimum RTT of the connection; 0: none yet */
@@ -62,8 +63,8 @@ TL_FN void TL(resend_priced_defaults)(struct TL(resend_priced_params) *p) {
 	TL_RESEND_PRICED_PARAMS(TL_DEFAULT)
 }
 
-/* The preset `priced/backoff-1.5`: later waits grow exponentially, but by half only. It does not meet RFC
- * 6298, 5.5, which doubles them, so users must choose it by name. */
+/* The preset `priced/backoff-1.5`: each later wait is 1.5 times the one before. It does not meet RFC 6298,
+ * 5.5, which requires doubling, so users must choose it by name. */
 TL_FN void TL(resend_priced_slower)(struct TL(resend_priced_params) *p)
 {
 	p->backoff_percent = 150;
@@ -99,8 +100,9 @@ TL_FN void TL(resend_priced_start)(struct TL(resend_priced) *s)
 	s->hold_us = s->kept_rto_us = s->first_us = s->min_rtt_us = 0;
 }
 
-/* Takes over what an earlier connection has learned, including its average of losses. The RTT (which the
- * handshake has measured), the budget, `hold_us` and `kept_rto_us` are not taken over. */
+/* Takes over what an earlier connection has learned, including `recent`, its share of recent flights with a
+ * loss. The RTT (which the handshake has measured), the budget, `hold_us` and `kept_rto_us` are not taken
+ * over. */
 TL_FN void TL(resend_priced_inherit)(struct TL(resend_priced) *s, const struct TL(resend_priced) *earlier)
 {
 	const struct tl_resend_share share = tl_resend_share_of(earlier->scores.flights);
@@ -147,8 +149,9 @@ TL_FN int TL(resend_priced_queued)(const struct TL(resend_priced) *s)
 	return s->scores.flights < TL_RESEND_RECENT || num_to_us(s->rtt.srtt) > s->min_rtt_us + slack_us;
 }
 
-/* Returns whether all waits must be those of `stock`, the Linux rule. This is so
- * if the budget of retransmissions is spent, or if the path loses more than random loss explains. */
+/* Returns whether all waits must be those of `stock`, the Linux rule. This is so if the budget of
+ * retransmissions is spent, or if the share of recent flights with a loss is above a limit, as at an
+ * overloaded queue. */
 TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 {
 	return s->tokens < ratio_from_whole(1) ||
@@ -156,8 +159,8 @@ TL_FN int TL(resend_priced_careful)(const struct TL(resend_priced) *s)
 		       (TL(resend_priced_queued)(s) ? TL(resend_priced_lower_limit)(s) : s->params.most_loss);
 }
 
-/* Returns the first wait in us: at most that of `stock`, the Linux rule, but in a thin flight at least
- * `hold_us`. */
+/* Returns the first wait in us: at most that of `stock`, the Linux rule, but at least `hold_us` in a flight
+ * of up to three segments. */
 TL_FN int64_t TL(resend_priced_first)(struct TL(resend_priced) *s, uint32_t out_segments)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, out_segments);
@@ -209,8 +212,9 @@ TL_FN int64_t TL(resend_priced_stock_next)(struct TL(resend_priced) *s, int64_t 
 	return tl_resend_doubled(wait_us > rto_us ? wait_us : rto_us, 1, s->params.rto_max_us);
 }
 
-/* Returns the wait after the running one: the same after a tail loss probe, which is no timeout, and otherwise
- * a longer one. RFC 8985 (7.3) arms an undoubled RTO after the probe; this wait is shorter. */
+/* Returns the wait after the running one. After a tail loss probe, which is no timeout, it is as long as the
+ * running one; otherwise it is longer. RFC 8985 (7.3) waits an undoubled RTO after the probe, which is mostly
+ * longer than this wait. */
 TL_FN int64_t TL(resend_priced_longer)(const struct TL(resend_priced) *s)
 {
 	const int64_t wait_us = s->flight.wait_us;
@@ -241,9 +245,10 @@ TL_FN void TL(resend_priced_sample)(struct TL(resend_priced) *s, int64_t rtt_us,
 	s->hold_us = s->kept_rto_us = 0;
 }
 
-/* Makes later waits longer after an ambiguous answer, because without timestamps waits below the RTT never
- * give a sample. The wait of thin flights becomes the time waited, but at most twice the one before, so that
- * it is soon longer than a risen RTT, and a loss adds little to it. */
+/* Makes later waits longer after an ambiguous ACK, because without timestamps no flight gives an RTT sample
+ * while the waits are below the RTT. `hold_us`, the least first wait of flights of up to three segments,
+ * becomes the time waited in this flight, but at most twice the longer of the earlier `hold_us` and the wait
+ * of `stock`. So it is soon longer than an RTT that has risen, and a lost segment adds little to it. */
 TL_FN void TL(resend_priced_unclear)(struct TL(resend_priced) *s, int64_t waited_us)
 {
 	const int64_t stock_us = TL(resend_priced_stock_us)(s, s->flight.segments);

@@ -9,8 +9,9 @@
 #define TL_RESEND_FLOORS 6
 #define TL_RESEND_CANDIDATES 7 /* the last one is the first wait of `stock`, the Linux rule */
 #define TL_RESEND_FORGET 10    /* at each flight a score loses 1/2^10 of its value */
-/* A score of spurious retransmissions begins with one fifth of its prior (the assumed number). The other
- * four fifths are added while the candidate's floor (tl_resend_floor_us) is below 8 mdev. */
+/* A score of spurious retransmissions begins with one fifth of its prior (the assumed number). The other four
+ * fifths are added while the candidate's floor, the minimum of the term 4 mdev in its wait
+ * (tl_resend_floor_us), is below 8 mdev (mdev: mean deviation of the RTT). */
 #define TL_RESEND_PRIOR_PARTS 5
 /* The share of lost flights is a mean over at most 512 flights, of which the prior counts as 62. */
 #define TL_RESEND_LOSS_PRIOR 62
@@ -55,8 +56,9 @@ struct TL(resend_scores) {
 	uint32_t chosen;
 };
 
-/* Returns n/5 of the prior (assumed spurious retransmissions) of candidate `i`. The shortest floor's full
- * prior is `prior`; each longer floor has a sixth of `prior` less. */
+/* Returns n/5 of the prior (assumed spurious retransmissions) of candidate `i`. The full prior of the first
+ * candidate, which has the lowest floor, is `prior`; that of each further candidate is a sixth of `prior`
+ * less than that of the candidate before it. */
 TL_FN ratio_t TL(resend_scores_prior)(ratio_t prior, uint32_t i, uint32_t n)
 {
 	return num_div_count(num_mul_count(prior, n * (TL_RESEND_FLOORS - i)),

@@ -45,8 +45,8 @@ TL_FN void TL(resend_stock_no_probe)(struct TL(resend_stock_params) *p)
 	p->probe = TL_OFF;
 }
 
-/* The preset `s-rto` (Zhou et al., CoNEXT 2015): the probe is sent after 2 SRTT, or after the RTO
- * if that is shorter. The reduction of the window that comes with it is the host's. */
+/* The preset `s-rto` (Zhou et al., CoNEXT 2015): the probe is sent after 2 SRTT, or after the RTO if that is
+ * shorter. S-RTO also reduces the window then; that is left to the program that runs the policy. */
 TL_FN void TL(resend_stock_s_rto)(struct TL(resend_stock_params) *p)
 {
 	p->lone = TL_OFF;
@@ -120,7 +120,7 @@ TL_FN int64_t TL(resend_stock_first)(const struct TL(resend_stock) *s, uint32_t 
 	const int64_t rto_us = TL(resend_rto_us)(&s->rtt);
 
 	if (s->params.lone != TL_ON)
-		out_segments = 2; /* the same probe as with more segments out */
+		out_segments = 2; /* a lone segment is probed as if more were in flight */
 	return TL(resend_stock_wait_us)(&s->rtt, s->params.probe, s->params.probe_min_us, out_segments,
 					rto_us > s->hold_us ? rto_us : s->hold_us);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The requests of a retry timer (retry.h) that have no answer yet: a table with a fixed number of places, found
- * by the request's number, and the order in which their waits end. All arithmetic is integer. */
+/* The requests of a retry timer (retry.h) that have no answer yet: a table with a fixed number of places
+ * (entries), which are found by the request's number, and the order in which the requests' waits end. All
+ * arithmetic is integer. */
 #ifndef TCPLEARN_RETRY_REQUESTS_H
 #define TCPLEARN_RETRY_REQUESTS_H
 
@@ -8,7 +9,8 @@
 
 /* The most requests without an answer at one time. `used` has a bit for each. */
 #define TL_RETRY_OUT 64
-/* Entries of the index from numbers to places: a power of two, so that half of it stays empty. */
+/* The size of the hash table that maps numbers to places: a power of two, twice TL_RETRY_OUT, so that half of
+ * it stays empty. */
 #define TL_RETRY_INDEX 128
 #define TL_RETRY_NO_PLACE 255
 
@@ -18,20 +20,20 @@ struct tl_retry_request {
 	int64_t last_us;  /* time of the last transmission */
 	int64_t due_us;   /* time at which the running wait ends */
 	int64_t wait_us;  /* length of the running wait */
-	/* What the first wait was chosen from, so that the answer judges that choice: the values that struct
-	 * tl_resend_scores_fix calls by these names, or with a chosen rate the prediction in `srtt` and the
-	 * timer before its bounds in `mdev4`, 0 before the first sample. */
+	/* The values from which the first wait was chosen, so that the answer judges that choice. With a
+	 * price they are the fields of struct tl_resend_scores_fix with these names. With a rate, `srtt` has
+	 * the predicted latency and `mdev4` the first wait before its bounds (0 before the first sample). */
 	int64_t srtt, mdev4, stock_us;
 	uint32_t resends;
-	uint8_t late;   /* 1: its first wait ended in a silence that may hold requests, see silence.h */
+	uint8_t late;   /* 1: its first wait ended in a silence after TL_RETRY_FREE others (silence.h) */
 	uint8_t raised; /* 1: the first wait was lengthened, so its outcome says nothing about the rate */
 };
 
 struct tl_retry_requests {
 	struct tl_retry_request at[TL_RETRY_OUT];
 	uint8_t index[TL_RETRY_INDEX]; /* open addressing: a place, or TL_RETRY_NO_PLACE */
-	/* A ring of the places in the order in which their waits end: the neighbours of each. TL_RETRY_OUT stands
-	 * for the ring's beginning and end. */
+	/* A ring of the places in the order in which their requests' waits end: for each place, the place
+	 * before it and the place after it. TL_RETRY_OUT stands for the ring's beginning and end. */
 	uint8_t earlier[TL_RETRY_OUT + 1], later[TL_RETRY_OUT + 1];
 	uint64_t used;
 	uint32_t count;
@@ -85,8 +87,8 @@ TL_FN uint32_t tl_retry_sooner(const struct tl_retry_requests *r, uint32_t a, ui
 	return r->at[a].due_us < r->at[b].due_us || (r->at[a].due_us == r->at[b].due_us && a < b);
 }
 
-/* Puts `place` into the ring. The search begins at its end, because a wait that begins later mostly ends later:
- * a few steps, at most TL_RETRY_OUT. */
+/* Puts `place` into the ring. The search begins at the ring's end, because a wait that begins later mostly
+ * ends later. It mostly takes a few steps, and at most TL_RETRY_OUT. */
 TL_FN void tl_retry_link(struct tl_retry_requests *r, uint32_t place)
 {
 	uint32_t earlier = r->earlier[TL_RETRY_OUT], later;
@@ -105,8 +107,8 @@ TL_FN void tl_retry_unlink(struct tl_retry_requests *r, uint32_t place)
 	r->earlier[r->later[place]] = r->earlier[place];
 }
 
-/* Enters the request `id`, which the table does not have, at the empty `entry` of the index. There is a place
- * for it. Returns the place, of which `id` is set; its first wait must begin next. */
+/* Enters the request `id`, which the table does not have, at the empty `entry` of the index. A place must be
+ * free. Returns the place, in which only `id` is set; the caller must begin the request's first wait next. */
 TL_FN struct tl_retry_request *tl_retry_enter(struct tl_retry_requests *r, uint32_t entry, uint64_t id)
 {
 	const uint32_t place = tl_retry_free_place(r->used);
@@ -118,8 +120,9 @@ TL_FN struct tl_retry_request *tl_retry_enter(struct tl_retry_requests *r, uint3
 	return &r->at[place];
 }
 
-/* Removes the request at `entry` of the index. Later entries that were put beyond their home because of it
- * move up (Knuth, The Art of Computer Programming, volume 3, 6.4, Algorithm R). */
+/* Removes the request at `entry` of the index. Later entries that it kept from the entry at which their
+ * search begins (tl_retry_home) move up (Knuth, The Art of Computer Programming, volume 3, 6.4, Algorithm
+ * R). */
 TL_FN void tl_retry_remove(struct tl_retry_requests *r, uint32_t entry)
 {
 	const uint32_t place = r->index[entry];
@@ -133,7 +136,7 @@ TL_FN void tl_retry_remove(struct tl_retry_requests *r, uint32_t entry)
 			break;
 		home = tl_retry_home(r->at[r->index[next]].id);
 		if ((next - home) % TL_RETRY_INDEX < (next - hole) % TL_RETRY_INDEX)
-			continue; /* its home is after the hole */
+			continue; /* its search begins after the hole */
 		r->index[hole] = r->index[next];
 		hole = next;
 	}

@@ -7,14 +7,16 @@
 
 #include "silence.h"
 
-/* A timer inherits at most this many samples of the width by rate. */
+/* With a rate, a timer inherits a histogram of the width with at most this many samples. */
 #define TL_RETRY_INHERITED 512
-/* How much the count of misses changes the width (`gain` and `full` of tl_tail_raw_fix()): less than in
- * `conformal`, because the latencies of different requests are mostly independent. */
+/* How much the number of misses (needless resends) changes the width: `gain` and `full` of tl_tail_raw_fix().
+ * The change is smaller than in `conformal`, because the latencies of different requests are mostly
+ * independent. */
 #define TL_RETRY_GAIN 4
 #define TL_RETRY_OCTAVES 1
-/* At each answer the longest latency of late loses 1/2^n of its value: n is at least this, and with a rate a the
- * least for which 2^n is at least 4 / a, so that the timer remembers answers as rare as the misses it may have. */
+/* At each answer the longest recent latency (`most`) loses 1/2^n of its value. n is at least this number.
+ * With a rate a of needless resends, 2^n is also at least 4 / a, so that the timer remembers latencies as
+ * rare as the needless resends that it may cause. */
 #define TL_RETRY_FORGET 12
 
 #include "../arithmetic/fixed.h"
@@ -50,7 +52,7 @@ TL_FN int tl_retry_init_fix(struct tl_retry *t, const struct tl_retry_settings *
 	p->params.price_us = how->price_us;
 	p->params.budget = how->budget;
 	p->params.rto_max_us = how->max_wait_us;
-	if (how->rate_ppm != 0) /* the rate decides, also on a path that loses much */
+	if (how->rate_ppm != 0) /* the rate decides the wait, also on a path that loses many packets */
 		p->params.most_loss = p->params.most_loss_queued = ratio_from_whole(1);
 	tl_resend_flight_init(&p->flight);
 	tl_resend_priced_start_fix(p);
@@ -74,8 +76,8 @@ TL_FN int tl_retry_init_fix(struct tl_retry *t, const struct tl_retry_settings *
 	return TL_RETRY_OK;
 }
 
-/* Takes over the width: its histogram, halved until it has few samples, and the scale of its errors. What
- * belongs to the count of misses begins anew. */
+/* Takes over the width of an earlier timer: its histogram, halved until it has at most TL_RETRY_INHERITED
+ * samples, and the scale of its errors. The count of misses (needless resends) begins anew. */
 TL_FN void tl_retry_inherit_width(struct tl_tail_fix *w, const struct tl_tail_fix *earlier)
 {
 	*w = *earlier;
@@ -112,22 +114,24 @@ TL_FN int tl_retry_inherit_fix(struct tl_retry *t, const struct tl_retry *earlie
 	return TL_RETRY_OK;
 }
 
-/* Returns a code; if it is TL_RETRY_OK, `now_us` may be the time of a call. */
+/* Returns TL_RETRY_OK if `now_us` may be the time of a call, otherwise TL_RETRY_TIME. */
 TL_FN int tl_retry_time(const struct tl_retry *t, int64_t now_us)
 {
 	return now_us < t->now_us || now_us > TL_RETRY_TIME_MAX ? TL_RETRY_TIME : TL_RETRY_OK;
 }
 
-/* Returns the longest first wait by rate: 1.5 times the longest latency of late, and at least that of `stock`. A
- * longer wait would draw hardly fewer needless resends, and lost requests would wait for it. */
+/* Returns the longest first wait of a timer with a rate: 1.5 times the longest recent latency, and at least
+ * the first wait of `stock`, the Linux rule. A longer wait would cause hardly fewer needless resends, and
+ * lost requests would wait longer. */
 TL_FN num_t tl_retry_cap(const struct tl_retry *t)
 {
 	return tl_max_fix(t->most + (t->most >> 1),
 			  num_from_us(tl_resend_priced_stock_us_fix(&t->policy, 1)));
 }
 
-/* Returns the first wait by rate in us: the timer within its bounds. It is longer after an answer of which it
- * is not known what it answers, and while the budget is spent; `raised` is then set to 1. */
+/* Returns the first wait in us of a timer with a rate, within its bounds. It is longer after an answer of
+ * which it is not known which transmission it answers, and while the budget is spent; `raised` is then set to
+ * 1. */
 TL_FN int64_t tl_retry_first_by_rate(struct tl_retry *t, struct tl_retry_request *q)
 {
 	const struct tl_resend_priced_fix *p = &t->policy;
@@ -204,8 +208,9 @@ TL_FN int64_t tl_retry_deadline_of_fix(const struct tl_retry *t, uint64_t id)
 	return place == TL_RETRY_NO_PLACE ? TL_RETRY_NEVER : tl_retry_due(t, &t->out.at[place]);
 }
 
-/* Returns the wait after the running one: twice that, and at least the plain RTO where the budget is spent or
- * many requests are lost. Unlike in `priced`, the first resend counts: no protocol but TCP calls it a probe. */
+/* Returns the wait after the running one: twice the running one, and at least the RTO without backoff if the
+ * budget is spent or many requests are lost. Unlike in `priced`, the wait after the first resend is doubled
+ * too, because only in TCP is the first resend a tail loss probe. */
 TL_FN int64_t tl_retry_doubled_us(struct tl_resend_priced_fix *p)
 {
 	const int64_t rto_us = tl_resend_rto_us_fix(&p->rtt);
@@ -245,13 +250,14 @@ TL_FN int tl_retry_fired_fix(struct tl_retry *t, int64_t now_us, struct tl_retry
 /* What an answer shows about its request. */
 struct tl_retry_outcome {
 	struct tl_resend_outcome of;
-	int64_t latency_us; /* of the transmission that is taken to be answered; 0: not known */
+	int64_t latency_us; /* from the transmission that is taken to be answered; 0: not known */
 	uint32_t needless;  /* resends after that transmission */
-	uint32_t held;      /* 1: its first wait had ended, but it was not sent again: it was held */
+	uint32_t held;      /* 1: held: its first wait had ended, but it was not sent again (silence.h) */
 };
 
-/* Reads an answer as tl_resend_read() reads an ACK. An answer less than half of SRTT after the only resend
- * answers the first transmission; its time is known then, but is no sample for SRTT (RFC 8961, 2d). */
+/* Reads an answer as tl_resend_read() reads an ACK. An answer less than half of SRTT after the only resend is
+ * taken to answer the first transmission. Its latency is then known, but is no sample for SRTT (RFC 8961,
+ * section 4, requirement 2d). */
 TL_FN void tl_retry_read(const struct tl_retry *t, const struct tl_retry_request *q, uint32_t copy,
 			 int64_t now_us, struct tl_retry_outcome *out)
 {
@@ -278,7 +284,8 @@ TL_FN void tl_retry_read(const struct tl_retry *t, const struct tl_retry_request
 	out->needless = early || !clear ? early : q->resends - (q->resends > 0 ? copy : 0);
 }
 
-/* Learns how many of the requests that are late in a silence are not lost: the server pauses then. */
+/* Learns which share of the requests that are late in a silence is not lost (paused_q16). Requests that are
+ * late but not lost mean that the server paused. */
 TL_FN void tl_retry_learn_pauses(struct tl_retry_silence *s, const struct tl_retry_request *q,
 				 const struct tl_retry_outcome *o)
 {
@@ -288,9 +295,12 @@ TL_FN void tl_retry_learn_pauses(struct tl_retry_silence *s, const struct tl_ret
 		s->paused_q16 -= s->paused_q16 / 8;
 }
 
-/* Learns for the wait by rate. The count of misses has all needless resends, but not where the bounds of the
- * wait, the budget or an unclear answer decided the wait. A request that was held counts as not missed, and has no
- * part in the width: with any wait it would have been held. */
+/* Learns the first wait of a timer with a rate. A miss is a needless resend. At most eight misses of a
+ * request are counted, and none if its first wait, before its bounds, was above the greatest one. A request
+ * without a miss is not counted if this wait was below the least one, if the budget or an unclear answer has
+ * lengthened it (`raised`), or if the count of misses has already reduced the width to its minimum. A request
+ * that was held counts as one without a miss, and its latency is not used for the width, because it would
+ * have been held after any wait. */
 TL_FN void tl_retry_learn_rate(struct tl_retry *t, const struct tl_retry_request *q,
 			       const struct tl_retry_outcome *o)
 {
@@ -321,7 +331,8 @@ TL_FN void tl_retry_learn_rate(struct tl_retry *t, const struct tl_retry_request
 		tl_tail_learn_fix(w, y, p, tl_abs_fix(y - p), n > 0, 0, 1);
 }
 
-/* Sets the scores to the waits from which the request's wait was chosen: its answer judges those. */
+/* Sets the values from which the waits of the candidates follow to those with which this request's first wait
+ * was chosen, because its answer judges that choice. */
 TL_FN void tl_retry_judge_price(struct tl_retry *t, const struct tl_retry_request *q)
 {
 	struct tl_resend_scores_fix *s = &t->policy.scores;
@@ -335,7 +346,7 @@ TL_FN int tl_retry_answered_fix(struct tl_retry *t, uint64_t id, uint32_t copy, 
 {
 	const uint32_t entry = tl_retry_entry(&t->out, id), place = t->out.index[entry];
 	const int64_t early_us =
-		tl_resend_priced_early_us_fix(&t->policy); /* before this answer changes it */
+		tl_resend_priced_early_us_fix(&t->policy); /* half of SRTT before this answer changes it */
 	struct tl_retry_outcome o;
 	const struct tl_retry_request *q;
 	int64_t sent_us;

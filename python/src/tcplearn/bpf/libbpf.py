@@ -16,15 +16,16 @@ from pathlib import Path
 from tcplearn.errors import FailedError, UserError, printable
 
 _LIBRARY = "libbpf.so.1"
-_POINTERS = (  # the functions that return one
+_POINTERS = (  # functions of libbpf that return a pointer
     "bpf_object__open_file",
     "bpf_object__find_program_by_name",
     "bpf_program__attach_cgroup",
     "bpf_program__attach_iter",
 )
 _SOCK_OPS = 3  # BPF_CGROUP_SOCK_OPS of enum bpf_attach_type
-_NAME_AT, _NAME_BYTES, _INFO_BYTES = 64, 16, 128  # of struct bpf_prog_info
-_ITERATOR_WORDS = 4  # of union bpf_iter_link_info; the first is the map
+# of struct bpf_prog_info: where the name begins, its size, and the number of bytes that are read
+_NAME_AT, _NAME_BYTES, _INFO_BYTES = 64, 16, 128
+_ITERATOR_WORDS = 4  # 32-bit words in union bpf_iter_link_info; the first is the map's file descriptor
 _MOST_PROGRAMS = 64  # the kernel's BPF_CGROUP_MAX_PROGS
 
 

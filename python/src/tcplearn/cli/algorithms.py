@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn algorithms`, which lists algorithms, such as estimators, and their
+"""Implements the command `tcplearn algorithms`, which lists algorithms, such as estimators, and their
 parameters."""
 
 import math

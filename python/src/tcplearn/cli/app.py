@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The command line's entry point. It imports slow modules only for verbs that need them."""
+"""The command line's entry point. It imports slow modules only for subcommands that need them."""
 
 import io
 import shlex
@@ -35,7 +35,7 @@ from tcplearn.interrupts import as_on_interrupt
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
-#: Each verb with its line in `tcplearn --help`, by the heading that it is listed below.
+#: Each subcommand ("verb") with its line in `tcplearn --help`, by the heading that it is listed below.
 GROUPS: dict[str, dict[str, tuple[typer.Typer | Callable[..., Work], str]]] = {
     "Captures and lists of round-trip times": {
         "explain": (explain, "Say why the requests in captures were slow."),

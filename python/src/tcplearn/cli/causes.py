@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn causes`, which names the cause of each fast retransmit, according to each
+"""Implements the command `tcplearn causes`, which names the cause of each fast retransmit, according to each
 loss classifier."""
 
 from __future__ import annotations

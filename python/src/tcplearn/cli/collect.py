@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn collect`, which measures round-trip times to hosts by TCP."""
+"""Implements the command `tcplearn collect`, which measures round-trip times to hosts by TCP."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: The work of a verb: a function that takes the command line's text and may return an exit code. A verb
-#: returns this function. It is then called outside of typer, because typer would handle broken pipes,
-#: interrupts and system errors before this program can.
+#: The work of a subcommand: a function that takes the command line's text and may return an exit code. The
+#: function of a subcommand returns it. It is then called outside of typer, because typer would handle broken
+#: pipes, interrupts and system errors before this program can.
 Work = Callable[[str], int | None]
 Add = Callable[[Iterable["Record"]], None]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn emulate`, which runs a command over an emulated link on this machine's own
+"""Implements the command `tcplearn emulate`, which runs a command over an emulated link on this machine's own
 kernel."""
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn experiments`, which does an experiment's runs and writes its pages."""
+"""Implements the command `tcplearn experiments`, which does an experiment's runs and writes its pages."""
 
 import importlib
 import sys

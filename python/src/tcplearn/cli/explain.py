@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn explain`, which says why the requests in captures were slow."""
+"""Implements the command `tcplearn explain`, which says why the requests in captures were slow."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn first-rto`, which loads a model of the first RTO (of SYNs and SYN-ACKs) into
-the kernel."""
+"""Implements the command `tcplearn first-rto`, which loads a model of the first RTO (of SYNs and SYN-ACKs)
+into the kernel."""
 
 from pathlib import Path
 from typing import Annotated

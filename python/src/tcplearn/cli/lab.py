@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn lab`, which runs real Linux TCP over emulated networks in virtual
+"""Implements the command `tcplearn lab`, which runs real Linux TCP over emulated networks in virtual
 machines."""
 
 import sys

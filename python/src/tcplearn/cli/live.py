@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn live`, which sets learned floors (lower limits) of the RTO on this machine's
-own kernel."""
+"""Implements the command `tcplearn live`, which sets learned floors on this machine's own kernel. A floor is
+the least time that the RTO adds to SRTT (the kernel's rto_min)."""
 
 from __future__ import annotations
 

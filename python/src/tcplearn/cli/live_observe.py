@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the command `tcplearn live observe`, which learns floors (lower limits) of the RTO, and sets
-none."""
+"""Implements the command `tcplearn live observe`, which learns floors of the RTO (the least times that it
+adds to SRTT), and sets none."""
 
 from __future__ import annotations
 

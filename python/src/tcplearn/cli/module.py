@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn module`, which installs, shows, configures and removes the kernel module on
-this machine."""
+"""Implements the command `tcplearn module`, which installs, shows, configures and removes the kernel module
+on this machine."""
 
 from typing import Annotated
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn replay`, which compares estimators on captures and tables of RTT samples."""
+"""Implements the command `tcplearn replay`, which compares estimators on captures and tables of RTT
+samples."""
 
 from typing import Annotated
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn resend`, which simulates one-segment requests under several rules for when
+"""Implements the command `tcplearn resend`, which simulates one-segment requests under several rules for when
 TCP retransmits."""
 
 from __future__ import annotations

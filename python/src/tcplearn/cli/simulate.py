@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn simulate`, which simulates whole networks in ns-3."""
+"""Implements the command `tcplearn simulate`, which simulates whole networks in ns-3."""
 
 from pathlib import Path
 from typing import Annotated

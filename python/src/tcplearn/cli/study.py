@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn study`, which measures the effect of an estimator's parameters on your
+"""Implements the command `tcplearn study`, which measures the effect of an estimator's parameters on your
 traces."""
 
 import contextlib

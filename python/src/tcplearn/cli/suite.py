@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn suite`, which compares estimators over every trace below a directory."""
+"""Implements the command `tcplearn suite`, which compares estimators over every trace below a directory."""
 
 from dataclasses import dataclass
 from pathlib import Path

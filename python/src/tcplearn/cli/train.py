@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn train`, which trains a model for the C core on labelled data."""
+"""Implements the command `tcplearn train`, which trains a model for the C core on labelled data."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the verb `tcplearn watch`, which compares estimators on the live traffic of a network
+"""Implements the command `tcplearn watch`, which compares estimators on the live traffic of a network
 interface."""
 
 from typing import Annotated

@@ -47,7 +47,8 @@ class Destination:
 
 
 class Prober(Protocol):
-    """Sends SYNs at a limited rate."""
+    """Sends SYNs at a limited rate. The method probe() sends one with the TTL `hop_limit`, and returns the
+    reply or, after `timeout_s` seconds, SILENT."""
 
     name: str
 

@@ -20,6 +20,8 @@ _LOOK_EVERY_S = 0.01
 
 
 class NotRunError(UserError):
+    """A command cannot be started. The exit code is that of a shell in this case."""
+
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.exit_code = code

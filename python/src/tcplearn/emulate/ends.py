@@ -24,6 +24,8 @@ _SENT_DROPPED = 11  # the field of /proc/net/dev (proc(5)) with the packets that
 
 @dataclass(frozen=True)
 class End:
+    """One end of the emulated link."""
+
     network: int  # file handle of the namespace
     device: int  # file handle of the TUN device
 

@@ -136,6 +136,8 @@ def _namespaces() -> None:
 
 
 def main(parent: int, order: int, result: int) -> None:
+    """Read an order from the pipe `order`, run it in new namespaces, and write its result to the pipe
+    `result`. Do nothing if the process `parent` has already ended."""
     kernel.die_with_parent()
     if os.getppid() != parent:
         return

@@ -10,6 +10,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Order:
+    """What the emulating process is to emulate, and the commands that it is to run."""
+
     hops: list[dict[str, Any]]  # as path.hops() gives them
     seed: int
     command: list[str]  # the client's
@@ -17,8 +19,9 @@ class Order:
     wait_port: int = 0  # the command starts when the server listens on this TCP port
     syns: int = 0  # to drop of each connection
     syn_acks: int = 0
-    spin_us: int = 0  # waited for without sleep before a packet is due
-    # the commands', before it is made safe for our own processes (search_path)
+    spin_us: int = 0  # the time before a packet is due in which the emulator does not sleep
+    # the environment of the commands: the user's, not the one that search_path makes safe for processes of
+    # tcplearn
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def words(self) -> str:

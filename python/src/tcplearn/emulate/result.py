@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+#: Why the emulator dropped packets: the causes in its counts, with the words for messages.
 CAUSES = {
     "queue": "full queue",
     "policer": "policer",

@@ -98,7 +98,7 @@ def of(found: Explained, forecast: Forecast | None) -> Advice:
     now, model = forecast.seen, forecast.of(forecast.in_force)
     least = model.spurious_permille
     others = [one for one in forecast.outlooks if one.candidate.name not in (STOCK, forecast.in_force)]
-    # a gain that the present setting would have too comes from the model, not from the setting
+    # a gain that the forecast for the sender's present setting has too is an error of the model
     able = [one for one in others if _is_gain(one, now, least) and _is_gain(one, model, least)]
     if not able:
         return Advice(None, why=_no_gain(forecast, others, why))

@@ -105,10 +105,10 @@ class Advice:
 
     chosen: Outlook | None
     line: str = ""  # commands to type; one line for each end if they differ
-    undo: str = ""
-    needs: str = ""
-    where: str = ""  # the hosts to type them on
-    why: str = ""  # lines of text
+    undo: str = ""  # commands that undo the setting, likewise
+    needs: str = ""  # what the setting needs beyond a stock kernel
+    where: str = ""  # the hosts on which the commands are typed
+    why: str = ""  # the reason, as lines of text
     handshakes: bool = False  # True: the first RTO of handshakes, not the RTO of data
 
     @property

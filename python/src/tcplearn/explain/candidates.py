@@ -22,7 +22,7 @@ class Candidate:
     undo: str = ""
     needs: str = ""  # what the setting needs beyond a stock kernel
     also: str = ""  # a sentence on the setting's other effects
-    rto_min_ms: int = 0  # of a route
+    rto_min_ms: int = 0  # the rto_min that the setting gives a route; 0: none
 
 
 def _route(ms: int) -> Candidate:

@@ -57,7 +57,8 @@ def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) ->
     smooth = requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in RESENT) == 0).to_series()
     sent_s = requests["start_s"]
     if of_answers:
-        # when the answer began, taken from the undisturbed requests
+        # when the server began to send an answer: of an undisturbed request by its own response time, of
+        # another by the median response time of the undisturbed ones
         took_ms = pl.col("response_ms")
         usual_ms = pl.when(smooth).then(took_ms).otherwise(took_ms.filter(smooth).median())
         wait_ms = usual_ms - pl.col("to_client_ms").fill_null(0.0)

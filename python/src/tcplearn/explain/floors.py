@@ -80,7 +80,7 @@ class Outlooks:
             yield begin + (self._doubt(one) or _sentence(one))
 
 
-#: Of an interface without packets of TCP.
+#: The result for an interface on which no packet of TCP was captured.
 NOTHING = Outlooks(None)
 
 

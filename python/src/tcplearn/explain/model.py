@@ -205,7 +205,8 @@ def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
     of_stall = stalls.join(keys, on=KEY, maintain_order="left")["group"].to_numpy().astype(np.int64)
     from_us, to_us = _interval_us(times["start_s"], times["response_ms"])
     begins_us, ends_us = _interval_us(stalls["start_s"], stalls["duration_ms"])
-    # times of one connection after those of another, so that one search serves all
+    # shift the times of each connection behind those of the connection before, so that one search finds the
+    # overlaps of all connections
     apart_us = 1 + max((int(us.max(initial=0)) for us in (to_us, ends_us)), default=0)
     order = np.argsort(of_request * apart_us + from_us, kind="stable")
     sent_us = (of_request * apart_us + from_us)[order]

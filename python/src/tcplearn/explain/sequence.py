@@ -17,8 +17,8 @@ _BEFORE_MS = 5.0
 
 
 class Point(NamedTuple):
-    """A packet. `byte` is the position in its stream after its `bytes` of data or, for an ACK, the
-    acknowledged position."""
+    """A packet. `byte` is its position in the sender's data: after its `bytes` of data or, for an ACK, the
+    position up to which it acknowledges."""
 
     ms: float  # since the request began
     byte: int

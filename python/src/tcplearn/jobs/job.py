@@ -20,6 +20,8 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Job:
+    """A function call that any process or machine can make, and whose result is stored under `key`."""
+
     key: str  # a hash of everything that determines the result
     function: Callable[..., Any]  # at the top level of a module; returns plain JSON or bytes
     arguments: tuple[Any, ...]  # plain JSON
@@ -29,6 +31,8 @@ class Job:
 
 
 class JobFailedError(FailedError):
+    """A job failed; `log` is the text that is stored beside the error message."""
+
     def __init__(self, message: str, log: str = "") -> None:
         super().__init__(message, log)
         self.log = log
@@ -39,6 +43,8 @@ class JobFailedError(FailedError):
 
 @dataclass(frozen=True)
 class Failure:
+    """What takes the place of the result of a job that raised UserError."""
+
     message: str
     log: str = ""
 

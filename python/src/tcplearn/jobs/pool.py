@@ -30,11 +30,14 @@ RETRIES = 3  # how often Dask gives a job to another worker after its worker die
 
 
 def processors() -> int:
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Place:
+    """Says where jobs run: on this machine, on a Dask cluster, or in Slurm jobs."""
+
     workers: int = 0  # jobs at once on this machine; 0: one for each processor
     scheduler: str = ""  # the address of a Dask scheduler
     slurm: int = 0  # the number of Slurm jobs
@@ -52,6 +55,8 @@ class Place:
 
 
 def threads(workers: int) -> Pool:
+    """Return a function that runs jobs in `workers` threads of this process."""
+
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         executor = futures.ThreadPoolExecutor(max(1, workers))
         waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
@@ -70,6 +75,7 @@ def threads(workers: int) -> Pool:
 
 
 def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+    """Run `jobs` in this thread; yield each with its result or its Failure."""
     for job in jobs:
         yield job, outcome(job.function, job.arguments)
 
@@ -89,6 +95,8 @@ def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
 
 
 def processes(workers: int) -> Pool:
+    """Return a function that runs jobs in `workers` processes or, if one is enough, in this thread."""
+
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         if min(workers, len(jobs)) <= 1:
             yield from one_by_one(jobs)
@@ -122,6 +130,8 @@ def processes(workers: int) -> Pool:
 
 
 def dask(address: str) -> Pool:
+    """Return a function that runs jobs on the Dask cluster whose scheduler has the address `address`."""
+
     def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
         with contextlib.closing(_client(address)) as client:
             yield from _through(client, jobs)

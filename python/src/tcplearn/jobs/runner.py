@@ -18,6 +18,8 @@ Progress = Callable[[float, str], None]
 
 @dataclass
 class Done:
+    """What became of the jobs of a call of run()."""
+
     results: dict[str, Any] = field(default_factory=dict)  # by the job's key
     failures: list[str] = field(default_factory=list)  # one line for each failed job
 
@@ -26,6 +28,7 @@ _STEP = 100  # stored results read between two reports of progress; reading one 
 
 
 def kept_of(jobs: Sequence[Job], kept: Kept, progress: Progress | None = None) -> dict[str, Any]:
+    """Return the results of those of `jobs` whose result is stored in `kept`, by the job's key."""
     get = kept.finder()
     out: dict[str, Any] = {}
     for i, job in enumerate(jobs):
@@ -87,6 +90,7 @@ def _failed(job: Job, failure: Failure, kept: Kept) -> str:
 
 @contextlib.contextmanager
 def _saying_what_is_kept(jobs: Sequence[Job], kept: Kept, unit: str, *, fresh: bool) -> Iterator[None]:
+    """Within this context, Ctrl-C raises InterruptedWork, which says how many results are stored."""
     try:
         yield
     except KeyboardInterrupt as interrupt:

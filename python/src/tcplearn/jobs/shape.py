@@ -7,15 +7,18 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_type_hints
 
-#: The form of JSON data: bool, int, str, float (any finite number); a dataclass: exactly its fields;
-#: [shape]: a list; (shape, ...): a list of exactly these; {"key": shape}: at least these keys.
+#: The form of JSON data. bool, int, str and float (any finite number) stand for themselves. A dataclass
+#: stands for an object with exactly its fields, [shape] for a list of values of this shape, (shape, ...) for
+#: a list of exactly these values, and {"key": shape} for an object with at least these keys.
 Shape = Any
 _FLOAT_MAX = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    value: Shape
+    """The shape of an object with any keys."""
+
+    value: Shape  # the shape of each of its values
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ _STAMP = {"commit": str, "version": str}
 
 
 class Kept(ABC):
+    """Stored results of jobs in the folder `folder`. A subclass says how a result is stored."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._unfit: set[Path] = set()
@@ -35,16 +37,19 @@ class Kept(ABC):
         """Return the stored result of `job`, or None if there is none that can be used."""
 
     def finder(self) -> Callable[[Job], Any | None]:
+        """Return a function like `get` for many jobs. A subclass may return one that is faster."""
         return self.get
 
     def has(self, job: Job) -> bool:
         return self.get(job) is not None
 
     @abstractmethod
-    def put(self, job: Job, result: Any) -> Any: ...
+    def put(self, job: Job, result: Any) -> Any: ...  # stores `result`; returns what `get` then returns
 
     @contextlib.contextmanager
     def _reading(self, path: Path) -> Iterator[None]:
+        """Within this context, which reads the stored result at `path`, suppress the errors of a missing or
+        damaged result. A damaged result causes a warning, the first time only."""
         try:
             yield
         except FileNotFoundError:

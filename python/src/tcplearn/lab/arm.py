@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Literal
 
+# values of an estimator: the kernel without tcplearn's module; the kernel's own timer, measured by the module
 NO_ESTIMATOR, STOCK = "none", "stock"
 # values of algorithms.settings: linear timeouts of thin streams (tcp_thin_linear_timeouts); RACK off; CUBIC
 # without its TCP-friendly region (RFC 9438, 4.3)
@@ -21,9 +22,11 @@ _FOLDER_MAX = 120  # characters of an algorithm in the name of its folder
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    congestion: str
+    """What runs in one transfer. A resend policy, if there is one, or else the estimator sets the timer."""
+
+    congestion: str  # the congestion control, such as "cubic"
     estimator: str
-    tlp: bool
+    tlp: bool  # whether tail loss probes are on
     loss: str = ""  # a loss classifier; the kernel's own timer is used with it
     startup: str = STOCK
     at: End = "sender"
@@ -42,6 +45,7 @@ class Arm:
 
     @property
     def folder(self) -> str:
+        """Return the name of the folder with the output of the transfer."""
         plain = self.name.replace("/", "--").replace(":", "-").replace(",", "-").replace("=", "-")
         plain = re.sub("[^A-Za-z0-9_.+-]", "-", plain)  # a model's file may have any name
         if len(plain) > _FOLDER_MAX:

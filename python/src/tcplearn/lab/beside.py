@@ -19,6 +19,8 @@ def _senders(scenario: Scenario) -> list[int]:
 
 
 def counters(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
+    """Yield the shell commands that store the senders' TCP counters in `folder`. `when`, "before" or "after"
+    the transfer, is a part of the files' names."""
     if senders := _senders(scenario):
         yield f"mkdir -p /out/{folder}"
         yield from (f"in_ns x{k} cat /proc/net/netstat >/out/{folder}/{when}.x{k}" for k in senders)

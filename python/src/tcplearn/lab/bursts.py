@@ -16,8 +16,10 @@ _FIGURES = (  # metric, field that the machine's program prints, divisor to the 
 
 
 class Repeat(Workload):
+    """`count` transfers on one connection, and then one more after each pause."""
+
     function: ClassVar[str] = "bursts"
-    count: Annotated[int, Field(ge=1, le=100_000)] = 40  # transfers on one connection; one after each pause
+    count: Annotated[int, Field(ge=1, le=100_000)] = 40  # transfers before the first pause
     every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from the start of one transfer to the next
     pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
 

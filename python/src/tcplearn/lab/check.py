@@ -20,10 +20,10 @@ CHECKS = LAB / "checks"
 WITH_PROGRAMS = ("module", "packets", "specs", "startup")  # they need Python in the virtual machine
 SMP_SECONDS = 40
 SMP_RESEND = "priced/spaced"  # the resend policy whose answers (waits) smp.sh logs
-SMP_ANSWERS = 2400  # the least number of these: two for each of 1,200 requests
+SMP_ANSWERS = 2400  # the least number of logged waits: two for each of 1,200 requests
 _CHARGE_SLACK_BYTES = 4 * 64 * 4096  # not a leak: the kernel keeps 64 pages for each processor
 _FEW = Boot(settings=("FEW=1",))
-# kinds of connections in the check smp; at least one of each kind must occur
+# kinds of connections, as the traffic program of the check smp counts them; each kind must occur
 _STORMED = ("switched", "multipath", "encrypted", "mapped", "repaired", "stopped")
 _DEBUGFS_OFF = Boot(append="debugfs=off slab_nomerge")
 _SMP = Boot(  # four processors, and all debugging checks that a stock kernel has built in
@@ -84,6 +84,8 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
+    """Run the golden vectors (inputs with expected outputs) through the algorithms of the kernel module in
+    `machine`. Return a report. Raise FailedError if an output differs from the expected one."""
     given = vectors.kernel_lines(ROOT / "vectors")
     out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
@@ -110,6 +112,7 @@ def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
 
 
 def check_stress(machine: Machine, seed: int = 1) -> list[str]:
+    """Make many connections at once in `machine`; return a report. Raise FailedError on a problem."""
     left = run_check(machine, "stress", seed, limit_s=3600)  # the check takes minutes on an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
@@ -169,6 +172,8 @@ def _resend_differences(encoded: str) -> str:
 
 
 def check_module(machine: Machine) -> list[str]:
+    """Check privileges, memory and failed allocations of the kernel module in `machine`, with debugfs and
+    without. Return a report. Raise FailedError."""
     # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ORDINARY, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
@@ -176,6 +181,8 @@ def check_module(machine: Machine) -> list[str]:
 
 
 def check_packets(machine: Machine) -> list[str]:
+    """Exchange single packets with the kernel of `machine`, by scripts that say which packet must come when.
+    Return a report. Raise FailedError."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
 

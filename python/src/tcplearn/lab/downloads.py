@@ -34,6 +34,8 @@ class Place(Table):
 
 
 class Places(Table):
+    """The web sites that are pinged after each download, `count` times each."""
+
     count: Annotated[int, Field(ge=1, le=10_000)] = 20
     every_us: Annotated[int, Field(ge=50, le=10_000_000)] = 100_000
     site: Annotated[list[Place], Field(min_length=1, max_length=100)]

@@ -31,12 +31,16 @@ LIMIT_S = 3600
 
 @dataclass(frozen=True, slots=True)
 class Place:
+    """A destination: the round trip of the path to a server."""
+
     rtt_ms: float
     jitter_ms: float  # netem's jitter in each direction
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
+    """The settings of the BPF program under which a virtual machine makes the connections of a network."""
+
     name: str
     client: bytes | None = None  # settings of the BPF program; None: the kernel's first RTO
     server: bytes | None = None
@@ -45,6 +49,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Network:
+    """A client and the servers to which it connects, over paths that lose packets."""
+
     places: tuple[Place, ...]
     loss_percent: float = 10.0  # of the packets in each direction
     count: int = 50  # connections to each destination, in sequence

@@ -15,7 +15,8 @@ from .workload import ROUTER, Setup
 KERNEL_MODULES = ("veth", "sch_netem", "sch_tbf", "sch_codel", "sch_pie", "tcp_vegas")
 MORE_MODULES = ("tcp_veno", "tcp_westwood", "tcp_bbr")  # loaded if a scenario names the congestion control
 
-PLACES = ("before-queue", "after-queue", "after-delay")  # in the order in which a packet passes them
+# where packets are captured around a hop, in the order in which a packet passes these places
+PLACES = ("before-queue", "after-queue", "after-delay")
 STORM_MODULES = ("tls", "aesni_intel")  # connections that the kernel encrypts
 NFT_MODULES = ("nf_tables", "nft_limit")  # needed by rules that drop or route packets by their content
 _SHELL = (

@@ -22,21 +22,27 @@ AT_ONCE_US = 2_000  # a SYN-ACK sent within this time after a SYN's arrival coun
 _ACK = 0x10
 _TIMESTAMPS = 8
 
-CLIENTS_ABOVE, FIRST_PORT = 64, 20_000  # second number of the address, client less server; first port
+# the second number of a client's address is that of its server's plus CLIENTS_ABOVE; connection number n has
+# the client's port FIRST_PORT + n
+CLIENTS_ABOVE, FIRST_PORT = 64, 20_000
 
 Of = tuple[int, int]  # (second number of the server's address, number of the connection with that server)
 
 
 @dataclass(frozen=True, slots=True)
 class Packet:
+    """A captured SYN, or (if `is_answer`) SYN-ACK."""
+
     of: Of
     at_us: int
     is_answer: bool
-    stamp: int
+    stamp: int  # its TCP timestamp
 
 
 @dataclass(frozen=True, slots=True)
 class Sending:
+    """One transmission of a SYN or SYN-ACK."""
+
     sent_us: int
     arrived_us: int  # -1: lost
 

@@ -22,6 +22,8 @@ Run = Callable[[Sequence[str]], str]
 
 @dataclass
 class System:
+    """The machine on which the kernel module is installed."""
+
     root: Path = Path("/")  # tests give another folder
     run: Run = output_of  # tests give a function that records commands
     kernel: str = field(default_factory=platform.release)
@@ -175,6 +177,7 @@ def remove(system: System) -> list[str]:
 
 
 def _forget(system: System) -> None:
+    """Remove the sources and the builds of this version of the kernel module from DKMS."""
     if system.which("dkms") and (system.root / "var/lib/dkms/tcplearn" / version()).exists():
         system.run(["dkms", "remove", f"tcplearn/{version()}", "--all"])
     shutil.rmtree(system.root / "usr/src" / f"tcplearn-{version()}", ignore_errors=True)

@@ -17,6 +17,7 @@ COMPLETE = "complete"  # two lines: the commit and the version of tcplearn that 
 
 
 def packed(folder: Path) -> bytes:
+    """Return a tar archive of the files in `folder`, with paths relative to `folder`."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -37,6 +38,8 @@ def unpack(data: bytes, folder: Path) -> None:
 
 
 class Folders(Kept):
+    """Stores the result of each job, a tar archive, as a folder with the files of the archive."""
+
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         temporary.clear(folder)

@@ -27,6 +27,7 @@ LEAST_JIFFIES, RTO_MAX_US = 2, 120e6  # the bounds of RTOs, as tl_timer_answer i
 
 
 def instructions(cycles: float, count: float) -> float:
+    """Return the mean number of instructions of `count` calls that took `cycles` cycles in all."""
     return cycles / count / CYCLES_PER_INSTRUCTION
 
 
@@ -113,13 +114,15 @@ def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
         end = start + len(batch["time_us"])
         engine.feed(batch, rtt_us[start:end].ravel(), rto_us[start:end].ravel())
         start = end
-    flow = engine.finish(0)  # the trace numbers its flows
+    flow = engine.finish(0)  # 0 is the number of the trace's only flow
     if flow is None:
         raise FailedError("the kernel module's log has no RTT sample")
     return flow.metrics()
 
 
 def _before(answers: Floats, first: float) -> Floats:
+    """Return the answer (prediction or RTO) in force before each sample: `first`, then those after each
+    sample but the last."""
     return np.concatenate(([first], answers[:-1]))
 
 

@@ -55,6 +55,8 @@ def cache_folder() -> Path:
 
 @dataclass(frozen=True)
 class Machine:
+    """A virtual machine and the kernel module for it, both built."""
+
     image: Path
     built: Path
     fingerprint: str  # a hash of the contents; a script gives the same result if it is the same
@@ -131,6 +133,8 @@ def _hash(*parts: bytes) -> str:
 
 
 def _made(folder: Path, parts: Sequence[bytes], command: Sequence[str | Path], **environment: str) -> Path:
+    """Run `command`, which makes the content of `folder` from `parts`, unless `folder` was made from equal
+    parts before. Return `folder`. Raise FailedError."""
     made_of, stamp = _hash(*parts), folder / "made-of"
     if not (stamp.exists() and stamp.read_text() == made_of):
         _step(command, **environment)

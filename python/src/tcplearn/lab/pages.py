@@ -75,6 +75,8 @@ def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Began:
+    """What the kernel module logged at the beginning of a connection."""
+
     iw: int  # initial window in segments
     ssthresh: int
     resends: int  # of handshake packets
@@ -83,6 +85,8 @@ class Began:
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """A page (a file) that curl fetched, and the times that this took since the beginning of the fetch."""
+
     size_bytes: int
     port: int
     is_lost: bool  # whether a packet of its handshake was dropped

@@ -69,6 +69,8 @@ def _dated(path: NetworkPath, hop: str, side: Side) -> list[Change | Fade]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Event:
+    """A time at which a dated change or fade of a hop begins or ends, and the directions that it concerns."""
+
     at_s: float
     every_s: float
     sides: tuple[Side, ...]
@@ -86,6 +88,7 @@ def _devices(hop: int) -> dict[Side, tuple[str, str]]:
 
 
 def set_up(path: NetworkPath) -> Iterator[str]:
+    """Yield the shell commands that set up the queues and delays of `path`."""
     if own := path.sender_queue:
         rate = round(own.rate_mbps * 1e6)
         yield f"qdisc c0 r0 root tbf rate {rate}bit burst {_burst(rate)} latency {own.queue_ms:g}ms"
@@ -97,6 +100,7 @@ def set_up(path: NetworkPath) -> Iterator[str]:
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
+    """Yield the shell commands that make the dated changes and fades of `path` in the background."""
     for i, hop in enumerate(path.hops):
         devices = _devices(i)
         for event in _events(path, hop.name):
@@ -128,6 +132,8 @@ def fading(path: NetworkPath) -> tuple[str, str, str]:
 
 
 def follows(path: NetworkPath) -> Iterator[str]:
+    """Yield the shell commands that change the rates of links with a trace, as the trace says, in the
+    background."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         ends = (
@@ -162,6 +168,7 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
 
 
 def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Direction:
+    """Return the direction `side` of `hop` with the changes and fades that are in force after `event`."""
     state: Direction = getattr(hop, side)
     # if two changes overlap, the one that begins later takes precedence
     for one in sorted(_dated(path, hop.name, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
@@ -185,6 +192,7 @@ def _lost(d: Direction) -> Direction:
 
 
 def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
+    """Return whether the direction `side` of `hop` changes during a run."""
     drawn = path.drawn_fades
     is_drawn = drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
     return is_drawn or bool(_dated(path, hop.name, side))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 
 def counters(folder: str, when: str) -> Iterator[str]:
+    """Yield the shell commands that store the queue's counters in `folder`. `when`, "before" or "after" the
+    transfer, is a part of the file's name."""
     yield f"mkdir -p /out/{folder}"
     yield f"in_ns c1 tc -s qdisc show dev r1 >/out/{folder}/{when}.queue"
 

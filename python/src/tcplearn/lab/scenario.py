@@ -64,6 +64,8 @@ Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=1, le=MOST_BYTES)]
 
 
 class Traffic(Table):
+    """Other traffic on the path, beside the transfers that are measured."""
+
     kind: Literal["tcp", "udp"] = "tcp"
     enters: Name
     leaves: Name | None = None  # the last hop that it crosses; default: the hop where it enters

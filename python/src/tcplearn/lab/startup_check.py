@@ -39,6 +39,7 @@ def compared(lines: Sequence[str]) -> list[str]:
 
 
 def _loss(case: Json) -> int:
+    """Return what the kernel module can know about the packets that the handshake of `case` lost."""
     if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
         return WHOLE
     if case["side"] == "passive":
@@ -70,6 +71,7 @@ def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
 
 
 def _stock_cuts(seen: Json) -> bool:
+    """Return whether stock Linux begins the connection `seen` with the initial window `LEAST_IW`."""
     log = seen["log"]
     if seen["case"]["side"] == "active" and log["loss"] == SYN_ACK:
         return False  # the timestamp echo shows that the first SYN had arrived

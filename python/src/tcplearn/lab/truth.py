@@ -15,7 +15,7 @@ from tcplearn.errors import FailedError
 
 from .guest import PLACES
 
-QUEUE, CHANNEL = "queue", "channel"
+QUEUE, CHANNEL = "queue", "channel"  # what dropped a packet: a hop's queue, or its random losses and fades
 FILE = "drops.csv.gz"  # the drops; it replaces the captures
 
 _GLOBAL_BYTES, RECORD_BYTES = 24, 16  # sizes of the headers of a capture and of each packet in it
@@ -38,6 +38,8 @@ Sent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Drop:
+    """A segment that a hop dropped."""
+
     port: int
     sequence: int
     sent_us: int  # on the clock of the module's log

@@ -8,6 +8,7 @@ FEATURES = "features"
 
 
 def kernel_lines(folder: Path) -> Iterator[str]:
+    """Yield the lines for the kernel module's test, from the test vectors in `folder`."""
     for kind, expected in answers(folder):
         yield f"kind {kind}"
         last = ""

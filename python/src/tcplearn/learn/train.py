@@ -38,8 +38,8 @@ class Result:
     options: Options
     model: Model
     outcomes: list[Outcome]  # the trained perceptron first, then gradient boosting
-    rows_split: list[Outcome]
-    falls: dict[str, float]
+    rows_split: list[Outcome]  # the same two with folds of single losses, not of whole scenarios
+    falls: dict[str, float]  # by feature: the decrease in balanced accuracy if it is shuffled
     resampled: Resampled | None = None
     varied: list[tuple[str, Outcome]] = field(default_factory=list)
     history: Fitted | None = None

@@ -2,7 +2,8 @@
 """Read the counts of the BPF program of `tcplearn live`: for each arm of each epoch (linux/bpf/live_arms.h),
 and for each destination prefix, called place (live_member.h). An arm is a group of connections: the control
 group, those with learned minimum RTOs (floors), or those to places where the guard has stopped floors. An
-epoch is a time in which the share of new connections with floors does not change."""
+epoch is a time in which the share of new connections with floors does not change. A round is a request and
+its answer, or a flight of segments and its ACK."""
 
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ from tcplearn.bpf.libbpf import Map
 CONTROL, OURS, STOPPED = range(3)
 ARMS = 3
 NAMES = ("control", "ours", "stopped")
-EPOCHS = 16
+EPOCHS = 16  # the number of epochs whose counts the BPF program keeps
 WHOLE = floors.WHOLE
-UNIT_US = 100  # of the times that are counted
+UNIT_US = 100  # the unit of the times that the BPF program counts, in microseconds
 KEY_BYTES = 32  # struct live_key
 _SOURCE = build.SOURCES / "live_arms.h"
 _IPV4_BITS = 96
 _MOST_PLACES = 4096  # TL_LIVE_PLACES
 
-Counts = dict[str, int]
+Counts = dict[str, int]  # by the name of the count
 
 
 def meanings_in(source: Path) -> dict[str, str]:
@@ -100,9 +101,9 @@ class Place:
 
     stock: Counts
     ours: Counts
-    last_us: int = 0  # time of the last event since the machine's start
-    srtt_us: int = 0  # at that time
-    floor_us: int = 0
+    last_us: int = 0  # time of the last event, since the machine's start
+    srtt_us: int = 0  # of the connection that had this event
+    floor_us: int = 0  # the minimum RTO of this connection
 
     @property
     def rounds(self) -> int:

@@ -12,15 +12,18 @@ from typing import Any
 from .arms import UNIT_US, Counts, Place, added, minus, name_of
 from .effect import Effect, Estimate, Mean, effect_between, mean_of, spurious_in
 
-#: Rounds (round trips) with learned minimum RTOs that a place (a destination prefix) needs, unless it has
-#: enough rounds with a loss. If none of this many had a spurious retransmission, 20 in 1,000 are excluded.
+#: A destination prefix (place) is reported only if it has this many rounds (round trips) with learned
+#: minimum RTOs, or enough rounds with a loss. If none of so many rounds has a spurious retransmission, a rate
+#: of 20 in 1,000 is excluded.
 LEAST_ROUNDS = 300
-_SHOWN = 200  # places of a session, those with the most rounds
+_SHOWN = 200  # the most destination prefixes that are compared: those with the most rounds
 
 
 @dataclass(frozen=True)
 class AtPlace:
-    place: str
+    """The estimates for one destination prefix."""
+
+    place: str  # the prefix
     rounds: int  # with learned minimum RTOs
     effect: Effect | None  # None: too few lossy rounds
     control: Estimate | None  # rounds with a spurious retransmission in 1,000; None: no rounds
@@ -40,6 +43,7 @@ def since(before: Mapping[bytes, Place], places: Mapping[bytes, Place]) -> dict[
 
 
 def _goes_on(had: Place, now: Place) -> bool:
+    """Return whether the BPF program has counted a prefix without a break since it had the counts `had`."""
     return all(now.stock[n] >= had.stock[n] and now.ours[n] >= had.ours[n] for n in now.ours)
 
 
@@ -105,8 +109,12 @@ def _estimates(
 class _Scatter:
     """Says how much the connections of a group differ from each other, over all destination prefixes."""
 
-    relative: float  # variance of lossy rounds' mean time, divided by this time squared, times their number
-    together: float  # size of a cluster of rounds with spurious retransmissions in a connection, on average
+    # the variance of the mean time of rounds with a loss, divided by the square of this mean, and multiplied
+    # by the number of these rounds
+    relative: float
+    # how many rounds with a spurious retransmission a connection with such a round has: the mean over these
+    # rounds
+    together: float
 
     @staticmethod
     def of(arms: Iterable[Mapping[str, int]]) -> _Scatter:

@@ -22,15 +22,18 @@ from tcplearn.errors import FailedError, UserError, printable
 from .program import PROGRAM
 
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
-_OF_THE_MACHINE = ["0", "0", str(2**32 - 1)]  # /proc/self/uid_map, user_namespaces(7)
+# what /proc/self/uid_map has outside of user namespaces (user_namespaces(7))
+_OF_THE_MACHINE = ["0", "0", str(2**32 - 1)]
 _TCP_RTO_MAX_MS = 44
-_STOCK_US = 200_000
+_STOCK_US = 200_000  # the kernel's own minimum RTO
 _RETRIES_TO_BOUND = 10  # TL_BOUND_RETRIES in linux/bpf/live_backoff.h
-_LEAST_TICKS = 2
+_LEAST_TICKS = 2  # the shortest minimum RTO: TL_TICKS_LEAST in linux/bpf/live_kernel.h
 
 
 @dataclass(frozen=True)
 class Line:
+    """A line of `tcplearn live check`: whether a condition is met, or what a setting is."""
+
     name: str
     state: str  # "yes", "no" or "note"
     text: str

@@ -14,8 +14,8 @@ from .arms import UNIT_US
 from .sequential import clustered_rate_limits
 
 RISK = 0.05
-LEAST_ROUNDS = 10  # lossy rounds of each group that an interval needs
-_TUNED = 50  # number of lossy rounds at which the interval is the least wide
+LEAST_ROUNDS = 10  # rounds with a loss that each group must have for an interval
+_TUNED = 50  # boundary() is tuned for the narrowest interval at this number of rounds with a loss
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Mean:
 
 @dataclass(frozen=True)
 class Estimate:
+    """An estimated value with the limits of its interval."""
+
     value: float
     low: float
     high: float
@@ -38,6 +40,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Effect:
+    """The mean times of lossy rounds (round trips in which a loss needed a retransmission by timer) in the
+    control group and with learned minimum RTOs, and their difference."""
+
     control: Mean
     ours: Mean
     less_ms: Estimate  # how much shorter a lossy round was in `ours` than in `control`

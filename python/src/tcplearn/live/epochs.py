@@ -13,12 +13,15 @@ Element = list[Counts]  # by arm
 
 
 class Epochs:
+    """The shares and counts of all epochs so far. The BPF program counts epoch number n in element n modulo
+    EPOCHS of a map, so it uses the elements again and again, and never sets them to 0."""
+
     def __init__(self) -> None:
-        self.number = -1  # of this epoch
-        self.share = 0  # in this epoch, in units of 1 / arms.WHOLE
-        self._shares: dict[int, int] = {}  # of the epoch whose counts each element of the BPF map has
-        self._before: dict[int, Element] = {}  # what each element had when that epoch began
-        self._older: dict[int, Element] = {}  # by share
+        self.number = -1  # of the current epoch
+        self.share = 0  # in the current epoch, in units of 1 / arms.WHOLE
+        self._shares: dict[int, int] = {}  # by element: the share in the epoch whose counts it has
+        self._before: dict[int, Element] = {}  # by element: its counts when that epoch began
+        self._older: dict[int, Element] = {}  # counts of older epochs, by share
 
     def begin(self, share: int, arms: list[Element], had: Element | None = None) -> None:
         """Begin an epoch, a time in which the share `share` / arms.WHOLE of new connections gets learned

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Say what counts of retransmissions prove about learned minimum RTOs (floors): that they do harm, that there
-is a first sign of it, or that more than a given harm is excluded."""
+is a first sign of harm, or that more than a given harm is excluded. The counts are those of an epoch, a time
+in which the share of new connections with floors does not change. A round is a request and its answer, or a
+flight of segments and its ACK."""
 
 from __future__ import annotations
 
@@ -10,12 +12,19 @@ from math import exp, log, log1p, sqrt
 from .arms import Counts
 from .sequential import clustered_rate_limits, log_harm, log_less, log_rate, rate_limits, spent
 
-RISK = 0.05  # probability that the rise of the share is stopped although floors do no harm
-_TOLERATED = 0.001  # this excess of spurious retransmissions in a round over the control group is no harm
-_DOUBT_RATE, _DOUBT = 0.002, 20.0  # a higher rate, by this e-value, is tested on half of the connections
-_DOUBTED_MORE = 1.0  # after a doubt, odds higher by this logarithm must be excluded
-_RESENT_MORE = 0.2  # logarithm of the odds ratio of connections with retransmissions by timer that is no harm
-_CONTROL_ROUNDS = 500  # of the control group, from which its rate in one epoch counts
+RISK = 0.05  # probability that floors are stopped for all connections although they do no harm
+#: This number of spurious retransmissions in a round, beyond that in the control group, is tolerated.
+_TOLERATED = 0.001
+#: A first sign of harm: the rate of retransmissions exceeds that of the control group by more than the first
+#: number, with an e-value of more than the second.
+_DOUBT_RATE, _DOUBT = 0.002, 20.0
+#: The factor by which floors may multiply the odds that a connection has a retransmission, as a logarithm:
+#: larger factors must be excluded after a first sign of harm, before more connections get floors again.
+_DOUBTED_MORE = 1.0
+#: The factor, as a logarithm, by which floors may multiply the odds that a connection has retransmissions by
+#: timer, spurious or needed, without being called harmful.
+_RESENT_MORE = 0.2
+_CONTROL_ROUNDS = 500  # with fewer rounds the control group's rate in a single epoch is not used
 #: The counts that are tested for harm, and the part of `RISK` for each.
 _TESTS = {
     "spurious_1": 0.5,
@@ -25,13 +34,14 @@ _TESTS = {
     "resent_4": 0.05,
     "resent_16": 0.05,
 }
-#: The signs of harm by kind: which count of the control group gives the rate, which count of the connections
-#: with floors is compared with it, in which rounds, and what it is called.
+#: The signs of harm by kind. Each has four parts: the count of the control group that gives the rate, the
+#: count of the connections with floors that is compared with it, the count of rounds to which both rates
+#: refer, and the words for a message.
 _SIGNS = {
     "spurious": ("spurious", "spurious_1", "rounds", "a spurious retransmission"),
     "resent": ("resent_early", "resent_early", "rounds_early", "a retransmission by timer"),
 }
-_NONE = -700.0  # logarithm of evidence that does not count
+_NONE = -700.0  # the logarithm of no evidence, in place of minus infinity
 _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by timer"}
 
 
@@ -69,14 +79,14 @@ def carried(
 
 
 def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
-    """Return the first sign of harm while all connections but the control group have learned minimum RTOs, or
-    "" if there is none. The sign is that more of the connections with them (counts `ours`) have spurious
-    retransmissions, or retransmissions by timer, than the control group's rate plus `_DOUBT_RATE` explains.
-    The control group is small then. So its rate is the higher one of two: of all epochs together (`control`),
-    and of the last epoch with enough rounds (`control_before`, with its standard error), because paths may
-    lose or delay more packets than they did. Of any retransmissions only the first of a connection counts, if
-    it is in the connection's first 32 rounds, because the connections of one group may be older than those of
-    the other."""
+    """Return a sentence about the first sign of harm while all connections but the control group have learned
+    minimum RTOs, or "" if there is no sign. The sign is that more of the connections with learned minimum
+    RTOs (counts `ours`) have spurious retransmissions, or retransmissions by timer, than the control group's
+    rate plus `_DOUBT_RATE` explains. The control group is small then, and its paths may lose or delay more
+    packets than before. So its rate is the higher one of two: of all epochs together (`control`), and of the
+    last epoch with enough rounds (`control_before`), plus the standard error. Of the retransmissions by timer
+    only the first of a connection counts, and only in the connection's first 32 rounds, because the
+    connections of one group may be older than those of the other."""
     for name, (of_control, counted, per, what) in _SIGNS.items():
         rate = _rate(control, of_control, per)
         if control_before[per] >= _CONTROL_ROUNDS:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Decide which share of new connections gets learned minimum RTOs (floors). The share rises in steps from 1 %
 to all but a control group. The next step is taken when the counts of retransmissions exclude that it would do
-harm. While learned floors do harm, no new connection gets them. This module uses neither BPF nor a clock: the
-time is an argument."""
+harm. If learned floors do harm, no new connection gets them for a time. A round is a request and its answer,
+or a flight of segments and its ACK. This module uses neither BPF nor a clock: the time is an argument."""
 
 from __future__ import annotations
 
@@ -27,18 +27,24 @@ from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
 from .kept_places import kept_places, places_of
 from .places_guard import PlacesGuard
 
-EXCLUDED = 0.004  # a step is taken if it is excluded that it adds more spurious retransmissions to a round
-LEAST_CONNECTIONS = 3  # connections with learned floors that a step needs
+#: The next step is taken if it is excluded that floors, with the share of that step, add more than this
+#: number of spurious retransmissions to a round, on average over all connections.
+EXCLUDED = 0.004
+LEAST_CONNECTIONS = 3  # connections with learned floors that a step must have before the next one
+#: After this many rounds with floors and no sign of harm, the counts in which signs are sought begin anew.
 _DOUBT_ROUNDS = 1000
 
 
 @dataclass(frozen=True)
 class Plan:
+    """The steps in which the share of new connections with learned minimum RTOs (floors) rises."""
+
     control: float = 0.05  # share of connections that keep the kernel's timer
-    steps: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # shares with floors, before the last
+    # share of new connections with floors in each step; in a last step, all but the control group have them
+    steps: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
     least_s: float = 60.0  # shortest time of a step
-    again_s: float = 3600.0  # time without floors after harm, doubled each time
-    again_most_s: float = 86400.0
+    again_s: float = 3600.0  # time without floors after harm was found; doubled each time
+    again_most_s: float = 86400.0  # the longest such time
 
     def shares(self) -> list[int]:
         """Return the share of new connections that gets learned minimum RTOs in each step, in units of 1 /
@@ -49,6 +55,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Entry:
+    """A decision of the guard, as a line of its journal."""
+
     at_s: float
     text: str
 
@@ -79,17 +87,20 @@ class Guard:
         self.places = PlacesGuard()
         self.journal: list[Entry] = []
         self._news: list[Entry] = []
+        # how often the share has begun to rise (at first, and again after each stop because of harm), and the
+        # number of the current epoch since then, from 1
         self._attempts, self._tests = 1, 0
         self._earlier: dict[str, float] = {}  # evidence of harm in earlier epochs of this attempt
-        self._since_s = now_s
-        self._places_before: dict[bytes, Counts] = {}  # by prefix, with floors, when this epoch began
-        # the same of all connections and by prefix, when the share last began to rise in steps
+        self._since_s = now_s  # when this epoch began
+        # counts of connections with floors, by prefix, when this epoch began
+        self._places_before: dict[bytes, Counts] = {}
+        # counts of connections with floors, in all and by prefix, when the share last began to rise in steps
         self._before_ramp, self._places_before_ramp = none(), self._places_before
-        self._cleared: Counts | None = None  # counts with floors when doubts were last cleared
-        self._is_doubted = False  # the share was lowered to compare
+        self._cleared: Counts | None = None  # counts of connections with floors that had no sign of harm
+        self._is_doubted = False  # whether the share was lowered because of a first sign of harm
         self._control_before = none()  # counts of the control group in the last epoch that had enough rounds
-        self.begun_s = now_s  # when the evidence began
-        self._kept_places: dict[bytes, Place] = {}  # by prefix, before the program was loaded
+        self.begun_s = now_s  # since when the counts that are used were counted
+        self._kept_places: dict[bytes, Place] = {}  # counts by prefix from before a restart
         if kept:
             self._keep_on(now_s, seen, kept)
         else:
@@ -252,6 +263,8 @@ class Guard:
         return self.step == len(self._shares) - 1
 
     def _recent(self, ours: Counts) -> Counts:
+        """Return the counts `ours` of connections with learned minimum RTOs, less those that were found
+        without a sign of harm."""
         return minus(ours, self._cleared) if self._cleared else ours
 
     def _sign(self, arms: list[Element], ours: Counts) -> str:
@@ -275,8 +288,8 @@ class Guard:
         if not self.places.is_general(now_s, seen.places):
             here = self._without_stopped(now_s, here, seen, self._places_before)
             ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
-        # Rounds of several steps are not compared with the control group's, as paths may have changed between
-        # the steps. All their spurious retransmissions count, as if there were none without floors.
+        # The control group is compared only with rounds of this step, as paths may have changed between the
+        # steps. In the rounds of all steps together, all spurious retransmissions count as caused by floors.
         more = min(excess(control, here), most_spurious(ramp))
         if ours["connections"] >= LEAST_CONNECTIONS and more < most:
             why = (

@@ -11,10 +11,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from .arms import ARMS, KEY_BYTES, WHOLE, Counts, none, side_names
 from .evidence import is_evidence
 
-#: Stored counts are used for a day after the guard ended. What was found harmful is tried again after a day
-#: at most, so what was found harmless is not trusted for longer; and paths differ between the hours of a day.
+#: Stored counts are used for a day after the guard ended. Learned minimum RTOs that were found harmful are
+#: tried again after a day at most, so those that were found harmless are not trusted for longer either; and
+#: paths differ between the hours of a day.
 COUNTS_FOR_S = 86400.0
-#: Add 1 if the form of the file, the meaning of a count or what learned floors do changes.
+#: The version of the file's form. Add 1 if the form, the meaning of a count, or what learned minimum RTOs do
+#: changes.
 FORMAT: Final = 3
 MOST_PLACES, MOST_ENTRIES = 4096, 100
 _NETNS_DIGITS = 16  # hexadecimal digits of the network namespace in a key
@@ -63,9 +65,9 @@ class KeptPlace(_Part):
     key: Key
     stock: SideCounts
     ours: SideCounts
-    epoch: SideCounts | None  # `ours` when the epoch began
+    epoch: SideCounts | None  # `ours` when the epoch (the time with one share) began
     before_ramp: SideCounts | None  # `ours` when the share last began to rise in steps
-    judged: SideCounts | None  # what is left out of `ours`: PlacesGuard.judged()
+    judged: SideCounts | None  # the part of `ours` that is left out: PlacesGuard.judged()
 
 
 class KeptStop(_Part):
@@ -93,21 +95,24 @@ class ShareCounts(_Part):
 
 
 class State(_Part):
+    """The guard's state as stored: the fields of the classes Guard and PlacesGuard. The share is that of new
+    connections with learned minimum RTOs (floors). An epoch is a time in which the share does not change."""
+
     format: Literal[3] = FORMAT
-    boot: Annotated[str, Field(max_length=64)] = ""  # of the machine: the kernel's random number
+    boot: Annotated[str, Field(max_length=64)] = ""  # the random number of the machine's current boot
     netns: Annotated[int, Field(ge=0, lt=2**64)] = 0  # of the guard, as in the keys of destination prefixes
     saved_s: Seconds
-    begun_s: Seconds  # when the evidence began
-    step: Share | None  # share with floors; None: 0 until `again_s`
+    begun_s: Seconds  # since when the counts that are used were counted
+    step: Share | None  # the share in the current step; None: 0 until `again_s`, because of harm
     again_s: Seconds
-    attempts: Number
-    tests: Annotated[int, Field(ge=0, le=10**9)]
+    attempts: Number  # how often the share has begun to rise
+    tests: Annotated[int, Field(ge=0, le=10**9)]  # number of the current epoch since then, from 1
     earlier: Annotated[dict[str, Logarithm], AfterValidator(_of_tests)]  # evidence of harm in earlier epochs
-    epoch: ShareCounts
-    older: list[ShareCounts]
+    epoch: ShareCounts  # of the current epoch
+    older: list[ShareCounts]  # of earlier epochs, added up by share
     before_ramp: ArmCounts  # of connections with floors, when the share last began to rise in steps
-    cleared: ArmCounts | None
-    doubted: bool  # the share was lowered to compare
+    cleared: ArmCounts | None  # of connections with floors that had no sign of harm
+    doubted: bool  # whether the share was lowered because of a first sign of harm
     control_before: ArmCounts  # of the control group in the last epoch with enough rounds
     places: Annotated[list[KeptPlace], Field(max_length=MOST_PLACES)]
     stops: Annotated[list[KeptStop], Field(max_length=MOST_PLACES)]

@@ -85,6 +85,8 @@ def stay(order: Order) -> None:
 
 
 def main(order: Order) -> None:
+    """Attach the BPF program as `order` says, and print READY, or print an error and exit. Then run the guard
+    until a signal comes or, without a guard, become `sleep`."""
     try:
         note, links, guard = begin(order, to_journal)
     except (UserError, OSError) as error:

@@ -20,15 +20,17 @@ from . import arms, by_place
 from .program import Settings, counts_of, known
 
 NOTES = Path("/run/tcplearn-live")
-_MOST_PLACES = 200
+_MOST_PLACES = 200  # the most destination prefixes whose counts are shown: those with the most round trips
 _ENDED = ("Z", "X")  # states in /proc/PID/stat, proc(5)
 _STARTED = 19  # index of the start time in /proc/PID/stat, from the field behind the command's name
 
 
 @dataclass(frozen=True)
 class Note:
+    """What a note says: which process keeps the BPF program attached to which cgroup, and since when."""
+
     pid: int
-    started: int  # start of the process, in ticks since boot, because PIDs are used again
+    started: int  # start of the process, in ticks since boot: a later process may have the same PID
     cgroup: str
     observe: bool
     bounds_backoff: bool

@@ -6,7 +6,8 @@ group of all prefixes, and its own connections without learned floors.
 
 A path that delays all packets for a moment makes all its connections retransmit spuriously at once, with
 learned floors or without. So if connections without learned floors had a spurious retransmission too in the
-time between two checks, those of the connections with learned floors in this time count as one."""
+time between two checks, all spurious retransmissions of the connections with learned floors in this time
+count as one."""
 
 from __future__ import annotations
 
@@ -21,21 +22,23 @@ from .guard_state import MOST_PLACES, KeptStop
 from .sequential import log_rate
 
 TOLERATED = 0.0005  # accepted excess of spurious retransmissions in a round over those without floors
-ENOUGH = 20.0  # the e-value from which a prefix is stopped by its own counts alone
-ODDS = 1 / 3  # the posterior odds of harm from which a prefix is stopped too
+ENOUGH = 20.0  # with this e-value (evidence of harm) or more, a prefix is stopped by its own counts alone
+ODDS = 1 / 3  # with these posterior odds of harm or more, a prefix is stopped too
 _MOST_SHARE = (
-    0.2  # upper limit of the prior probability of harm; with more, harm is not one of single prefixes
+    0.2  # upper limit of the prior probability of harm; if more prefixes are harmful, floors do general harm
 )
-_JUDGED_ROUNDS = 30  # rounds with learned floors from which a prefix counts fully as one that was judged
-_POOLED_ROUNDS = 100  # weight of the whole control group beside a prefix's own rounds without floors
-_MOST = 1024  # prefixes that the BPF program can hold
-_MOST_UNSURE = _MOST // 2  # prefixes that may be stopped while harm is not sure
+_JUDGED_ROUNDS = 30  # a prefix with this many rounds with learned floors counts fully as one that was judged
+_POOLED_ROUNDS = 100  # the control group counts as this many rounds of a prefix without learned floors
+_MOST = 1024  # the most prefixes that the BPF program can exclude from learned floors
+_MOST_UNSURE = _MOST // 2  # if so many are stopped, no more are by an e-value below `ENOUGH`
 _MOMENT_S = 15.0  # the longest time between two checks that counts as one moment
 _AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # first stop of a prefix, doubled each time; the longest
 
 
 @dataclass
 class Stopped:
+    """A time in which new connections to one destination prefix get no learned floors."""
+
     until_s: float
     times: int  # the number of the prefix's stops so far
     why: str
@@ -43,12 +46,14 @@ class Stopped:
 
 
 class PlacesGuard:
+    """Decides to which destination prefixes new connections get no learned floors, and until when."""
+
     def __init__(self) -> None:
         # what judged() returns, by prefix
         self._before: dict[bytes, Counts] = {}
         self._last: dict[bytes, tuple[int, int]] = {}  # spurious with floors and without, at the last check
         self._looked_s: float | None = None  # when the last check was; after a restart, long ago
-        self._stopped: dict[bytes, Stopped] = {}  # also those whose time is over
+        self._stopped: dict[bytes, Stopped] = {}  # by prefix: the last stop, which may be over
 
     def stopped(self, now_s: float) -> dict[bytes, Stopped]:
         return {key: place for key, place in self._stopped.items() if now_s < place.until_s}

@@ -16,13 +16,14 @@ from .guard import Plan
 from .simulated import Fleet, Path, guarded, lossy_counts
 
 ROUNDS = 20.0  # round trips of a connection, on average
-CONTROL = 0.05
+CONTROL = 0.05  # share of the connections in the control group
 CONNECTIONS = (1_000, 10_000, 100_000, 1_000_000)
-LOSSES = (0.001, 0.003, 0.01, 0.03)
-HARMS = (0.005, 0.01, 0.02, 0.05)
-CONNECTED = ((5.0, 1), (20.0, 1), (100.0, 1), (100.0, 50))  # rounds of a connection, and open connections
-_STOCK_MS = 230.0
-_FOUND = 0.84  # standard errors above the limit, so that four of five effects are found
+LOSSES = (0.001, 0.003, 0.01, 0.03)  # probabilities of a loss in a round trip
+HARMS = (0.005, 0.01, 0.02, 0.05)  # probabilities of a spurious retransmission in a round trip
+#: Mean number of round trips of a connection, and number of connections that are open at a time.
+CONNECTED = ((5.0, 1), (20.0, 1), (100.0, 1), (100.0, 50))
+_STOCK_MS = 230.0  # mean time of a round trip with a loss under the kernel's own timer
+_FOUND = 0.84  # an effect this many standard errors above the limit is found in four of five cases
 #: Standard deviation of the time of a round trip with a loss, divided by its mean, as in `simulated`.
 _VARIES = 0.6
 _MOST_ROUNDS = 60_000

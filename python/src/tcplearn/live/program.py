@@ -19,11 +19,14 @@ _FIRST_RTO = build.SOURCES / "first_rto.bpf.c"
 PROGRAM = "live"
 _COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
+# names of the maps that other processes read
 _SHOWN = ("arms", "connections", "counts", "hosts", "places", "stock_places", "traffic")
 
 
 @dataclass(frozen=True)
 class Settings:
+    """The settings of the BPF program. A floor is a learned minimum RTO."""
+
     observe: bool = False  # learn and count, set nothing
     bounds_backoff: bool = False  # linux/bpf/live_backoff.h
     share: int = arms.WHOLE  # of the new connections that get floors; if all do, there is no control group

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Simulate connections as counts of rounds (round trips), losses and spurious retransmissions, like those of
-the BPF program (linux/bpf/live_arms.h). The simulated connections test the guard, which limits the harm of
-`tcplearn live`."""
+the BPF program (linux/bpf/live_arms.h). On the simulated connections the guard is tested, which decides how
+many new connections get learned minimum RTOs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ import numpy.typing as npt
 from .arms import ARMS, CONTROL, EPOCHS, OURS, STOPPED, WHOLE, Counts, Place, Seen, none
 from .guard import Guard, Plan
 
+#: The counts that the BPF program has for each destination prefix.
 _SIDE = ("connections", "rounds", "resent", "needed", "spurious", "wait")
-_UNITS_PER_MS = 10
-_MEAN_TIMES = 1.1875  # the mean of the numerator in _times()
+_UNITS_PER_MS = 10  # of the times that the BPF program counts
+_MEAN_TIMES = 1.1875  # the mean of the numerator in _times(), so that the mean of _times() is 1
 _EARLY = 32  # TL_LIVE_EARLY_ROUNDS
 _AGAIN = 0.1  # probability that a retransmission is lost too, after which the wait is doubled
 

@@ -24,8 +24,8 @@ from .state_file import RefusedError, StateFile
 
 LOOK_EVERY_S = 5.0
 KILL_SWITCH = Path("/etc/tcplearn/live.off")
-GLANCE_EVERY_S = 0.5  # at the kill switch, and whether harm is to be stopped at once
-_KEEP_EVERY_S = 60.0  # a crash loses the counts of this time at most; a decision is stored at once
+GLANCE_EVERY_S = 0.5  # time between two looks at the kill switch, and at whether the counts show harm
+_KEEP_EVERY_S = 60.0  # the state is stored this often, and after each decision; a crash loses the rest
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -39,6 +39,8 @@ def to_journal(text: str) -> None:
 
 
 class Steward:
+    """Runs a guard for the BPF program `program` by the steps of `plan`."""
+
     def __init__(
         self,
         program: Program,
@@ -53,7 +55,8 @@ class Steward:
         self._is_kept = True  # False since the state could not be written
         self._kept_s = 0.0
         self._done: tuple[int, int] = (-1, -1)
-        # from which on prefixes are compared: when the share was last changed, or floors were last stopped
+        # counts by prefix when the comparison by prefix began: when the share was last changed or, if later,
+        # when the last stop of floors to the prefix ended
         self._places_before: Mapping[bytes, arms.Place] = {}
         seen = program.seen()
         self.guard = Guard(plan, time.time(), seen, kill_switch.exists(), *self._read())
@@ -80,6 +83,7 @@ class Steward:
         return False
 
     def look(self) -> None:
+        """Read the BPF program's counts, let the guard decide by them, and apply its decisions."""
         seen, now_s = self._program.seen(), time.time()
         self.guard.look(now_s, seen, self._kill_switch.exists())
         self._do(now_s, seen)

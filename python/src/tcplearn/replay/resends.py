@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Simulate requests of one segment, one at a time, over recorded RTTs under each resend policy. A resend
-policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux. `linear` does not
-double the wait at the first six timeouts. `priced` learns its first wait by weighing the wait for lost
-segments against the price of a spurious retransmission; `priced/spaced` learns later waits too."""
+policy decides how long TCP waits before it retransmits. `stock` is unchanged Linux. `linear` does not double
+the wait at the first six timeouts. `priced` learns its first wait by weighing the wait for lost segments
+against spurious retransmissions, each of which counts as a given time of waiting (its price); `priced/spaced`
+learns later waits too."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tcplearn.replay.verdict import Verdict
 Floats = NDArray[np.float64]
 
 TOO_SHORT = 30  # flows with fewer samples are measured but not judged
-MISSES_LEAST = 20  # observed to match a miss rate, or expected to judge one (a miss: a sample above the RTO)
+MISSES_LEAST = 20  # least misses (samples above the RTO), observed or expected, to compare miss rates
 KEPT = (0.7, 1.3)  # bounds of achieved / requested miss rate, within which the timer has kept the rate
 
 

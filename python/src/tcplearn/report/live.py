@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Build the page of `tcplearn live report`: how much time learned RTO floors saved against a control group of
-connections, and the decisions of the guard, which limits how many connections get floors."""
+"""Build the page of `tcplearn live report`: how much time learned minimum RTOs saved, compared with a control
+group of connections, and the decisions of the guard, which limits how many connections get learned minimum
+RTOs."""
 
 from __future__ import annotations
 

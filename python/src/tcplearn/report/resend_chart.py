@@ -12,8 +12,8 @@ from typing import Any
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
 
-#: Pixels by which labels are moved: to the right; along the curve of `rto_min` settings, up by two distances
-#: in turn; the label of the lowest other policy, down; those of the other policies, up.
+#: Pixels by which labels are moved from their points: all to the right; those of the `rto_min` settings up,
+#: by two distances in turn; of the other policies, that of the lowest point down, and the others up.
 _RIGHT, _CURVE, _LOWEST, _OTHERS = 8, (-8, -20), 12, -8
 #: The least distance in pixels of two labels that are near, and the height that the points take up.
 _LINE, _DRAWN = 12, 372

@@ -234,7 +234,7 @@ def _classifier(text: str) -> str:
 class Loss(Table):
     classifier: Annotated[str, AfterValidator(_classifier)]  # as "mlp:model=own.json"
     acts: Flag  # whether the sender keeps cwnd after a loss that is called random
-    cut: Literal["decision", "probability"] = "decision"  # what a sender that acts reduces its window by
+    cut: Literal["decision", "probability"] = "decision"  # window cut by the cause or its probability
     rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # the most fast retransmits in a report
     veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # TcpVeno's beta
 

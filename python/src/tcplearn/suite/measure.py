@@ -34,7 +34,8 @@ REFERENCES = ("jacobson", "linux")
 #: the RTO just before the sample ("before"), whose misses a timer can count and control.
 WHEN = ("send", "before")
 
-#: The points of a curve of miss rate and wait vary jacobson's factor on RTTVAR or another timer's miss rate.
+#: The points of a timer's curve of miss rate against wait have these factors of RTTVAR (`jacobson`) or these
+#: requested miss rates (other timers).
 FACTORS = (0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 

@@ -23,7 +23,7 @@ _DAY_US = 86_400_000_000
 
 Flags = NDArray[np.bool_]
 Learner = Callable[[Ints], Floats]
-"""From destinations to learn from to a value for every handshake."""
+"""A function that learns from the handshakes of given destinations and returns a value for each handshake."""
 
 
 def mape(actual: Floats, predicted: Floats) -> float:
