@@ -199,7 +199,8 @@ class SimulatedRuns:
                     yield self.read(chosen[job.key], result)
 
     def read(self, run: Any, result: Json) -> Run:
-        """Returns `run` as a `Run` for the file of runs, with what `keep` takes from the cached `result`."""
+        """Returns the simulation `run` as a `Run`, with the metrics and series that the attribute `keep`
+        takes from ns-3's cached `result`. The experiment stores it in its file runs.parquet."""
         from tcplearn.simulate import engine
 
         metrics, series = self.keep(run, result)

@@ -71,7 +71,8 @@ class _Reading:
         self.warnings: list[str] = []
 
     def __call__(self) -> None:
-        """Read the packets. Raise TraceError if the interface cannot be read from the beginning."""
+        """Read the packets. Raise TraceError if the interface cannot be opened, or if reading fails before
+        the first packets have been read; a later failure only becomes a warning."""
         from tcplearn import explain
         from tcplearn.traces import Interface, TraceError
 

@@ -284,7 +284,8 @@ def reason(found: Explained, cause: str) -> str:
 
 def _receiver(found: Explained) -> str:
     """Return which end of the connections in `found` closed its receive window for longest: "the client" or
-    "the server", or "the receiver" if no such wait was long enough for a row."""
+    "the server". Return "the receiver" if the table of stalls has no wait for a closed window; it has only
+    waits of at least 10 ms."""
     closed = found.stalls.filter(pl.col("cause").cast(pl.String) == "window_closed")
     by = closed.group_by("by").agg(pl.col("duration_ms").sum()).sort("duration_ms", descending=True)
     if not by.height:

@@ -103,9 +103,9 @@ def _more(one: Forecast) -> float:
 
 
 def of(found: Explained, own: frozenset[str], seed: int = 0) -> Outlooks:
-    """Return the forecasts for the machine with the addresses `own`, from the captured connections `found`.
-    Stalls (waits in which no data moved) that ended by timers of other machines stay as they were. `seed` is
-    that of the random draws."""
+    """Return the forecasts of response times with learned minimum RTOs (floors) on the machine with the
+    addresses `own`, from the captured connections `found`. Stalls (waits in which no data moved) that ended
+    by timers of other machines stay as they were. `seed` is that of the random draws."""
     stalls = (
         found.stalls.filter(pl.col("by") == side).join(
             found.connections.filter(address(side).is_in(list(own))), on=KEY, how="semi"

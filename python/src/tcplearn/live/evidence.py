@@ -50,7 +50,8 @@ def harm(
 ) -> str:
     """Return a sentence that says how learned minimum RTOs do harm, or "" if they do none, from the counts of
     the connections with them (`ours`) and without (`control`) in one epoch. `share` of all connections had
-    them. This is epoch number `tests`, from 1; `earlier` is the result of carried() for the one before."""
+    them. This is epoch number `tests`, from 1; `earlier` has the logarithm of the evidence of harm up to the
+    end of the epoch before, by test, as carried() returned it."""
     if not 0 < share < 1:
         return ""
     for name, evidence in carried(control, ours, share, tests, earlier or {}).items():

@@ -23,7 +23,9 @@ def kept_places(
     """Return the destination prefixes (places) to store. `places` has the counts of all their connections.
     The other arguments have counts of connections with learned minimum RTOs: `before` when the current epoch
     began (in an epoch, the share of new connections with learned minimum RTOs is constant), `before_ramp`
-    when this share last began to rise in steps, and `guard` those that it leaves out (PlacesGuard.judged)."""
+    when this share last began to rise in steps, and `guard` those that PlacesGuard.judged() returns: they no
+    longer count against a prefix, mostly because its last stop (a time without learned minimum RTOs) came
+    after them."""
     found = [(key, place) for key, place in places.items() if place.ours["rounds"] or guard.judged(key)]
     found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
     return [
@@ -43,7 +45,8 @@ def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, B
     """Return four dicts by destination prefix from the stored prefixes `kept`. The first has the counts of
     all connections. The others have counts of the connections with learned minimum RTOs: when the current
     epoch began (in an epoch, the share of new connections with learned minimum RTOs is constant); when this
-    share last began to rise in steps; and those that PlacesGuard.judged() leaves out."""
+    share last began to rise in steps; and those that PlacesGuard.judged() returns: they no longer count
+    against a prefix, mostly because its last stop (a time without learned minimum RTOs) came after them."""
     by_key = [(bytes.fromhex(place.key), place) for place in kept]
     had = {key: Place(place.stock, place.ours) for key, place in by_key}
     before = {key: place.epoch for key, place in by_key if place.epoch}

@@ -120,9 +120,11 @@ class PlacesGuard:
         return place.ours["spurious"] - ours if place.stock["spurious"] > stock else 0
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
-        """Return `ours`, the counts of connections with learned minimum RTOs to the prefix `key`, less what
-        judged() returns. If a count would be negative, the BPF program has begun anew to count the prefix,
-        and nothing is subtracted."""
+        """Return `ours`, the counts of connections with learned minimum RTOs to the prefix `key`, less those
+        that judged() returns: the counts up to the end of the prefix's last stop (a time in which new
+        connections get no learned minimum RTOs), and spurious retransmissions that count as part of another
+        one. If a count would be negative, the BPF program has begun anew to count the prefix, and nothing is
+        subtracted."""
         before = self._before.get(key)
         if not before:
             return ours

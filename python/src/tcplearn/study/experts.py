@@ -181,9 +181,9 @@ def run(
     progress: Progress | None = None,
     where: Where | None = None,
 ) -> Study:
-    """Return the errors, misses and RTOs of the RTT estimator `experts` on the traces in `paths`, for every
-    triple of the number of experts N, the learning rate eta and the sharing rate alpha. Raise UserError or
-    TraceError."""
+    """Return the errors, misses (RTTs above the RTO) and RTOs of the RTT estimator `experts` on the traces in
+    `paths`, for every triple of the number of experts N, the learning rate eta and the sharing rate alpha.
+    Raise UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
     out = Study(

@@ -118,8 +118,9 @@ def match_ratios(
     series: Sequence[Measured], label: str, reference: str, when: str, figure: str = "excess"
 ) -> Ratios:
     """Return, for each series (flow), how the timer `label`, set to the share of RTTs above the RTO that the
-    timer `reference` has, compares with `reference`: the ratio of their mean excess waits (`figure` "excess")
-    or of their mean RTOs ("rto"). `when` selects the RTO with which a sample is compared (see WHEN)."""
+    timer `reference` has, compares with `reference`: the ratio of their mean excess waits, max(RTO - RTT, 0)
+    (`figure` "excess"), or of their mean RTOs ("rto"). `when` selects the RTO with which a sample is compared
+    (see WHEN)."""
     key = label, reference, when
     both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
