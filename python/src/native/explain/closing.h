@@ -24,7 +24,7 @@ struct Closing {
   static constexpr std::int64_t kFinPauseUs = 30'000'000, kFinBytes = 512, kFinUs = 1000;
   // After the client's FIN, data of the server with at most this many bytes is no part of an answer that the
   // client had acknowledged: within a second, or at any time if the pause before the FIN was kPingPauseUs.
-  static constexpr std::int32_t kAfterFinBytes = 512;
+  static constexpr std::int32_t kAfterFinBytes = 512, kAlertBytes = 31;
   static constexpr std::int64_t kAfterFinUs = 1'000'000;
   // After so many such pauses without data of the client it is a row of messages.
   static constexpr std::uint32_t kLeastPauses = 3;

@@ -219,7 +219,7 @@ void Conversation::on_new_data(unsigned end, const Packet& packet, const DataSid
   }
   if (me.data.forecast) me.data.forecast->on_sent(now_us, me.data.out());
   if (end == kServer) {
-    if (after_fin(sent, now_us)) {
+    if (after_fin(packet, sent, now_us)) {
       last_sender_ = end;
       return;
     }
@@ -345,7 +345,7 @@ void Conversation::give_requests(bool all, ExplainedRows& out) {
       // if each ACK of the client came with its next request, the client's pauses are in all its round trips
       take_client_leg();
       const Leg& leg = leg_to(kClient);
-      out.add(first.row(number_, leg.pure ? leg.known_us() : 0));
+      out.add(first.row(number_, leg.pure ? leg.known_us() : 0, relayed()));
     }
     exchanges_.pop_front();
   }

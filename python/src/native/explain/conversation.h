@@ -122,7 +122,7 @@ class Conversation {
   bool may_be_closing() const { return closing_ && closing_->open; }
   // Takes a FIN of `end`, or RST, after data that may be no part of the answer.
   void close_after(unsigned end, const Packet& packet, std::int64_t now_us, ExplainedRows& out);
-  bool after_fin(const DataSide::Sent& sent, std::int64_t now_us);
+  bool after_fin(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us);
   void end_answer_before_closing();
   void go_on_after_closing(ExplainedRows& out);
   void on_answer(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us, ExplainedRows& out);

@@ -126,18 +126,21 @@ void Conversation::close_after(unsigned end, const Packet& packet, std::int64_t 
       go_on_after_closing(out);
     }
   }
-  const bool answered = !exchanges_.empty() && exchanges_.back().answered;
   const DataSide& answers = ends_[kServer].data;
-  if (end != kClient || !answered || answers.outstanding() || after_fin_until_us_ >= 0) return;
+  if (end != kClient || exchanges_.empty() || answers.outstanding() || after_fin_until_us_ >= 0) return;
+  if (!exchanges_.back().answered && exchanges_.back().acknowledged_us < 0) return;
   const bool idle = now_us - answers.last_advance_us() >= Closing::kPingPauseUs;
   after_fin_until_us_ = idle ? INT64_MAX : now_us + leg_to(kServer).known_us() + Closing::kAfterFinUs;
 }
 
 // Returns whether the server's data is no part of an answer because the client had sent its FIN.
-bool Conversation::after_fin(const DataSide::Sent& sent, std::int64_t now_us) {
+bool Conversation::after_fin(const Packet& packet, const DataSide::Sent& sent, std::int64_t now_us) {
   if (now_us > after_fin_until_us_) return false;
   const std::int64_t bytes = sent.to - sent.from;
-  if (after_fin_bytes_ + bytes <= Closing::kAfterFinBytes) {
+  // if the client's last message was only acknowledged, more than a close_notify may answer it
+  const bool answered = !exchanges_.empty() && exchanges_.back().answered;
+  const std::int64_t most = answered ? Closing::kAfterFinBytes : packet.tls ? Closing::kAlertBytes : 0;
+  if (after_fin_bytes_ + bytes <= most) {
     after_fin_bytes_ += static_cast<std::int32_t>(bytes);
     return true;
   }

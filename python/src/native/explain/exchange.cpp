@@ -60,7 +60,7 @@ void Exchange::add(Cause cause, std::int64_t from_us, std::int64_t to_us, bool w
   if (spans.size() < 2 * kMostSpans) spans.push_back({from_us, to_us, cause, weak});
 }
 
-RequestRow Exchange::row(std::uint32_t connection, std::int64_t to_client_us) {
+RequestRow Exchange::row(std::uint32_t connection, std::int64_t to_client_us, bool relayed) {
   RequestRow out;
   out.connection = connection;
   out.start_us = start_us;
@@ -80,7 +80,8 @@ RequestRow Exchange::row(std::uint32_t connection, std::int64_t to_client_us) {
       left_us -= taken;
       const bool midway = first_answer_us >= 0 && span.from_us >= first_answer_us;
       // not if data may have been lost
-      const bool paused = span.cause == Cause::kServer || (span.cause == Cause::kUnknown && span.weak);
+      const bool unknown = span.cause == Cause::kUnknown && (span.weak || relayed);
+      const bool paused = span.cause == Cause::kServer || unknown;
       if (midway && paused) out.pauses_us += taken;
     }
   }

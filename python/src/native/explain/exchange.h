@@ -69,8 +69,9 @@ struct Exchange {
     spans.erase(spans.begin() + static_cast<std::ptrdiff_t>(count), spans.end());
   }
   // Returns the row of this request. Each moment is assigned to the first cause in the list of causes
-  // that claims it, and after all others to a weak one; the remaining time is kTransfer.
-  RequestRow row(std::uint32_t connection, std::int64_t to_client_us);
+  // that claims it, and after all others to a weak one; the remaining time is kTransfer. `relayed`: who
+  // acknowledges is not the server, so a pause of the server is unknown time.
+  RequestRow row(std::uint32_t connection, std::int64_t to_client_us, bool relayed);
 };
 
 }  // namespace tcplearn
