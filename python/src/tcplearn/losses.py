@@ -50,7 +50,8 @@ def chosen(spec: str) -> Chosen:
 
 
 def checked(spec: str) -> str:
-    """Return `spec` if it is valid; its model may be a file. Raise ValueError, as pydantic needs."""
+    """Return `spec`, the name and parameters of a loss classifier, if it is valid. The classifier's trained
+    model may be a file. Raise ValueError if `spec` is not valid, because pydantic expects this error."""
     try:
         chosen(spec)
     except UserError as error:

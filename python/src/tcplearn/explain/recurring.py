@@ -207,9 +207,10 @@ def _slots(at_s: Times) -> int:
 
 
 def _folded(at_s: Times, every_s: float) -> npt.NDArray[np.int64]:
-    """Return cumulative counts along the period `every_s`: element i is the number of slots (of `SLOT_MS`)
-    before the i-th slot of the period that contain one of the times `at_s`, in all periods together. The
-    first second is repeated at the end, so that a fade may begin in one period and end in the next."""
+    """Return cumulative counts along the period `every_s`. Time is divided into slots of `SLOT_MS`, and a
+    slot is occupied if one of the times `at_s` is in it. Element i is the sum over all periods of the number
+    of occupied slots among the first i of the period. The first second of the period is repeated at its end,
+    so that a fade may begin in one period and end in the next."""
     length = int(every_s * 1000 / SLOT_MS) + 1
     period, since_s = np.divmod(at_s, every_s)
     slots = np.unique((period * length + since_s * (1000 / SLOT_MS)).astype(np.int64))

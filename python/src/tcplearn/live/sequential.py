@@ -36,9 +36,10 @@ def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> f
 
 
 def log_less(ours: int, control: int, share: float, more: float) -> float:
-    """Return the logarithm of an e-value against the hypothesis that the odds of an event to be one of `ours`
-    exceed those of the draw by the factor exp(`more`) or a greater one. The other arguments are those of
-    log_more()."""
+    """Return the logarithm of an e-value against the hypothesis that connections with learned minimum RTOs
+    have many more events than the control group: that the odds that an event is one of `ours` are at least
+    exp(`more`) times the odds with which a connection was drawn to get a learned minimum RTO. The other
+    arguments are those of log_more()."""
     return log_more(control, ours, 1 - _tilted(share, more))
 
 
