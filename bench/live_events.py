@@ -67,8 +67,9 @@ def _event_us(
 
 
 def rows(traffic: Traffic, loads: Mapping[str, tuple[int, int]], times: int) -> tuple[list[Row], Any]:
-    """Measure the time of an event under each of `loads`, `times` times with the BPF program of `tcplearn
-    live` and `times` times with an empty one. Return the rows of the table, and the measured times."""
+    """Measure the time of an event, which is one run of a BPF program, under each of `loads`: `times` times
+    with the BPF program of `tcplearn live`, and `times` times with an empty one. Return the rows of the
+    table, and the measured times."""
     programs: dict[str, Callable[[], AbstractContextManager[int]]] = {
         "live": traffic.live,
         "an empty program": lambda: attached("empty", traffic.cgroup),
