@@ -193,6 +193,11 @@ BUILDS = (
     ),
     Form(r"make -C linux/module dkms-tree", "elsewhere", ("make -C linux/module dkms-tree DESTDIR=TMP",)),
     Form(
+        r"pytest -q python/tests/experiments/test_smith2020\.py",
+        "the name stands for the reader's own experiment",
+        ("python python/tests/docs/names_tests.py python/tests/experiments/test_baddam2018.py",),
+    ),
+    Form(
         r"pytest(?: -[qs])?(.*)",
         "files and names are there; in full, it finds what the other runs",
         (r"python python/tests/docs/names_tests.py\1",),
