@@ -19,7 +19,7 @@ _PROGRAM = re.compile(
     r"[\w-]+\.sh|build/\S+|core_bench|test_ns3_\w+)(?= )"
 )
 _LOOP = re.compile(r"for (\w+) in ([^;]*?);? ?do (.*?);? ?done")
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, order=True)

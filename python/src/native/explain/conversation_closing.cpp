@@ -128,8 +128,10 @@ void Conversation::close_after(unsigned end, const Packet& packet, std::int64_t 
   }
   const DataSide& answers = ends_[kServer].data;
   if (end != kClient || exchanges_.empty() || answers.outstanding() || after_fin_until_us_ >= 0) return;
-  if (!exchanges_.back().answered && exchanges_.back().acknowledged_us < 0) return;
-  const bool idle = now_us - answers.last_advance_us() >= Closing::kPingPauseUs;
+  const Exchange& last = exchanges_.back();
+  // a longer message that is acknowledged may be a request whose client gave up
+  if (!last.answered && (last.acknowledged_us < 0 || last.request_bytes() > Closing::kPingBytes)) return;
+  const bool idle = last.answered && now_us - answers.last_advance_us() >= Closing::kPingPauseUs;
   after_fin_until_us_ = idle ? INT64_MAX : now_us + leg_to(kServer).known_us() + Closing::kAfterFinUs;
 }
 

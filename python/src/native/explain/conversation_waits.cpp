@@ -183,7 +183,8 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
   std::int64_t from_us = due_us;
   // queued: other round trips show that the path was slow when the ACK came
   const std::int64_t late_us = exchange.acknowledged_us - due_us, over_us = path_.over_us(now_us);
-  const bool queued = late_us > std::max(kJitterUs, there_us / 4) && over_us >= late_us / 2;
+  const bool jitter = late_us <= std::max(kJitterUs, there_us / 4),
+             queued = !jitter && over_us >= late_us / 2;
   // prompt: the answer followed a late ACK at once, so the path was slow, or the server read the request late
   const bool prompt = now_us - exchange.acknowledged_us <= kClockUs && !beside_server() &&
                       (over_us < 0 || over_us > late_us / 4);
@@ -193,8 +194,8 @@ void Conversation::await_answer(Exchange& exchange, const DataSide::Sent& sent, 
     // the ACK back for longer
     const bool other = (options_ & 2) == 0 || other_system_;
     const bool held = late_us <= kLinuxDelayUs || (other && late_us <= kMostDelayUs);
-    const bool perhaps = !queued && held;
-    wait(kServer, perhaps ? Cause::kUnknown : Cause::kSlowPath, End::kAck, due_us, from_us, out);
+    const Cause late = held && !queued ? Cause::kUnknown : Cause::kSlowPath;
+    if (!jitter || late_us > kLinuxDelayUs) wait(kServer, late, End::kAck, due_us, from_us, out);
   }
   if (cause != Cause::kTransfer) wait(kServer, cause, End::kData, from_us, now_us, out);
 }

@@ -113,7 +113,10 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.start_us = loss.silent_until_us = piece.first_us;
   if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
-  if (k < 0 && loss.doubled) loss.end_us = piece.first_us;
+  // unheard: packets of the other end were lost before this ACK, its first ACK of this data or a packet after
+  // it
+  const bool unheard = again.sacked_us < 0 && peer_.unseen > 0;
+  if (k < 0 && (loss.doubled || unheard)) loss.end_us = piece.first_us;
   if (k < 0) {
     // the first copy may have reached the capture point late, or after a copy that overtook it
     loss.start_us = due_us(piece);
