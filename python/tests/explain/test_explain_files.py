@@ -105,6 +105,9 @@ def test_a_server_for_which_alone_a_setting_is_advised(tmp_path: Path) -> None:
     assert len(found.advised_alone) == 1 and not found.advised_alone[0].startswith("10.0.0.9")
     said = [line for lines in sentences.advice(found) for line in lines]
     assert f"add --host {found.advised_alone[0]}." in said[1]
+    shared = run([tmp_path / "thin.pcap", tmp_path / "slow.pcap"], anonymize=True)
+    (line,) = (line for lines in sentences.advice(shared) for line in lines if "alone a setting" in line)
+    assert line.endswith("leave --anonymize out, and add --host with the address that host-2:80 stands for.")
 
 
 def test_an_interrupted_run_goes_on(

@@ -17,7 +17,7 @@ from talk import RTT_US, SERVER, Talk, explained
 from wire import FIN, Frame, pcap
 
 from tcplearn.cli import main
-from tcplearn.explain import Explained, advice, run
+from tcplearn.explain import Explained, advice, run, sentences
 from tcplearn.explain.model import held_up
 
 
@@ -366,3 +366,15 @@ def test_the_same_connections_in_two_files(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(pcap(frames))
     warnings = run([tmp_path / "a.pcap", tmp_path / "b.pcap"]).warnings
     assert "1 connection in more than one file: counted in each" in warnings
+
+
+def test_advice_from_the_same_connections_in_two_files_comes_with_a_caution(tmp_path: Path) -> None:
+    talk = Talk()
+    thin.traffic(talk, 1, 1500, 0.03, tick_us=4000)
+    for name, frames in (("a.pcap", talk.frames()), ("b.pcap", talk.frames()[:-1])):
+        (tmp_path / name).write_bytes(pcap(frames))
+    for files, said in ((("a.pcap",), False), (("a.pcap", "b.pcap"), True)):
+        found = run([tmp_path / name for name in files])
+        (lines,) = sentences.advice(found)
+        assert lines[0].startswith("Set ")
+        assert ("Before you set this, explain one file alone: 1 connection in" in lines[-1]) == said

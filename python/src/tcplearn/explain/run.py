@@ -132,9 +132,9 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
 
 def _continued(found: Explained) -> Iterator[str]:
-    """Yield a line if the start of the same connections is in several sources, and one if connections go on
-    from one source to another, as in the files of a rotated capture. A connection goes on if a source does
-    not have its start and another source has the same addresses and ports."""
+    """Count the connections whose start is in several sources. Yield a line if there are any, and one if
+    connections go on from one source to another, as in the files of a rotated capture. A connection goes on
+    if a source does not have its start and another source has the same addresses and ports."""
     if len(found.sources) < 2:
         return
     own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)
@@ -144,6 +144,7 @@ def _continued(found: Explained) -> Iterator[str]:
         .agg(pl.col("source").n_unique())
         .filter(pl.col("source") > 1)
     )
+    found.in_several = twice.height
     if twice.height:
         yield f"{counted(twice.height, 'connection')} in more than one file: counted in each"
     again = own.filter(~pl.col("begun")).join(own, on=["client", "server"], suffix="_of_other")
@@ -217,5 +218,6 @@ def _replace_names(found: Explained, files: Iterable[str]) -> None:
     for old, new in sorted(captures.items(), key=lambda pair: -len(pair[0])):
         word = re.compile(rf"(?<![\w.-]){re.escape(old)}(?!\w)")
         found.warnings = [word.sub(new, line) if old != "-" else line for line in found.warnings]
+    found.anonymized = True
     found.made_by["command"] = "tcplearn explain --anonymize"
     found.made_by.pop("host", None)

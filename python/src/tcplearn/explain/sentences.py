@@ -48,8 +48,17 @@ def advice(found: Explained) -> list[list[str]]:
         first, *more = found.advice.sentences
         lines[id(found.advice)] = [f"For requests, {first[0].lower()}{first[1:]}", *more]
     if servers := found.advised_alone:
-        alone = f"But for {listed(servers)} alone a setting is advised: add --host {servers[0]}."
+        add = f"add --host {servers[0]}."
+        if found.anonymized:
+            add = f"leave --anonymize out, and add --host with the address that {servers[0]} stands for."
+        alone = f"But for {listed(servers)} alone a setting is advised: {add}"
         lines[id(found.advice)].append(alone)
+    if found.in_several and any(one.chosen for one in given):
+        several = counted(found.in_several, "connection")
+        next(iter(lines.values())).append(
+            f"Before you set this, explain one file alone: {several} in more than one file, so the same "
+            "waits count more than once, and the intervals are too narrow."
+        )
     return list(lines.values())
 
 
