@@ -22,7 +22,8 @@
   X(TailTimer, tail_timer, "a segment was lost and sent again when the RTO of its sender had passed")       \
   X(TailProbe, tail_probe,                                                                                  \
     "the last segment of a flight was lost, so no ACK showed it; a tail loss probe sent it again: Linux's " \
-    "timer for it takes two round trips, and rto_min longer if no other segment is outstanding")            \
+    "timer for it takes two round trips, and rto_min longer if no other segment is outstanding, but never " \
+    "longer than the RTO")                                                                                  \
   X(LostFast, lost_fast, "a segment was lost and sent again once ACKs for later segments had shown it")     \
   X(Spurious, spurious, "an ACK or an answer was late or lost, and what was sent again had arrived")        \
   X(PathSilent, path_silent, "no packet came through on several connections at once")                       \
