@@ -59,21 +59,30 @@ def test_an_answer_that_follows_a_late_ack_at_once(
 
 @PLACES
 @pytest.mark.parametrize(
-    ("asked", "bytes_", "pause_us", "tls", "rows"),
+    ("asked", "bytes_", "pause_us", "after_us", "tls", "rows"),
     [
-        (25, 24, 700_000, True, 0),
-        (25, 24, 8 * S, True, 0),
-        (25, 24, 700_000, False, 1),
-        (25, 60, 700_000, True, 1),
-        (300, 24, 8 * S, True, 1),
+        (25, 24, 700_000, 0, True, 0),
+        (25, 24, 8 * S, 0, True, 0),
+        (25, 24, 700_000, 2 * S, True, 1),
+        (25, 24, 700_000, 0, False, 1),
+        (25, 60, 700_000, 0, True, 1),
+        (300, 24, 8 * S, 0, True, 1),
     ],
 )
 def test_close_notify_answers_no_message(
-    tmp_path: Path, place: float, asked: int, bytes_: int, pause_us: int, tls: bool, rows: int
+    tmp_path: Path,
+    place: float,
+    asked: int,
+    bytes_: int,
+    pause_us: int,
+    after_us: int,
+    tls: bool,
+    rows: int,
 ) -> None:
     """Test a message that the server acknowledges and does not answer; the client sends its FIN after
-    `pause_us`, and the server close_notify. Without TLS, or if it is longer, it may be an answer. If the
-    message is longer, the client may have given up waiting for its answer."""
+    `pause_us`, and the server close_notify `after_us` after it came. Without TLS, or if it is longer or
+    comes later, it may be an answer. If the message is longer, the client may have given up waiting for its
+    answer."""
     talk = Talk(place=place)
     at = _calm(talk)
     talk.client(at, ASKED, asked, ANSWERED)
@@ -81,6 +90,7 @@ def test_close_notify_answers_no_message(
     at += pause_us
     to, seen = ASKED + asked, ANSWERED + bytes_
     talk.client(at, to, 0, ANSWERED, flags=FIN)
+    at += after_us
     talk.answer(at + HALF_US, ANSWERED, bytes_, to + 1)
     talk.answer(at + HALF_US + 10, seen, 0, to + 1, flags=FIN)
     talk.client(at + RTT_US, to + 1, 0, seen + 1)
@@ -108,15 +118,19 @@ def test_messages_behind_a_relay_may_be_events(tmp_path: Path, ttl: int, cause: 
 
 
 @PLACES
-def test_an_answer_whose_ack_was_lost_before_the_next_request(tmp_path: Path, place: float) -> None:
+@pytest.mark.parametrize("numbered", [True, False])
+def test_an_answer_whose_ack_was_lost_before_the_next_request(
+    tmp_path: Path, place: float, numbered: bool
+) -> None:
     """Test an answer whose ACK is lost. The server sends it again, and before this copy arrives, the client
     sends its next request, which acknowledges the answer. The client had the answer after one round trip:
-    the IP identification shows that an ACK of the client was lost."""
-    talk = Talk(place=place)
+    the IP identification shows that an ACK of the client was lost. Without it, the answer may have been
+    late, except in a capture at the client."""
+    talk = Talk(place=place, numbered=numbered)
     at = _calm(talk)
     talk.client(at, ASKED, 200, ANSWERED)
     talk.answer(at + HALF_US, ANSWERED, 100, ASKED + 200)
-    talk.client(at + RTT_US, ASKED + 200, 0, ANSWERED + 100, lost=0.9)
+    talk.client(at + RTT_US, ASKED + 200, 0, ANSWERED + 100, lost=0.9 if place < SERVER else 0.1)
     again = at + HALF_US + 240_000
     talk.answer(again, ANSWERED, 100, ASKED + 200)
     at = again + HALF_US - 5000
@@ -126,5 +140,9 @@ def test_an_answer_whose_ack_was_lost_before_the_next_request(tmp_path: Path, pl
     talk.answer(at + HALF_US, ANSWERED + 100, 100, ASKED + 400)
     talk.close(at + S, ASKED + 400, ANSWERED + 200)
     found = _run(tmp_path, talk)
-    assert found.requests.height == BEFORE + 2 and _longest_ms(found) == pytest.approx(RTT_US / 1000, abs=1)
-    assert found.requests["spurious_ms"].sum() <= 5  # of the next request, until the copy has come
+    assert found.requests.height == BEFORE + 2
+    if numbered or place < SERVER:
+        assert _longest_ms(found) == pytest.approx(RTT_US / 1000, abs=1)
+        assert found.requests["spurious_ms"].sum() <= 5  # of the next request, until the copy has come
+    else:
+        assert _longest_ms(found) > 200

@@ -376,5 +376,18 @@ def test_advice_from_the_same_connections_in_two_files_comes_with_a_caution(tmp_
     for files, said in ((("a.pcap",), False), (("a.pcap", "b.pcap"), True)):
         found = run([tmp_path / name for name in files])
         (lines,) = sentences.advice(found)
-        assert lines[0].startswith("Set ")
-        assert ("Before you set this, explain one file alone: 1 connection in" in lines[-1]) == said
+        assert lines[said].startswith("Set ")
+        assert lines[0].startswith("Explain one file alone before you set this: 1 connection is in") == said
+
+
+def test_ports_that_two_captures_have_in_common_by_chance(tmp_path: Path) -> None:
+    """Test captures of two days, in which one of 20 connections has the same ports."""
+    for name, first in (("a.pcap", 40_000), ("b.pcap", 40_019)):
+        frames: list[Frame] = []
+        for port in range(first, first + 20):
+            talk = Talk(port=port)
+            talk.close(talk.exchanges(talk.open(), 5), 1001, 6)
+            frames += talk.frames()
+        (tmp_path / name).write_bytes(pcap(sorted(frames)))
+    found = run([tmp_path / "a.pcap", tmp_path / "b.pcap"])
+    assert found.in_several == 0 and "1 connection in more than one file: counted in each" in found.warnings

@@ -13,6 +13,8 @@ constexpr std::int64_t kLeastLateUs = 10'000;
 // An ACK that reaches its sender this much later than on an idle path does not count as late.
 constexpr std::int64_t kAckUs = 5000;
 constexpr std::int32_t kMostResends = 16;
+// If more packets are missing, the other end may count those to other hosts too.
+constexpr std::int32_t kMostLostAcks = 2;
 
 }  // namespace
 
@@ -113,10 +115,10 @@ void DataSide::settle(Piece& piece, const Packet* head_ack, std::int64_t now_us,
   loss.start_us = loss.silent_until_us = piece.first_us;
   if (k > 0) loss.silent_until_us = again.copies[at - 1].us;
   loss.end_us = k >= 0 ? again.copies[at].us : std::max(piece.first_us, seen_us - leg.known_us());
-  // unheard: packets of the other end were lost before this ACK, its first ACK of this data or a packet after
-  // it
-  const bool unheard = again.sacked_us < 0 && peer_.unseen > 0;
-  if (k < 0 && (loss.doubled || unheard)) loss.end_us = piece.first_us;
+  // Packets of the other end were lost before this ACK. Most likely one was its first ACK of this data: that
+  // the data was late, and another packet lost, takes two rare events.
+  const bool ack_lost = again.sacked_us < 0 && peer_.unseen > 0 && peer_.unseen <= kMostLostAcks;
+  if (k < 0 && (loss.doubled || ack_lost)) loss.end_us = piece.first_us;
   if (k < 0) {
     // the first copy may have reached the capture point late, or after a copy that overtook it
     loss.start_us = due_us(piece);

@@ -80,7 +80,7 @@ class Explained:
     fades: list[Fade] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)
     anonymized: bool = False  # addresses and file names have been replaced
-    in_several: int = 0  # connections whose start is in more than one source
+    in_several: int = 0  # connections whose start is in several captures of the same traffic
     forecast: Forecast | None = None  # None if no timer held a request up
     advice: Advice | None = None  # None until it has been made
     # servers for which alone a setting is advised, if none is advised for all requests together

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 #: The most servers for which advice is sought that leaves the requests to others out.
 _MOST_ALONE = 4
+#: If at least this share of the captured starts of connections is in several sources, the sources are
+#: captures of the same traffic.
+_LEAST_SHARED = 0.1
 
 
 def run(
@@ -53,9 +56,9 @@ def run(
 
         captures = files.several(named, below, problems, progress, watch, where)
     found = _together(captures)
-    found.warnings[:0] = [*problems, *_continued(found)]
     if host:
         _choose(found, host)
+    found.warnings[:0] = [*problems, *_continued(found)]
     found.made_by = provenance.made_by(seed=str(seed), **({"host": host} if host else {}))
     found.paths = [one if isinstance(one, Path) and one.is_file() else None for one in captures]
     if anonymize:
@@ -144,7 +147,8 @@ def _continued(found: Explained) -> Iterator[str]:
         .agg(pl.col("source").n_unique())
         .filter(pl.col("source") > 1)
     )
-    found.in_several = twice.height
+    # two captures of other days may have a few ports in common by chance
+    found.in_several = twice.height if twice.height >= _LEAST_SHARED * own.filter("begun").height else 0
     if twice.height:
         yield f"{counted(twice.height, 'connection')} in more than one file: counted in each"
     again = own.filter(~pl.col("begun")).join(own, on=["client", "server"], suffix="_of_other")

@@ -53,13 +53,18 @@ def advice(found: Explained) -> list[list[str]]:
             add = f"leave --anonymize out, and add --host with the address that {servers[0]} stands for."
         alone = f"But for {listed(servers)} alone a setting is advised: {add}"
         lines[id(found.advice)].append(alone)
-    if found.in_several and any(one.chosen for one in given):
-        several = counted(found.in_several, "connection")
-        next(iter(lines.values())).append(
-            f"Before you set this, explain one file alone: {several} in more than one file, so the same "
-            "waits count more than once, and the intervals are too narrow."
-        )
+    for one in given:
+        if found.in_several and one.chosen:
+            lines[id(one)].insert(0, _in_several(found.in_several))
     return list(lines.values())
+
+
+def _in_several(connections: int) -> str:
+    what = f"{counted(connections, 'connection')} {'is' if connections == 1 else 'are'} in more than one file"
+    return (
+        f"Explain one file alone before you set this: {what}, so the same waits count more than once, and "
+        "the intervals are too narrow."
+    )
 
 
 def _times(total: Summary) -> str:
