@@ -24,6 +24,9 @@ KEY = ("source", "connection")
 STAMPED, SYN_SEEN, ENDS_GUESSED = 2, 4, 8
 #: The slowest requests are this share of all requests, and at least one request.
 SLOWEST = 0.01
+#: If at least this share of the captured starts of connections is in several captures, these are captures of
+#: the same traffic.
+_LEAST_SHARED = 0.1
 #: The percentiles of response times that are reported, by metric.
 PERCENTILES = {
     "median_response_ms": 50.0,
@@ -80,7 +83,6 @@ class Explained:
     fades: list[Fade] = field(default_factory=list)
     made_by: dict[str, str] = field(default_factory=dict)
     anonymized: bool = False  # addresses and file names have been replaced
-    in_several: int = 0  # connections whose start is in several captures of the same traffic
     forecast: Forecast | None = None  # None if no timer held a request up
     advice: Advice | None = None  # None until it has been made
     # servers for which alone a setting is advised, if none is advised for all requests together
@@ -111,6 +113,24 @@ class Explained:
         alone = pl.col("handshake_ms", "to_server_ms").is_null(), pl.col("client_segments") == 0
         again = self.stalls.filter(pl.col("cause").cast(pl.String) == "handshake_lost")
         return self.connections.filter(*alone).join(again, on=KEY, how="semi")
+
+    @cached_property
+    def in_several(self) -> int:
+        """Return the number of connections whose start is in more than one capture."""
+        if len(self.sources) < 2:
+            return 0
+        ends = self._begun.group_by("client", "server").agg(pl.col("source").n_unique())
+        return ends.filter(pl.col("source") > 1).height
+
+    @property
+    def repeats_traffic(self) -> bool:
+        """Return whether several captures are of the same traffic. Captures of different days may have the
+        ports of a few connections in common by chance."""
+        return self.in_several > 0 and self.in_several >= _LEAST_SHARED * self._begun.height
+
+    @property
+    def _begun(self) -> pl.DataFrame:
+        return self.connections.filter(pl.col("options") & SYN_SEEN > 0)
 
     @cached_property
     def captures(self) -> list[Summary]:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 #: The most servers for which advice is sought that leaves the requests to others out.
 _MOST_ALONE = 4
-#: If at least this share of the captured starts of connections is in several sources, the sources are
-#: captures of the same traffic.
-_LEAST_SHARED = 0.1
 
 
 def run(
@@ -135,22 +132,14 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
 
 def _continued(found: Explained) -> Iterator[str]:
-    """Count the connections whose start is in several sources. Yield a line if there are any, and one if
-    connections go on from one source to another, as in the files of a rotated capture. A connection goes on
-    if a source does not have its start and another source has the same addresses and ports."""
+    """Yield a line if the start of the same connections is in several sources, and one if connections go on
+    from one source to another, as in the files of a rotated capture. A connection goes on if a source does
+    not have its start and another source has the same addresses and ports."""
     if len(found.sources) < 2:
         return
+    if found.in_several:
+        yield f"{counted(found.in_several, 'connection')} in more than one file: counted in each"
     own = found.connections.select("source", "client", "server", begun=pl.col("options") & SYN_SEEN > 0)
-    twice = (
-        own.filter("begun")
-        .group_by("client", "server")
-        .agg(pl.col("source").n_unique())
-        .filter(pl.col("source") > 1)
-    )
-    # two captures of other days may have a few ports in common by chance
-    found.in_several = twice.height if twice.height >= _LEAST_SHARED * own.filter("begun").height else 0
-    if twice.height:
-        yield f"{counted(twice.height, 'connection')} in more than one file: counted in each"
     again = own.filter(~pl.col("begun")).join(own, on=["client", "server"], suffix="_of_other")
     again = again.filter(pl.col("source_of_other") != pl.col("source")).select("client", "server").unique()
     if again.height:

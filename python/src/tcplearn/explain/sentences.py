@@ -54,7 +54,7 @@ def advice(found: Explained) -> list[list[str]]:
         alone = f"But for {listed(servers)} alone a setting is advised: {add}"
         lines[id(found.advice)].append(alone)
     for one in given:
-        if found.in_several and one.chosen:
+        if found.repeats_traffic and one.chosen:
             lines[id(one)].insert(0, _in_several(found.in_several))
     return list(lines.values())
 
