@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +62,12 @@ class Page:
         )
         write_atomically(target, text)
         return len(figures)
+
+
+def csv_rows(file: Path) -> list[dict[str, str]]:
+    """Returns the rows of a CSV file as texts by column. Lines that begin with "#" are comments."""
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def svg(spec: Mapping[str, Any]) -> str:

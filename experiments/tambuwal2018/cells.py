@@ -1,74 +1,73 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Groups tambuwal2018's runs by load and startup policy (a rule for the initial window, IW, and ssthresh
-after a lost SYN-ACK), and computes gains over the standard policy, IW 1 and ssthresh 2 segments."""
+after a lost SYN-ACK), and computes values of runs that are compared with the standard policy, IW 1 and
+ssthresh 2 segments."""
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from experiments.lib.batches import Figures
+from experiments.lib.runs import Floats
 from experiments.lib.runs import Run as KeptRun
 from experiments.tambuwal2018 import parts
-from tcplearn.simulate.interval import mean_interval
 
 Json = dict[str, Any]
+Array = npt.NDArray[Any]
 
 STANDARD = "standard"
+#: The startup policies in the order of tables, and the colour of each in figures. Most colours are from Okabe
+#: and Ito's palette, which colour-blind readers can distinguish.
+COLOURS = {
+    STANDARD: "#6b6b6b",
+    "tsl/1-16": "#56b4e9",
+    "tsl/1-1000": "#0072b2",
+    "tsl/3-2": "#e69f00",
+    "tsl/3-16": "#d55e00",
+    "tsl/3-1000": "#882255",
+    "tsl": "#009e73",
+    "linux": "#cc79a7",
+    "tsl-feedback": "#332288",
+}
+#: What is stored of a connection on which a SYN-ACK was lost or retransmitted spuriously, and whose first
+#: response is complete: our names and ns-3's. In `rtts` the handshake counts as one RTT, without the waits
+#: for lost handshake packets.
 COLUMNS = {
     "rtts": "response_rtts",
     "whole_ms": "response_whole_ms",
     "path_rtt_ms": "path_rtt_ms",
     "bytes": "response_bytes",
 }
-BETWEEN = "between.csv"  # written by packmime.py
+#: A connection; `studied` is 1 if it has the startup policy of the scenario, 0 if it has the standard policy.
+CONNECTION = np.dtype([(name, float) for name in (*COLUMNS, "studied")])
 #: The smallest and the largest response in the paper's figure 4 (section 3.1).
 SHORT_BYTES = 1000, 50_000
+FAR_MS = 50
 SEGMENT_BYTES = 1460  # Table 1
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Connection:
-    """A connection on which a SYN-ACK was lost or retransmitted spuriously, and whose first response is
-    complete."""
-
-    rtts: float
-    whole_ms: float
-    path_rtt_ms: float
-    size_bytes: float
-    startup: str
-
-    @property
-    def data_s(self) -> float:
-        """Returns the response time in s, in which the handshake counts as one RTT, without the waits for
-        lost handshake packets."""
-        return self.rtts * self.path_rtt_ms / 1000
-
-
-@dataclass(frozen=True)
 class Run:
-    """A simulation run, or one part of a long run; the `seed` of a part is the number of the part."""
+    """A simulation run, or one part of a long run."""
 
-    seed: int
     metrics: Mapping[str, float]
-    seconds: Mapping[str, Sequence[float]]
-    lost: Sequence[Connection]
-    unresolved: int
-    spurious: Sequence[Connection]  # the SYN-ACK was repeated without a loss: the RTT is above the timer
-    commit: str
-    part_of: int | None = None  # the seed of the run of which this is a part
+    loss_shares: Floats  # of each second
+    lost: Array  # the connections that lost a SYN-ACK, with the fields of `CONNECTION`
+    spurious: Array  # those whose SYN-ACK was repeated without a loss: the RTT is above the timer
+    is_part: bool = False
 
 
 @dataclass
 class Cell:
     """The runs, by seed, with one load, one startup policy (IW and ssthresh after a lost SYN-ACK) and one
-    share of connections that use the policy. A long run is represented by its parts."""
+    share of connections that use the policy. A long run is represented by its parts, by their numbers."""
 
     level: float
     startup: str
@@ -77,18 +76,38 @@ class Cell:
     totals: list[Mapping[str, float]] = field(default_factory=list)  # the metrics of each whole run
 
     @property
-    def lost(self) -> list[Connection]:
-        return [c for run in self.runs.values() for c in run.lost]
+    def lost(self) -> Array:
+        return joined(run.lost for run in self.runs.values())
+
+    @property
+    def spurious(self) -> Array:
+        return joined(run.spurious for run in self.runs.values())
 
 
-def level_of(cell: Cell) -> str:
-    return f"{100 * cell.level:.0f} % load"
+def joined(connections: Iterable[Array]) -> Array:
+    return np.concatenate([np.empty(0, CONNECTION), *connections])
 
 
-def is_short(of: Connection) -> bool:
-    """Returns whether the response on the connection `of` has a size of 1 to 50 KB, as those in figure 4 of
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def short(of: Array) -> Array:
+    """Returns those of the connections whose response has a size of 1 to 50 KB, as those in figure 4 of
     tambuwal2018 (section 3.1)."""
-    return SHORT_BYTES[0] <= of.size_bytes <= SHORT_BYTES[1]
+    least, most = SHORT_BYTES
+    return of[(least <= of["bytes"]) & (of["bytes"] <= most)]
+
+
+def far(of: Array) -> Array:
+    """Returns those of the connections whose path has an RTT above 50 ms, as those in figure 5."""
+    return of[of["path_rtt_ms"] > FAR_MS]
+
+
+def data_s(of: Array) -> Array:
+    """Returns the response times of the connections in s, in which the handshake counts as one RTT, without
+    the waits for lost handshake packets."""
+    return np.asarray(of["rtts"] * of["path_rtt_ms"] / 1000)
 
 
 def keep(run: Any, result: Json, thin: bool = False) -> Figures:
@@ -98,9 +117,9 @@ def keep(run: Any, result: Json, thin: bool = False) -> Figures:
     file small. For a long run, each connection's part and the throughput of each second are stored too."""
     flows = result["flows"]
     lost = [f for f in flows if f["lost"] in ("syn-ack", "both")]
+    finished = [f for f in lost if f["state"] == "finished"]
     late = [f for f in flows if f["lost"] == "none" and f["state"] == "finished"]
     late = [f for f in late if f["metrics"]["syn_ack_retransmissions"] > 0]
-    finished = [f for f in lost if f["state"] == "finished"]
     series = {"loss_share": np.array(result["run"]["seconds"]["loss_share"], float)}
     begun = result["run"]["metrics"].get("connections", 0)
     is_long = parts.is_long(begun)
@@ -119,15 +138,6 @@ def keep(run: Any, result: Json, thin: bool = False) -> Figures:
     return {**result["run"]["metrics"], **cost, "unresolved": float(len(lost) - len(finished))}, series
 
 
-def _connections(run: KeptRun, name: str, startup: str) -> list[Connection]:
-    columns = [run.series[f"{name}_{column}"].tolist() for column in (*COLUMNS, "studied")]
-    names = (STANDARD, startup.partition(":")[0])
-    return [
-        Connection(rtts, whole_ms, path_rtt_ms, size, names[bool(studied)])
-        for rtts, whole_ms, path_rtt_ms, size, studied in zip(*columns, strict=True)
-    ]
-
-
 def cells(runs: Iterable[KeptRun]) -> list[Cell]:
     """Returns the runs grouped by load, startup policy (IW and ssthresh after a lost SYN-ACK) and share of
     connections that use the policy; the groups are in the order of their first run."""
@@ -135,82 +145,53 @@ def cells(runs: Iterable[KeptRun]) -> list[Cell]:
     for run in runs:
         load = run.parameters["load"]
         key = (load["level"], load["startup"], float(load["startup_share"]))
-        lost, late = (_connections(run, name, load["startup"]) for name in ("lost", "late"))
         cell = out.setdefault(key, Cell(*key))
         cell.totals.append(run.metrics)
-        seconds = {"loss_share": run.series["loss_share"].tolist()}
-        unresolved = int(run.metrics["unresolved"])
-        found = Run(run.seed, run.metrics, seconds, lost, unresolved, late, run.commit)
-        for one in _split(found, run) if "lost_part" in run.series else (found,):
-            cell.runs[one.seed] = one
+        cell.runs |= _numbered(run)
     return list(out.values())
 
 
-def _split(whole: Run, stored: KeptRun) -> Iterable[Run]:
-    """Yields the parts of the long run `whole`. Connections that the run left unfinished are counted in the
-    first part."""
+def _numbered(stored: KeptRun) -> Iterator[tuple[int, Run]]:
+    """Yields a run with its seed or, if it is long, each of its parts with its number."""
+    series = stored.series
     lost, late = (
-        parts.divided(connections, stored.series[f"{name}_part"])
-        for name, connections in (("lost", whole.lost), ("late", whole.spurious))
+        np.rec.fromarrays([series[f"{name}_{column}"] for column in CONNECTION.names or ()], CONNECTION)
+        for name in ("lost", "late")
     )
-    for number, link in enumerate(parts.links(stored.series, stored.parameters["topology"]["rate_mbps"])):
-        yield replace(
-            whole,
-            seed=number,
-            metrics={**whole.metrics, **link.metrics},
-            seconds={"loss_share": link.loss_shares},
-            lost=lost[number],
-            unresolved=0 if number else whole.unresolved,
-            spurious=late[number],
-            part_of=whole.seed,
-        )
+    if "lost_part" not in series:
+        yield stored.seed, Run(stored.metrics, series["loss_share"], lost, late)
+        return
+    lost_part, late_part = series["lost_part"], series["late_part"]
+    links = parts.links(series, stored.parameters["topology"]["rate_mbps"])
+    for number, (metrics, shares) in enumerate(links):
+        metrics = {**stored.metrics, **metrics}
+        yield number, Run(metrics, shares, lost[lost_part == number], late[late_part == number], is_part=True)
 
 
-Difference = tuple[float, float | None]  # the mean, and half the width of its interval
+def paired(*cells: Cell) -> list[tuple[Run, ...]]:
+    """Returns the runs of all `cells` with each seed that all of them have, in ascending order of seeds."""
+    seeds = sorted(set.intersection(*(set(cell.runs) for cell in cells)))
+    return [tuple(cell.runs[seed] for cell in cells) for seed in seeds]
 
 
-def shared(*cells: Cell) -> list[int]:
-    """Returns the seeds that all `cells` have, in ascending order."""
-    return sorted(set.intersection(*(set(c.runs) for c in cells)))
+def mean(values: Array) -> float:
+    """Returns the mean of the `values`; nan without values."""
+    return float(np.mean(values)) if len(values) else math.nan
 
 
-def difference(cell: Cell, base: Cell, value: Callable[[Run], float]) -> Difference | None:
-    """Returns the mean of `value` of a run in `cell` minus `value` of the run in `base` with the same seed,
-    and half the width of its interval; None if no seed has runs in both."""
-    seeds = shared(cell, base)
-    return (
-        mean_interval([value(cell.runs[s]) - value(base.runs[s]) for s in seeds], CONFIDENCE)
-        if seeds
-        else None
-    )
-
-
-def relative(cell: Cell, base: Cell, value: Callable[[Run], float], confidence: float) -> Difference | None:
-    """Returns by how many % `value` of a run in `cell` is above that of the run in `base` with the same seed:
-    the mean over seeds, and half the width of its interval. Returns None if no seed has runs in both."""
-    seeds = shared(cell, base)
-    if not seeds:
-        return None
-    changes = [100 * (value(cell.runs[s]) / value(base.runs[s]) - 1) for s in seeds]
-    return mean_interval(changes, confidence)
+def quantile(values: Array, p: float) -> float:
+    """Returns the quantile `p` (0 to 1) of the `values`; nan without values."""
+    at = min(int(p * len(values)), len(values) - 1)
+    return float(np.partition(values, at)[at]) if len(values) else math.nan
 
 
 def mean_rtts(run: Run) -> float:
-    return statistics.fmean(c.rtts for c in run.lost)
+    return mean(run.lost["rtts"])
 
 
 def mean_whole_ms(run: Run) -> float:
-    return statistics.fmean(c.whole_ms for c in run.lost)
+    return mean(run.lost["whole_ms"])
 
 
-def quantile(values: Iterable[float], p: float) -> float:
-    """Returns the quantile `p` (0 to 1) of the `values`; nan without values."""
-    ordered = sorted(values)
-    return ordered[min(int(p * len(ordered)), len(ordered) - 1)] if ordered else math.nan
-
-
-def base_of(cell: Cell, among: Sequence[Cell]) -> Cell | None:
-    """Returns the group of runs in `among` with the load and share of `cell` but the standard startup policy
-    (IW 1, ssthresh 2 segments), or None."""
-    wanted = (cell.level, STANDARD, cell.share)
-    return next((c for c in among if (c.level, c.startup, c.share) == wanted), None)
+def loss_share(run: Run) -> float:
+    return run.metrics["link_loss_share"]

@@ -5,21 +5,28 @@ lower than under the standard policy."""
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from experiments.lib.statistics import Estimate
 from experiments.tambuwal2018.cells import (
     CONFIDENCE,
     SEGMENT_BYTES,
     STANDARD,
+    Array,
     Cell,
-    Connection,
     Run,
-    is_short,
+    data_s,
+    far,
+    joined,
+    loss_share,
+    mean,
     quantile,
+    short,
 )
 from tcplearn.simulate.interval import mean_interval
 
@@ -28,37 +35,34 @@ STUDIED = ("tsl/1-16", "tsl/1-1000", "tsl/3-2", "tsl/3-16", "tsl/3-1000")
 #: What published.csv has in place of a startup policy for a mean over the five policies, and for the policy
 #: with the largest value.
 MEAN, MOST = "mean", "most"
-MIXED, FAR_MS, EXTREME_S = "tsl/3-16", 50.0, 10.0
+MIXED, EXTREME_S = "tsl/3-16", 10.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Load:
     """The runs at one load, grouped by startup policy or, in runs with two policies, by the share of
     connections with the policy TSL 3,16."""
 
-    cells: Mapping[str | float, Cell]
+    cells: Mapping[Any, Cell]
     seeds: Sequence[int]
 
     @classmethod
-    def of(cls, cells: Mapping[str | float, Cell]) -> Load:
+    def of(cls, cells: Mapping[Any, Cell]) -> Load:
         seeds = [set(cell.runs) for cell in cells.values()]
         return cls(cells, sorted(set.intersection(*seeds)) if seeds else [])
 
     @property
     def is_divided(self) -> bool:
         """Returns whether the runs are parts of long runs."""
-        return any(run.part_of is not None for cell in self.cells.values() for run in cell.runs.values())
+        return any(run.is_part for cell in self.cells.values() for run in cell.runs.values())
 
-    def runs(self, key: str | float) -> list[Run]:
+    def runs(self, key: Any) -> list[Run]:
         return [self.cells[key].runs[seed] for seed in self.seeds]
 
-    def lost(self, key: str | float) -> list[Connection]:
-        return [c for run in self.runs(key) for c in run.lost]
+    def lost(self, key: Any) -> Array:
+        return joined(run.lost for run in self.runs(key))
 
-    def rtts(self, key: str | float, wanted: Callable[[Connection], bool] = lambda _: True) -> list[float]:
-        return [c.rtts for c in self.lost(key) if wanted(c)]
-
-    def metric(self, key: str | float, name: str) -> float:
+    def metric(self, key: Any, name: str) -> float:
         return statistics.fmean(run.metrics[name] for run in self.runs(key))
 
 
@@ -78,13 +82,8 @@ def estimate(value: Callable[[Load], float], load: Load) -> Estimate:
     return Estimate(whole) if half is None else Estimate(whole, whole - half, whole + half)
 
 
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return statistics.fmean(found) if found else math.nan
-
-
-def mean_of(load: Load, key: str | float) -> float:
-    return _mean(load.rtts(key))
+def mean_of(load: Load, key: Any) -> float:
+    return mean(load.lost(key)["rtts"])
 
 
 def _rise(over: float, base: float) -> float:
@@ -107,46 +106,36 @@ def _metric(name: str, factor: float = 100) -> Value:
 def _loss(load: Load, startup: str) -> float:
     """Returns the share of lost packets in %: the mean over the runs or, for a long run, the share of all its
     packets."""
-    found = [
-        (run.metrics["link_loss_share"], run.metrics.get("link_packets", 1.0)) for run in load.runs(startup)
-    ]
-    return 100 * sum(share * weight for share, weight in found) / sum(weight for _, weight in found)
+    runs = load.runs(startup)
+    weights = [run.metrics.get("link_packets", 1.0) for run in runs]
+    lost = sum(loss_share(run) * weight for run, weight in zip(runs, weights, strict=True))
+    return 100 * lost / sum(weights)
 
 
 def _peak(load: Load, startup: str) -> float:
-    """Returns the mean over the runs of the largest share of packets, in %, that was lost in one second."""
-    most: dict[int, float] = {}
-    for run in load.runs(startup):
-        key = run.seed if run.part_of is None else run.part_of
-        most[key] = max(most.get(key, 0.0), run.metrics["link_loss_share_max"])
-    return 100 * statistics.fmean(most.values())
+    """Returns the largest share of packets, in %, that was lost in one second: of a long run, or the mean
+    over short runs."""
+    most = [run.metrics["link_loss_share_max"] for run in load.runs(startup)]
+    return 100 * (max(most) if load.is_divided else statistics.fmean(most))
+
+
+def _of_lost(value: Callable[[Array], float]) -> Value:
+    return lambda load, startup: value(load.lost(startup))
 
 
 def _percentile(p: float) -> Value:
     """Returns a function that computes the quantile `p` of the response times in RTTs of objects of 1 to 50
     KB, which figures 4 and 6 of tambuwal2018 plot."""
-    return lambda load, startup: quantile(load.rtts(startup, is_short), p)
-
-
-def _far(load: Load, startup: str) -> list[float]:
-    return [c.data_s for c in load.lost(startup) if c.path_rtt_ms > FAR_MS]
+    return _of_lost(lambda lost: quantile(short(lost)["rtts"], p))
 
 
 def _far_ms(p: float) -> Value:
-    return lambda load, startup: 1000 * quantile(_far(load, startup), p)
+    return _of_lost(lambda lost: 1000 * quantile(data_s(far(lost)), p))
 
 
-def _far_extreme(load: Load, startup: str) -> float:
-    return 100 * _mean(value > EXTREME_S for value in _far(load, startup))
-
-
-def _small_share(load: Load, startup: str) -> float:
-    return _mean(c.size_bytes <= SEGMENT_BYTES for c in load.lost(startup) if is_short(c))
-
-
-def _three_segments(load: Load, startup: str) -> float:
-    found = load.rtts(startup, lambda c: SEGMENT_BYTES < c.size_bytes <= 3 * SEGMENT_BYTES)
-    return quantile(found, 0.5)
+def _three_segments(lost: Array) -> float:
+    of_two_or_three = (lost["bytes"] > SEGMENT_BYTES) & (lost["bytes"] <= 3 * SEGMENT_BYTES)
+    return quantile(lost["rtts"][of_two_or_three], 0.5)
 
 
 def _iw_lead(load: Load, _: str) -> float:
@@ -166,8 +155,9 @@ def _unlimited_lead(load: Load, _: str) -> float:
 
 
 def _late_lead(load: Load, startup: str) -> float:
-    late = [c.whole_ms for run in load.runs(startup) for c in run.spurious]
-    return (_mean(c.whole_ms for c in load.lost(startup) if c.path_rtt_ms > 1000) - _mean(late)) / 1000
+    lost = load.lost(startup)
+    late = joined(run.spurious for run in load.runs(startup))
+    return (mean(lost["whole_ms"][lost["path_rtt_ms"] > 1000]) - mean(late["whole_ms"])) / 1000
 
 
 def mix_all(load: Load, share: float, kind: str) -> float:
@@ -180,7 +170,14 @@ def mix_all(load: Load, share: float, kind: str) -> float:
 def mix_lost(load: Load, share: float, kind: str) -> float:
     """Returns the mean response time, in RTTs, of the connections with the startup policy `kind` that lost a
     SYN-ACK, in runs in which the share `share` of connections has the policy TSL 3,16."""
-    return _mean(load.rtts(share, lambda c: c.startup == kind))
+    lost = load.lost(share)
+    return mean(lost["rtts"][lost["studied"] == (kind == MIXED)])
+
+
+def _mix(of: Callable[..., float], kind: str, share: float, base: float) -> Callable[[Load], float]:
+    """Returns a function that computes by how many % `of` is higher at the share `share` of connections with
+    TSL 3,16 than at the share `base`."""
+    return lambda load: _rise(of(load, share, kind), of(load, base, kind))
 
 
 #: Measures of runs in which all connections have the same startup policy, by their names in published.csv.
@@ -190,9 +187,9 @@ MEASURES: Mapping[str, Value] = {
     "change_percent": _change(mean_of),
     "p90_rtts": _percentile(0.9),
     "p99_rtts": _percentile(0.99),
-    "least_rtts": lambda load, startup: min(load.rtts(startup), default=math.nan),
-    "small_share": _small_share,
-    "three_segments_rtts": _three_segments,
+    "least_rtts": _of_lost(lambda lost: quantile(lost["rtts"], 0)),
+    "small_share": _of_lost(lambda lost: mean(short(lost)["bytes"] <= SEGMENT_BYTES)),
+    "three_segments_rtts": _of_lost(_three_segments),
     "iw_lead_p70_rtts": _iw_lead,
     "tail_rtts": lambda load, startup: -_gain(_percentile(0.99))(load, startup),
     "behind_best_rtts": _behind_best,
@@ -201,7 +198,7 @@ MEASURES: Mapping[str, Value] = {
     "far_p90_ms": _far_ms(0.9),
     "far_gain_p90_ms": _gain(_far_ms(0.9)),
     "far_gain_p99_ms": _gain(_far_ms(0.99)),
-    "far_extreme_points": _gain(_far_extreme),
+    "far_extreme_points": _gain(_of_lost(lambda lost: 100 * mean(data_s(far(lost)) > EXTREME_S))),
     "loss_percent": _loss,
     "peak_loss_percent": _peak,
     "used_percent": _metric("link_utilisation"),
@@ -209,20 +206,21 @@ MEASURES: Mapping[str, Value] = {
     "loss_change_percent": _change(_loss),
     "throughput_drop_percent": lambda load, s: -_change(_metric("link_throughput_mbps"))(load, s),
 }
+#: The measures that are 0 for the standard startup policy, because they are differences from it.
+OVER_STANDARD = ("gain_rtts", "far_gain_p90_ms", "loss_change_percent", "throughput_drop_percent")
 #: Measures that are the largest value in a run. The parts of a long run do not show how much this value
 #: varies between runs, so it has no interval in a long run.
 OF_A_RUN = ("peak_loss_percent",)
 #: Measures of mixes of two startup policies; their cells are by the share of connections with TSL 3,16.
 MIXES: Mapping[str, Callable[[Load], float]] = {
-    "mix_tsl_percent": lambda load: _rise(mix_all(load, 1.0, MIXED), mix_all(load, 0.25, MIXED)),
-    "mix_standard_percent": lambda load: _rise(mix_all(load, 0.75, STANDARD), mix_all(load, 0.0, STANDARD)),
-    "mix_tsl_lost_percent": lambda load: _rise(mix_lost(load, 1.0, MIXED), mix_lost(load, 0.25, MIXED)),
-    "mix_standard_lost_percent": lambda load: _rise(
-        mix_lost(load, 0.75, STANDARD), mix_lost(load, 0.0, STANDARD)
-    ),
+    "mix_tsl_percent": _mix(mix_all, MIXED, 1.0, 0.25),
+    "mix_standard_percent": _mix(mix_all, STANDARD, 0.75, 0.0),
+    "mix_tsl_lost_percent": _mix(mix_lost, MIXED, 1.0, 0.25),
+    "mix_standard_lost_percent": _mix(mix_lost, STANDARD, 0.75, 0.0),
 }
 
 
+@functools.cache
 def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
     """Returns the estimate of `measure`, and the startup policy to which it belongs: `startup` or, if that is
     "most", the one of tambuwal2018's five policies with the largest value. The estimate is empty if runs that
@@ -236,7 +234,7 @@ def of_startup(measure: str, load: Load, startup: str) -> tuple[Estimate, str]:
     if not load.seeds:
         return Estimate(), startup
     if startup == MEAN:
-        return estimate(lambda of: _mean(value(of, s) for s in STUDIED), load), startup
+        return estimate(lambda of: statistics.fmean(value(of, s) for s in STUDIED), load), startup
     if measure in OF_A_RUN and load.is_divided:
         return Estimate(value(load, startup)), startup
     if startup == MOST:

@@ -7,17 +7,19 @@ argument is the path of the file packmime/packmime_ranvar.cc of ns-2.35. The pro
 
 from __future__ import annotations
 
-import bisect
 import csv
-import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from experiments.tambuwal2018.cells import BETWEEN
+import numpy as np
+
+from experiments.lib.runs import Floats
 from tcplearn.checkout import ROOT
 
+BETWEEN = "between.csv"
 QUANTILES = ROOT / "ns3" / "src" / "web_quantiles.h"
 FOLDER = ROOT / "experiments" / "tambuwal2018"
 PARTS = 10_000
@@ -39,19 +41,20 @@ NAMES = {
     "server_rtt_ms": "kServerRtt",
 }
 
-Curve = Callable[[float], float]
+Curve = Callable[[Any], Floats]  # of one share or of an array of shares
 
 
-def array(text: str, name: str) -> list[float]:
+def array(text: str, name: str) -> Floats:
     """Returns the numbers of the C++ array that `text` defines as `name[] = {...}`."""
     found = re.search(rf"\b{name}\[\]\s*=\s*\{{([^}}]*)\}}", text)
     if not found:
         raise SystemExit(f"no array {name}: give ns-2.35's packmime/packmime_ranvar.cc")
-    return [float(value) for value in found[1].split(",")]
+    return np.array([float(value) for value in found[1].split(",")])
 
 
-def line(x: Sequence[float], y: Sequence[float], at: float) -> float:
-    right = min(max(bisect.bisect_left(x, at), 1), len(x) - 1)
+def line(x: Floats, y: Floats, at: Any) -> Any:
+    """Returns the values, `at` other places, of the line through the points, also beyond its ends."""
+    right = np.clip(np.searchsorted(x, at), 1, len(x) - 1)
     return y[right - 1] + (y[right] - y[right - 1]) * (at - x[right - 1]) / (x[right] - x[right - 1])
 
 
@@ -63,30 +66,30 @@ def published(text: str) -> dict[str, Curve]:
         x, y = array(text, f"{name}_X"), array(text, f"{name}_Y")
         return lambda p: back(line(x, y, scale(p)))
 
-    def tail(p: float) -> float:
-        return -math.log10(1 - p)
+    def rtt(name: str, power: int) -> Curve:
+        return curve(name, lambda p: -np.log10(1 - p), lambda y: y**power)
 
     def size(name: str) -> Curve:
-        return curve(name, lambda p: math.log2(1 - p), lambda y: 2**y)
+        return curve(name, lambda p: np.log2(1 - p), np.exp2)
 
-    low, high = curve("FSIZE1_INVCDF_A", float, float), size("FSIZE1_INVCDF_B")
+    low, high = curve("FSIZE1_INVCDF_A", np.asarray, np.asarray), size("FSIZE1_INVCDF_B")
     return {
-        "client_rtt_ms": curve("SHORT_RTT_INVCDF", tail, lambda y: y**5),
-        "server_rtt_ms": curve("LONG_RTT_INVCDF", tail, lambda y: y**3),
-        "validation_bytes": curve("FSIZE0_INVCDF_A", float, float),
+        "client_rtt_ms": rtt("SHORT_RTT_INVCDF", 5),
+        "server_rtt_ms": rtt("LONG_RTT_INVCDF", 3),
+        "validation_bytes": curve("FSIZE0_INVCDF_A", np.asarray, np.asarray),
         "file_bytes": size("FSIZE0_INVCDF_B"),
-        "request_bytes": lambda p: low(2 * p) if p <= 0.5 else high(2 * p - 1),
+        "request_bytes": lambda p: np.where(p <= 0.5, low(2 * p), high(2 * p - 1)),
     }
 
 
 def ours(header: str) -> dict[str, Curve]:
     """Returns our quantile curves by quantity, as web_draw.cc computes them from web_quantiles.h."""
     shares = array(header, "kP")
-    logits = [math.log(p / (1 - p)) for p in shares]
+    logits = np.log(shares / (1 - shares))
 
     def curve(name: str) -> Curve:
-        logs = [math.log(value) for value in array(header, name)]
-        return lambda p: math.exp(line(logits, logs, math.log(p / (1 - p))))
+        logs = np.log(array(header, name))
+        return lambda p: np.exp(line(logits, logs, np.log(p / (1 - p))))
 
     return {quantity: curve(name) for quantity, name in NAMES.items()}
 
@@ -94,9 +97,8 @@ def ours(header: str) -> dict[str, Curve]:
 def read_again(text: str) -> None:
     """Writes the arrays of web_quantiles.h and the rows of quantiles.csv from ns-2's curves in `text`."""
     theirs, header = published(text), QUANTILES.read_text()
-    values: dict[str, list[float]] = {"kP": list(READ)} | {
-        name: [theirs[quantity](p) for p in READ] for quantity, name in NAMES.items()
-    }
+    values: dict[str, Iterable[float]] = {"kP": READ}
+    values |= {name: theirs[quantity](np.array(READ)) for quantity, name in NAMES.items()}
     for name, of in values.items():
         digits = 4 if name == "kP" else 3
         listed = ", ".join(f"{float(f'{value:.{digits}g}'):g}" for value in of)
@@ -104,23 +106,25 @@ def read_again(text: str) -> None:
     QUANTILES.write_text(header)
     with (FOLDER / "quantiles.csv").open(newline="") as file:
         head, *old = csv.reader(file)
-    kept = [row for row in old if row[0] not in NAMES]
-    new = [
-        [q, f"{p:g}", f"{theirs[q](p):.4f}" if q.endswith("ms") else f"{int(theirs[q](p))}"]
-        for q in NAMES
-        for p in COMPARED
-    ]
-    with (FOLDER / "quantiles.csv").open("w", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerows([head, *sorted(kept + new, key=lambda row: (row[0], float(row[1])))])
+    rows = [row for row in old if row[0] not in NAMES]
+    for quantity in NAMES:
+        for p in COMPARED:
+            value = float(theirs[quantity](p))
+            rows.append([quantity, f"{p:g}", f"{value:.4f}" if quantity.endswith("ms") else f"{int(value)}"])
+    _write("quantiles.csv", [head, *sorted(rows, key=lambda row: (row[0], float(row[1])))])
 
 
-def path_rtts(curves: dict[str, Curve]) -> list[float]:
+def _write(name: str, rows: list[list[str]]) -> None:
+    with (FOLDER / name).open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def path_rtts(curves: dict[str, Curve]) -> Floats:
     """Returns the sorted RTTs, in ms, of all pairs of a client and a server. An RTT is the sum of the
     client's part and the server's part, each from its curve in `curves`, and the links' delay."""
-    middles = [(k + 0.5) / DRAWS for k in range(DRAWS)]
-    server = [curves["server_rtt_ms"](p) for p in middles]
-    return sorted(curves["client_rtt_ms"](p) + s + LINKS_MS for p in middles for s in server)
+    middles = (np.arange(DRAWS) + 0.5) / DRAWS
+    client, server = (curves[name](middles) for name in ("client_rtt_ms", "server_rtt_ms"))
+    return np.sort(np.add.outer(client, server), axis=None) + LINKS_MS
 
 
 def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, float, float]]:
@@ -128,15 +132,15 @@ def rows(text: str, header: str) -> Iterator[tuple[str, float, float, float, flo
     followed by the share (cumulative probability) at which it occurs, and the part of all shares at which the
     difference is at most 5 %."""
     theirs, own = published(text), ours(header)
-    shares = [k / PARTS for k in range(PARTS // 1000, PARTS - PARTS // 1000 + 1)]
-    changes = {q: [(100 * (own[q](p) / curve(p) - 1), p) for p in shares] for q, curve in theirs.items()}
-    both = [path_rtts(curves) for curves in (own, theirs)]
-    changes["path_rtt_ms"] = [
-        (100 * (a / b - 1), p) for p in shares for a, b in [(of[int(p * len(of))] for of in both)]
-    ]
-    for quantity, of in changes.items():
-        (least, at_least), (most, at_most) = min(of), max(of)
-        yield quantity, least, at_least, most, at_most, sum(abs(c) <= 5 for c, _ in of) / len(of)
+    shares = np.arange(PARTS // 1000, PARTS - PARTS // 1000 + 1) / PARTS
+    ratios = {quantity: own[quantity](shares) / curve(shares) for quantity, curve in theirs.items()}
+    above, below = (path_rtts(curves)[(shares * DRAWS**2).astype(int)] for curves in (own, theirs))
+    ratios["path_rtt_ms"] = above / below
+    for quantity, of in ratios.items():
+        change = 100 * (of - 1)
+        least, most = change.argmin(), change.argmax()
+        within = float(np.mean(abs(change) <= 5))
+        yield quantity, change[least], shares[least], change[most], shares[most], within
 
 
 def main() -> None:
@@ -147,16 +151,14 @@ def main() -> None:
     if options:
         read_again(text)
     header = QUANTILES.read_text()
-    with (FOLDER / BETWEEN).open("w", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(("quantity", "least_percent", "at", "most_percent", "at", "within_5_percent"))
-        for quantity, least, at_least, most, at_most, within in rows(text, header):
-            changes = (f"{least:.1f}", f"{at_least:g}", f"{most:.1f}", f"{at_most:g}")
-            out.writerow((quantity, *changes, f"{within:.2f}"))
+    table = [["quantity", "least_percent", "at", "most_percent", "at", "within_5_percent"]]
+    for quantity, least, at_least, most, at_most, within in rows(text, header):
+        changes = (f"{least:.1f}", f"{at_least:g}", f"{most:.1f}", f"{at_most:g}")
+        table.append([quantity, *changes, f"{within:.2f}"])
+    _write(BETWEEN, table)
     for whose, curves in (("ns-2", published(text)), ("ours", ours(header))):
         of = path_rtts(curves)
-        below = bisect.bisect(of, 50) / len(of)
-        print(f"{whose}: share of RTTs below 50 ms {below:.3f}, mean RTT {sum(of) / len(of):.1f} ms")
+        print(f"{whose}: share of RTTs below 50 ms {np.mean(of <= 50):.3f}, mean RTT {of.mean():.1f} ms")
 
 
 if __name__ == "__main__":

@@ -7,32 +7,43 @@ import csv
 import functools
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run as KeptRun
-from experiments.lib.statistics import Estimate
-from experiments.tambuwal2018 import crowds, pairs, parts, queues
+from experiments.lib.runs import select
+from experiments.lib.statistics import student_mean
+from experiments.tambuwal2018 import pairs
 from experiments.tambuwal2018.cells import (
-    BETWEEN,
+    COLOURS,
+    CONFIDENCE,
     STANDARD,
+    Array,
     Cell,
-    Difference,
-    base_of,
     cells,
-    difference,
+    far,
     keep,
+    loss_share,
+    mean,
     mean_rtts,
     mean_whole_ms,
+    paired,
+    percent,
     quantile,
 )
-from experiments.tambuwal2018.colours import COLOURS
-from experiments.tambuwal2018.figures import draw, quantile_rows
 from experiments.tambuwal2018.measures import MIXED, STUDIED, Load, estimate, mix_all, mix_lost
-from experiments.tambuwal2018.published import QUICK, WHOLE, Comparison
+from experiments.tambuwal2018.parts import autocorrelation
+from experiments.tambuwal2018.published import QUICK, WHOLE, Comparison, quantile_rows
 from tcplearn.output.markdown import table_of
+from tcplearn.output.numbers import counted, listed
+
+#: The startups that are compared for several lengths of the queue.
+QUEUED = ("tsl/1-1000", "tsl/3-16")
+PACKET_BYTES = 1500
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
@@ -40,10 +51,60 @@ def batches(folder: Path, profile: str) -> list[Batch]:
     with mixes of two policies, with other queues, and with more traffic than the link carries. If `profile`
     is "", they include runs as long as tambuwal2018's, and runs with more seeds at 98 % load."""
     short = profile or QUICK
-    found = [("levels", short), ("mixes", short), (queues.SCENARIO, short), (crowds.SCENARIO, short)]
+    found = [("levels", short), ("mixes", short), ("queues", short), ("crowds", short)]
     found += [] if profile else [("levels", pairs.PROFILE), ("levels", WHOLE)]
-    thin = {name: functools.partial(keep, thin=True) for name in (queues.SCENARIO, crowds.SCENARIO)}
-    return [SimulatedRuns(folder / f"{name}.toml", of, thin.get(name, keep)) for name, of in found]
+    thin = functools.partial(keep, thin=True)
+    return [
+        SimulatedRuns(folder / f"{name}.toml", of, thin if name in ("queues", "crowds") else keep)
+        for name, of in found
+    ]
+
+
+def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
+    from experiments.tambuwal2018.figures import draw
+
+    single = [run for run in select(runs, scenario="levels") if run.profile != pairs.PROFILE]
+    short = [run for run in single if run.profile != WHOLE]
+    if not short:
+        return {}
+    ends = cells(short)
+    levels, is_whole = _levels(cells(select(single, profile=WHOLE)), ends)
+    profiles = {level: WHOLE if whole else short[0].profile for level, whole in is_whole.items()}
+    last = next(run for run in single if run.profile == profiles[max(profiles)])
+    mixes = cells(select(runs, scenario="mixes"))
+    found = Comparison(levels, mixes, folder, last.parameters, profiles, ends, short[0].profile)
+    drawn = list(draw(found))
+    rows = [_rows(cell, found) for cell in levels]
+    between = _between(folder)
+
+    def pictures(*names: str) -> str:
+        shown = (figure for figure in drawn if Path(figure.file).name.startswith(names))
+        return "\n\n".join(f"**{figure.title}**\n\n![{figure.title}]({figure.file})" for figure in shown)
+
+    def ours(measure: str, level: float, startup: str, digits: int = 2) -> str:
+        return found.ours(measure, level, startup).shown(digits)
+
+    return {
+        "runs": len(runs),
+        "found": found,
+        "ours": ours,
+        "counts": list(_counts(levels)),
+        "unresolved": sum(map(_unresolved, levels)),
+        "feedback": pairs.feedback(ends),
+        "pairs": pairs.section(cells(select(runs, profile=pairs.PROFILE))),
+        "long": _loads([level for level, whole in is_whole.items() if whole]),
+        "short": _loads([level for level, whole in is_whole.items() if not whole]),
+        "alike": list(_alike([cell for cell in levels if is_whole[cell.level]])),
+        "queues": queues(select(runs, scenario="queues")),
+        "crowds": pairs.crowds(select(runs, scenario="crowds")),
+        **{name: [row[name] for row in rows if row[name]] for name in rows[0]},
+        "mixes": list(_mixes(found.mixed)),
+        "between": between,
+        "most_between": max((abs(float(row[k])) for row in between for k in (1, 3)), default=0),
+        "generator": _generator(folder),
+        "pictures": pictures,
+        "figures": drawn,
+    }
 
 
 def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], dict[float, bool]]:
@@ -59,260 +120,148 @@ def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], d
     return sorted(found, key=lambda cell: (cell.level, order.index(cell.startup))), is_whole
 
 
-def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
-    single = [run for run in runs if run.scenario == "levels" and run.profile != pairs.PROFILE]
-    short = [run for run in single if run.profile != WHOLE]
-    if not short:
-        return {}
-    ends = cells(short)
-    levels, is_whole = _levels(cells([run for run in single if run.profile == WHOLE]), ends)
-    profiles = {level: WHOLE if whole else short[0].profile for level, whole in is_whole.items()}
-    mixes = cells([run for run in runs if run.scenario == "mixes"])
-    last = next(run for run in single if run.profile == profiles[max(profiles)])
-    found = Comparison(levels, mixes, folder, last.parameters, profiles, ends, short[0].profile)
-    drawn = list(draw(found))
-
-    def pictures(*names: str) -> str:
-        shown = (figure for figure in drawn if Path(figure.file).name.startswith(names))
-        return "\n\n".join(f"**{figure.title}**\n\n![{figure.title}]({figure.file})" for figure in shown)
-
-    def ours(measure: str, level: float, startup: str, digits: int = 2) -> str:
-        return found.ours(measure, level, startup).shown(digits)
-
-    return {
-        "runs": len(runs),
-        "found": found,
-        "ours": ours,
-        "counts": _counts(levels),
-        "feedback": pairs.feedback(ends),
-        "pairs": pairs.section(cells([run for run in runs if run.profile == pairs.PROFILE])),
-        "long": _loads(level for level, whole in is_whole.items() if whole),
-        "short": _loads(level for level, whole in is_whole.items() if not whole),
-        "alike": _alike([cell for cell in levels if is_whole[cell.level]]),
-        "queues": queues.section([run for run in runs if run.scenario == queues.SCENARIO]),
-        "crowds": crowds.section([run for run in runs if run.scenario == crowds.SCENARIO]),
-        "responses": _responses(found),
-        "by_rtt": _by_rtt(found),
-        "whole": _whole(levels),
-        "link": _link(found),
-        "mixes": _mixes(found),
-        "between": _between(folder),
-        "generator": _generator(folder),
-        "pictures": pictures,
-        "figures": drawn,
-    }
-
-
-def _alike(cells: Sequence[Cell]) -> str:
-    """Returns a table of correlations between consecutive parts of a long run: those of the mean
-    response time and the loss share under the startup policies, and those of the differences of both from the
-    standard policy's."""
-    rows = []
-    for base in (cell for cell in cells if cell.startup == STANDARD):
-        others = [cell for cell in cells if cell.level == base.level and cell is not base]
-        row = [f"{100 * base.level:.0f} %"]
-        for value in (mean_rtts, lambda run: run.metrics["link_loss_share"]):
-            of = {
-                cell.startup: [value(cell.runs[part]) for part in sorted(cell.runs)]
-                for cell in (base, *others)
-            }
-            own = [parts.autocorrelation(values) for values in of.values()]
-            apart = [
-                parts.autocorrelation([a - b for a, b in zip(of[cell.startup], of[STANDARD], strict=True)])
-                for cell in others
-            ]
-            row += [f"{min(each):.2f} to {max(each):.2f}" for each in (own, apart)]
-        rows.append(row)
-    head = ("load", "mean response", "minus the standard's", "loss share", "minus the standard's")
-    return table_of(head, rows) if rows else ""
-
-
-def _loads(levels: Iterable[float]) -> str:
+def _loads(levels: Sequence[float]) -> str:
     """Returns the loads as text: "", "40 %", "40 and 90 %" or "40, 90 and 98 %"."""
-    *most, last = [f"{100 * level:.0f}" for level in sorted(levels)] or [""]
-    return f"{', '.join(most)}{' and ' if most else ''}{last} %" if last else ""
+    return f"{listed([f'{100 * level:.0f}' for level in sorted(levels)])} %" if levels else ""
+
+
+def _alike(cells: Sequence[Cell]) -> Iterator[list[str]]:
+    """Yields, for each load, the lowest and the highest correlations between consecutive parts of long runs:
+    those of the mean response time and the loss share under the startup policies, and those of the
+    differences of both from the standard policy's."""
+    for base in (cell for cell in cells if cell.startup == STANDARD):
+        row = [percent(base.level)]
+        of_level = [base, *(cell for cell in cells if cell.level == base.level and cell is not base)]
+        for value in (mean_rtts, loss_share):
+            own, *others = (np.array([value(run) for run in cell.runs.values()]) for cell in of_level)
+            for each in ([own, *others], [other - own for other in others]):
+                found = [autocorrelation(values) for values in each]
+                row.append(f"{min(found):.2f} to {max(found):.2f}")
+        yield row
+
+
+def _counts(cells: Sequence[Cell]) -> Iterator[str]:
+    """Yields, as text for each load, the smallest number of connections under one startup policy that lost a
+    SYN-ACK and received their first object."""
+    for level in dict.fromkeys(cell.level for cell in cells):
+        of = [cell for cell in cells if cell.level == level and cell.startup in (STANDARD, *STUDIED)]
+        connections = min(total["connections"] for cell in of for total in cell.totals)
+        runs = counted(min(len(cell.totals) for cell in of), "run")
+        about = f"{runs} of {connections:,.0f} connections for each startup policy"
+        yield f"{min(len(cell.lost) for cell in of):,} at {percent(level)} load ({about})"
+
+
+def _unresolved(cell: Cell) -> int:
+    return sum(int(total["unresolved"]) for total in cell.totals)
 
 
 def _number(value: float, digits: int = 2) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _difference(of: Difference | None, digits: int = 2) -> str:
-    if of is None:
-        return "–"
-    mean, half = of
-    return f"{mean:+.{digits}f}" + (" (one seed)" if half is None else f" ± {half:.{digits}f}")
+def _rows(cell: Cell, found: Comparison) -> dict[str, list[str]]:
+    """Returns the row of `cell` in each of the tables that have a row for each load and startup policy."""
+
+    def ours(measure: str, digits: int = 2) -> str:
+        return found.ours(measure, cell.level, cell.startup).shown(digits)
+
+    def quantiles(values: Array, digits: int) -> list[str]:
+        return [_number(quantile(values, p), digits) for p in (0.5, 0.9, 0.99)]
+
+    def of_runs(metric: str, digits: int) -> str:
+        return _number(statistics.fmean(run[metric] for run in cell.totals), digits)
+
+    where = [percent(cell.level), f"`{cell.startup}`"]
+    lost, late = cell.lost, cell.spurious
+    of_far, whole_ms = far(lost), lost["whole_ms"]
+    base = found.loads[cell.level].cells.get(STANDARD, cell)
+    both = paired(cell, base) if base is not cell else []
+    gains = [mean_whole_ms(run) - mean_whole_ms(other) for run, other in both] if len(lost) else []
+    gain = pairs.plus_minus(gains, CONFIDENCE, 0, alone=" (one seed)")
+    return {
+        "responses": [
+            *where,
+            str(len(cell.totals)),
+            f"{len(lost):,}",
+            str(_unresolved(cell)),
+            ours("mean_rtts"),
+            ours("gain_rtts"),
+            *quantiles(lost["rtts"], 1),
+        ],
+        "by_rtt": [
+            *where,
+            f"{len(of_far):,}",
+            _number(mean(of_far["rtts"])),
+            ours("far_p90_ms", 0),
+            ours("far_gain_p90_ms", 0),
+            f"{len(late):,}",
+            _number(mean(late["rtts"])),
+        ],
+        "whole": [*where, _number(mean(whole_ms), 0), gain, *quantiles(whole_ms, 0)] if len(lost) else [],
+        "link": [
+            *where,
+            *(ours(name) for name in ("loss_percent", "peak_loss_percent", "used_percent")),
+            of_runs("mean_response_studied_rtts", 2),
+            of_runs("connections", 0),
+            of_runs("cpu_s", 1),
+        ],
+    }
 
 
-def _where(cell: Cell) -> list[str]:
-    return [f"{100 * cell.level:.0f} %", f"`{cell.startup}`"]
+def queues(runs: Sequence[KeptRun]) -> str:
+    """Returns a table of packet losses and of startup policies' gains in response time, by load and length of
+    the queue; "" without runs."""
+    by: dict[tuple[float, int], list[KeptRun]] = {}
+    for run in runs:
+        at = run.parameters["load"]["level"], run.parameters["topology"]["queue_packets"]
+        by.setdefault(at, []).append(run)
+    found = {at: {cell.startup: cell for cell in cells(of)} for at, of in sorted(by.items())}
+    rate_mbps = runs[0].parameters["topology"]["rate_mbps"] if runs else 0.0
+    rows = [_queue_row(*key, of, rate_mbps) for key, of in found.items() if STANDARD in of]
+    head = ("load", "queue, packets", "delay if full, ms", "packets lost, %", "SYN-ACK lost, %", "mean, RTTs")
+    return table_of((*head, *(f"gain of `{name}`, RTTs" for name in QUEUED)), rows) if rows else ""
 
 
-def _responses(found: Comparison) -> str:
-    rows = []
-    for cell in found.levels:
-        rtts = [c.rtts for c in cell.lost]
-        gain = Estimate() if cell.startup == STANDARD else found.ours("gain_rtts", cell.level, cell.startup)
-        rows.append(
-            [
-                *_where(cell),
-                str(len(cell.totals)),
-                f"{len(rtts):,}",
-                str(sum(run.unresolved for run in cell.runs.values())),
-                found.ours("mean_rtts", cell.level, cell.startup).shown(),
-                gain.shown(),
-                *(_number(quantile(rtts, p), 1) for p in (0.5, 0.9, 0.99)),
-            ]
-        )
-    head = ("load", "startup", "seeds", "connections", "unresolved", "mean, RTTs", "gain, RTTs")
-    return table_of((*head, "median", "90 %", "99 %"), rows)
+def _queue_row(level: float, packets: int, of: dict[str, Cell], rate_mbps: float) -> list[str]:
+    runs = list(of[STANDARD].runs.values())
+    concerned = [100 * len(run.lost) / run.metrics["connections"] for run in runs]
+    values = [[100 * loss_share(run) for run in runs], [mean_rtts(run) for run in runs if len(run.lost)]]
+    for startup in QUEUED:
+        both = paired(of[STANDARD], of[startup]) if startup in of else []
+        pairs = [(base, run) for base, run in both if len(base.lost) and len(run.lost)]
+        values.append([mean_rtts(base) - mean_rtts(run) for base, run in pairs])
+    loss, *others = (student_mean(each, CONFIDENCE).shown() for each in values)
+    return [
+        percent(level),
+        str(packets),
+        f"{packets * PACKET_BYTES * 8e-3 / rate_mbps:.0f}",
+        loss,
+        f"{statistics.fmean(concerned):.2f}",
+        *others,
+    ]
 
 
-def _counts(cells: Sequence[Cell]) -> str:
-    """Returns two sentences: how many connections lost a SYN-ACK and received their first object, and how
-    many lost a SYN-ACK and had not received it at the end."""
-    by: dict[float, list[Cell]] = {}
-    for cell in cells:
-        if cell.startup in (STANDARD, *STUDIED):
-            by.setdefault(cell.level, []).append(cell)
-    each = ", ".join(
-        f"{min(len(c.lost) for c in of):,} at {100 * level:.0f} % load ({_runs_of(of)})"
-        for level, of in by.items()
-    )
-    open_ = sum(run.unresolved for cell in cells for run in cell.runs.values())
-    return (
-        "The smallest number of connections under one startup policy (the standard or one of the five "
-        f"variants) that lost a SYN-ACK and received their first object is {each}. At the end of the runs "
-        f"{open_} other connections that lost a SYN-ACK had not received their first object."
-    )
-
-
-def _runs_of(cells: Sequence[Cell]) -> str:
-    connections = min(total["connections"] for cell in cells for total in cell.totals)
-    runs = min(len(cell.totals) for cell in cells)
-    return f"{runs} run{'s' if runs > 1 else ''} of {connections:,.0f} connections for each startup policy"
-
-
-def _by_rtt(found: Comparison) -> str:
-    rows = []
-    for cell in found.levels:
-        far = [c.rtts for c in cell.lost if c.path_rtt_ms > 50]
-        late = [c.rtts for run in cell.runs.values() for c in run.spurious]
-        gain = Estimate()
-        if cell.startup != STANDARD:
-            gain = found.ours("far_gain_p90_ms", cell.level, cell.startup)
-        rows.append(
-            [
-                *_where(cell),
-                f"{len(far):,}",
-                _number(statistics.fmean(far) if far else math.nan),
-                found.ours("far_p90_ms", cell.level, cell.startup).shown(0),
-                gain.shown(0),
-                f"{len(late):,}",
-                _number(statistics.fmean(late) if late else math.nan),
-            ]
-        )
-    head = ("load", "startup", "above 50 ms", "RTTs", "90 %, ms", "gain, ms", "above the timer", "RTTs")
-    return table_of(head, rows)
-
-
-def _whole(cells: Sequence[Cell]) -> str:
-    rows = []
-    for cell in cells:
-        base = base_of(cell, cells)
-        if not cell.lost:
-            continue
-        gain = difference(cell, base, mean_whole_ms) if base and base is not cell else None
-        whole = [c.whole_ms for c in cell.lost]
-        rows.append(
-            [
-                *_where(cell),
-                _number(statistics.fmean(whole), 0),
-                _difference(gain, 0),
-                *(_number(quantile(whole, p), 0) for p in (0.5, 0.9, 0.99)),
-            ]
-        )
-    head = ("load", "startup", "mean, ms", "minus the standard's", "median", "90 %", "99 %")
-    return table_of(head, rows)
-
-
-def _link(found: Comparison) -> str:
-    rows = []
-    for cell in found.levels:
-        names = ("loss_percent", "peak_loss_percent", "used_percent")
-        runs = cell.totals
-        rows.append(
-            [
-                *_where(cell),
-                *(found.ours(name, cell.level, cell.startup).shown() for name in names),
-                _number(statistics.fmean(run["mean_response_studied_rtts"] for run in runs)),
-                _number(statistics.fmean(run["connections"] for run in runs), 0),
-                _number(statistics.fmean(run["cpu_s"] for run in runs), 1),
-            ]
-        )
-    head = ("load", "startup", "lost, %", "lost in the worst second, %", "link used, %")
-    return table_of((*head, "mean of all, RTTs", "connections", "CPU time of a run, s"), rows)
-
-
-def _mixes(found: Comparison) -> str:
-    """Returns a table of mean response times by the share of connections with the startup policy TSL 3,16."""
-    rows = []
-    for share in found.shares:
-        row = [f"{100 * share:.0f} %", f"{len(found.mixed.lost(share)):,}"]
-        for kind, least, most in ((MIXED, 0.0, 2.0), (STANDARD, -1.0, 1.0)):
+def _mixes(mixed: Load) -> Iterator[list[str]]:
+    """Yields, for each share of connections with the startup policy TSL 3,16, the mean response times."""
+    for share in mixed.cells:
+        row = [percent(share), f"{len(mixed.lost(share)):,}"]
+        for kind, is_there in ((MIXED, share > 0), (STANDARD, share < 1)):
             for of in (mix_lost, mix_all):
-                is_there = least < share < most
-                row.append(_mixed(found.mixed, share, kind, of) if is_there else "–")
-        rows.append(row)
-    head = ("share of TSL 3,16", "connections that lost a SYN-ACK", "of these with TSL, RTTs", "all with TSL")
-    return table_of((*head, "of these with the standard", "all with the standard"), rows) if rows else ""
+                value = functools.partial(of, share=share, kind=kind)
+                row.append(estimate(value, mixed).shown() if is_there else "–")
+        yield row
 
 
-def _mixed(mixed: Load, share: float, kind: str, of: Any) -> str:
-    return estimate(lambda load: of(load, share, kind), mixed).shown()
+def _between(folder: Path) -> list[list[str]]:
+    """Returns the rows of the file in which packmime.py compares the traffic generator's quantile curves
+    with ns-2's, over all shares (cumulative probabilities)."""
+    file = folder / "between.csv"
+    return list(csv.reader(file.read_text().splitlines()))[1:] if file.exists() else []
 
 
-def _between(folder: Path) -> str:
-    """Returns a text and a table that compare the traffic generator's quantile curves with ns-2's, over all
-    shares (cumulative probabilities)."""
-    file = folder / BETWEEN
-    if not file.exists():
-        return ""
-    with file.open(newline="") as lines:
-        found = list(csv.reader(lines))[1:]
-    rows = [
-        [quantity, *(f"{float(c):+.1f} % at {float(p):g}" for c, p in ((low, at), (high, where))), within]
-        for quantity, low, at, high, where, within in found
-    ]
-    most = max(abs(float(change)) for _, low, _, high, _, _ in found for change in (low, high))
-    text = (
-        "**The quantile curves of our generator (values by cumulative probability, from the lowest to the "
-        "highest probability in `quantiles.csv`) "
-        f"{'agree' if most <= 5 else 'do not agree'} with those of ns-2.35 within 5 %.** For each quantity "
-        "the table has the lowest and the highest difference of our curve from that of ns-2.35, with the "
-        "probability at which it occurs. The last column is for all probabilities from 0.001 to 0.999, also "
-        "those beyond the range of `quantiles.csv`: the part of them at which the difference is at most 5 %. "
-        "`python -m experiments.tambuwal2018.packmime "
-        "packmime/packmime_ranvar.cc` computes the table from the source of ns-2.35 (`apt-get source ns2`)."
-    )
-    return f"{text}\n\n" + table_of(
-        ("quantity", "lowest", "highest", "part of the probabilities within 5 %"), rows
-    )
-
-
-def _generator(folder: Path) -> str:
-    by: dict[tuple[str, float], dict[str, float]] = {}
+def _generator(folder: Path) -> list[tuple[str, float, float, float]]:
+    """Returns quantiles of the traffic: the quantity, the share below, PackMime-HTTP's value and ours."""
+    of: dict[str, dict[tuple[str, float], float]] = {"published": {}, "drawn": {}}
     for row in quantile_rows(folder):
-        by.setdefault((row["q"], row["p"]), {})[row["e"]] = row["y"]
-    rows = [
-        [
-            q,
-            f"{p:g}",
-            f"{v['published']:g}",
-            f"{v['drawn']:g}",
-            f"{100 * (v['drawn'] / v['published'] - 1):+.1f} %",
-        ]
-        for (q, p), v in by.items()
-        if len(v) == 2
-    ]
-    return table_of(("quantity", "share below", "published", "drawn", "difference"), rows)
+        of[row["e"]][row["q"], row["p"]] = row["y"]
+    return [(*at, value, of["drawn"][at]) for at, value in of["published"].items() if at in of["drawn"]]

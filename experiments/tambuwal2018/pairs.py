@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from experiments.lib.statistics import Estimate
+import numpy as np
+
+from experiments.lib.runs import Run as KeptRun
+from experiments.lib.statistics import Estimate, geometric
 from experiments.tambuwal2018.cells import (
     STANDARD,
     Cell,
-    Difference,
     Run,
-    base_of,
+    cells,
+    data_s,
+    loss_share,
+    mean,
     mean_rtts,
     mean_whole_ms,
-    relative,
-    shared,
+    paired,
+    percent,
 )
 from tcplearn.output.markdown import table_of
 from tcplearn.simulate.interval import mean_interval, ratio_interval, t_quantile
@@ -30,26 +35,19 @@ PROFILE, OWN, BOLD = "congested", "tsl-feedback", "tsl/3-16"
 #: The criterion for `tsl-feedback`: the confidence of intervals, the least share of the gain of `tsl/3-16`,
 #: and by how many % it may be worse than the standard at the highest load.
 BAR_CONFIDENCE, BAR_GAIN, BAR_WORSE = 0.9, 0.9, 5.0
+#: The measures compared where more connections begin than the bottleneck can carry, as indices of `MEASURES`.
+CROWDED = (0, 4, 5, 6)
 MANY = 100_000  # degrees of freedom with which Student's t distribution is practically normal
-
-
-def _of_lost(mean: Callable[[list[float]], float]) -> Callable[[Run], float]:
-    return lambda run: mean([c.rtts for c in run.lost])
-
-
-def _mean_data_ms(run: Run) -> float:
-    return 1000 * statistics.fmean(c.data_s for c in run.lost)
-
 
 #: The compared measures: name, digits, value of a run. The criterion is judged on the first.
 MEASURES: tuple[tuple[str, int, Callable[[Run], float]], ...] = (
     ("mean response, RTTs", 2, mean_rtts),
-    ("geometric mean of the responses, RTTs", 2, _of_lost(statistics.geometric_mean)),
-    ("median response, RTTs", 2, _of_lost(statistics.median)),
-    ("mean response, the initial timer left out, ms", 0, _mean_data_ms),
+    ("geometric mean of the responses, RTTs", 2, lambda run: geometric(run.lost["rtts"])),
+    ("median response, RTTs", 2, lambda run: float(np.median(run.lost["rtts"]))),
+    ("mean response, the initial timer left out, ms", 0, lambda run: 1000 * mean(data_s(run.lost))),
     ("mean whole response, ms", 0, mean_whole_ms),
     ("mean response of all connections, RTTs", 2, lambda run: run.metrics["mean_response_studied_rtts"]),
-    ("the link's loss share, %", 2, lambda run: 100 * run.metrics["link_loss_share"]),
+    ("the link's loss share, %", 2, lambda run: 100 * loss_share(run)),
 )
 
 
@@ -62,91 +60,90 @@ def needed(above: Sequence[float], below: Sequence[float]) -> int:
     return math.ceil((z * spread / math.log(1 + BAR_WORSE / 100)) ** 2)
 
 
-def percent_over(above: Sequence[float], below: Sequence[float]) -> Estimate | None:
+def percent_over(above: Sequence[float], below: Sequence[float]) -> Estimate:
     """Returns by how many % the values `above` exceed those `below`, as the geometric mean of the pairs'
-    ratios with its interval; None if a value is 0."""
+    ratios with its interval; an empty estimate if a value is 0."""
     interval = ratio_interval(above, below, BAR_CONFIDENCE)
-    return None if interval is None else Estimate(*(100 * (ratio - 1) for ratio in interval))
+    return Estimate(*(100 * (ratio - 1) for ratio in interval or ()))
 
 
 def signed(change: Estimate) -> str:
     return f"{change.value:+.1f} ({change.low:+.1f} to {change.high:+.1f})"
 
 
-def section(cells: Sequence[Cell]) -> str:
+def plus_minus(values: Sequence[float], confidence: float, digits: int = 2, alone: str = "") -> str:
+    """Returns, as text, the mean of the values with half the width of its interval or, if there is only one
+    value, with the text `alone`. Returns a dash without values."""
+    if not values:
+        return "–"
+    mean, half = mean_interval(values, confidence)
+    return f"{mean:+.{digits}f}" + (alone if half is None else f" ± {half:.{digits}f}")
+
+
+def section(of_load: Sequence[Cell]) -> str:
     """Returns a table that compares the startup policies `tsl-feedback` and `tsl/3-16` with the standard one
     by all `MEASURES`, and the verdict on the first measure; "" if fewer than two seeds have runs of all three
     policies."""
-    by = {c.startup: c for c in cells}
+    by = {c.startup: c for c in of_load}
     if not {OWN, BOLD, STANDARD} <= set(by):
         return ""
-    others, base = (by[OWN], by[BOLD]), by[STANDARD]
-    seeds = shared(base, *others)
-    if len(seeds) < 2:
+    runs = paired(by[STANDARD], by[OWN], by[BOLD])
+    if len(runs) < 2:
         return ""
     rows, most = [], []
     for name, digits, value in MEASURES:
-        below = [value(base.runs[s]) for s in seeds]
-        row = [name, f"{statistics.fmean(below):.{digits}f}"]
-        for cell in others:
-            above = [value(cell.runs[s]) for s in seeds]
-            change = percent_over(above, below)
-            if change is None:
-                break
-            row += [f"{statistics.fmean(above):.{digits}f}", signed(change)]
-            if cell is by[OWN]:
-                most.append(change.high)
-                pairs = f"{needed(above, below):,}"
-        else:
-            rows.append([*row, pairs])
-    lost = [sum(len(cell.runs[s].lost) for s in seeds) for cell in (base, *others)]
-    open_ = sum(cell.runs[s].unresolved for cell in (base, *others) for s in seeds)
+        base, *others = ([value(run) for run in of] for of in zip(*runs, strict=True))
+        changes = [percent_over(of, base) for of in others]
+        if all(changes):
+            most.append(changes[0].high)
+            row = [name, f"{statistics.fmean(base):.{digits}f}"]
+            for of, change in zip(others, changes, strict=True):
+                row += [f"{statistics.fmean(of):.{digits}f}", signed(change)]
+            rows.append([*row, f"{needed(others[0], base):,}"])
+    lost = [sum(len(run.lost) for run in of) for of in zip(*runs, strict=True)]
+    open_ = sum(run.metrics["unresolved"] for of in runs for run in of)
     about = (
-        f"There are {len(seeds)} seeds at {100 * base.level:.0f} % load (profile `{PROFILE}`). "
+        f"There are {len(runs)} seeds at {percent(by[STANDARD].level)} load (profile `{PROFILE}`). "
         f"{lost[0]:,} connections under the standard, {lost[1]:,} under `{OWN}` and {lost[2]:,} under "
-        f"`{BOLD}` lost a SYN-ACK and received their first object; {open_} others had not received it at the "
-        "end of the runs. A change says by how many per cent a startup policy's value is above the "
+        f"`{BOLD}` lost a SYN-ACK and received their first object; {open_:.0f} others had not received it at "
+        "the end of the runs. A change says by how many per cent a startup policy's value is above the "
         "standard's: it is the geometric mean over the seeds, with its "
         f"{100 * BAR_CONFIDENCE:.0f} % interval. The last column "
         "has the number of seeds with which the upper end of this interval would be at "
         f"{BAR_WORSE:+.0f} % for `{OWN}` if it did not differ from the standard."
     )
     head = ("metric of a run", "standard", f"`{OWN}`", "change, %", f"`{BOLD}`", "change, %", "seeds needed")
-    good = "reached" if most[0] <= BAR_WORSE else "not reached"
     bar = (
         f"The criterion is about the first row (*{MEASURES[0][0]}*): the upper end of the interval of the "
         f"change from the standard to `{OWN}` must be at most {BAR_WORSE:+.0f} %. It is {most[0]:+.1f} %: "
-        f"{good}."
+        f"{_reached(most[0] <= BAR_WORSE)}."
     )
     return "\n\n".join((about, table_of(head, rows), bar))
 
 
-def feedback(cells: Sequence[Cell]) -> str:
+def feedback(ends: Sequence[Cell]) -> str:
     """Returns a table by load of the gains in response time with the startup policies `tsl-feedback` and
     `tsl/3-16`, and whether `tsl-feedback` meets its criterion."""
     rows = []
-    by = {(c.level, c.startup): c for c in cells}
-    for level in sorted({c.level for c in cells}):
-        cell, other = by.get((level, OWN)), by.get((level, BOLD))
-        base = base_of(cell, cells) if cell else None
-        if not (cell and other and base):
+    for level in sorted({c.level for c in ends}):
+        by = {c.startup: c for c in ends if c.level == level}
+        runs = paired(by[STANDARD], by[OWN], by[BOLD]) if {OWN, BOLD, STANDARD} <= set(by) else []
+        if not runs:
             continue
-        seeds = shared(cell, other, base)
-        if not seeds:
-            continue
-        gain = [_gain(base.runs[s], cell.runs[s]) for s in seeds]
-        of_bold = [_gain(base.runs[s], other.runs[s]) for s in seeds]
-        alike = sum(_times(cell.runs[s]) == _times(other.runs[s]) for s in seeds)
-        change = relative(cell, base, mean_rtts, BAR_CONFIDENCE)
+        gain = [mean_rtts(base) - mean_rtts(own) for base, own, _ in runs]
+        of_bold = [mean_rtts(base) - mean_rtts(bold) for base, _, bold in runs]
+        alike = sum(np.array_equal(own.lost["whole_ms"], bold.lost["whole_ms"]) for _, own, bold in runs)
+        both = paired(by[OWN], by[STANDARD])
+        change = [100 * (mean_rtts(own) / mean_rtts(base) - 1) for own, base in both]
         rows.append(
             [
-                f"{100 * level:.0f} %",
-                str(len(seeds)),
-                _with(mean_interval(of_bold, BAR_CONFIDENCE)),
-                _with(mean_interval(gain, BAR_CONFIDENCE)),
-                f"{100 * statistics.fmean(gain) / statistics.fmean(of_bold):.0f} %",
+                percent(level),
+                str(len(runs)),
+                plus_minus(of_bold, BAR_CONFIDENCE),
+                plus_minus(gain, BAR_CONFIDENCE),
+                percent(statistics.fmean(gain) / statistics.fmean(of_bold)),
                 str(alike),
-                _with(change),
+                plus_minus(change, BAR_CONFIDENCE),
                 _verdict(level, of_bold, gain, change),
             ]
         )
@@ -154,31 +151,57 @@ def feedback(cells: Sequence[Cell]) -> str:
     return table_of((*head, "above the standard's, %", "criterion"), rows) if rows else ""
 
 
-def _verdict(level: float, of_bold: Sequence[float], gain: Sequence[float], change: Difference | None) -> str:
+def _verdict(level: float, of_bold: Sequence[float], gain: Sequence[float], change: Sequence[float]) -> str:
     if level < 0.95:
         mean, half = mean_interval(of_bold, BAR_CONFIDENCE)
         if half is None:
             return "cannot be told from one seed"
         if mean <= half:
-            return f"{100 * BAR_GAIN:.0f} % of the gain: no gain in these seeds"
-        reached = statistics.fmean(gain) >= BAR_GAIN * mean
-        return f"{100 * BAR_GAIN:.0f} % of the gain: " + ("reached" if reached else "not reached")
-    if change is None or change[1] is None:
+            return f"{percent(BAR_GAIN)} of the gain: no gain in these seeds"
+        return f"{percent(BAR_GAIN)} of the gain: {_reached(statistics.fmean(gain) >= BAR_GAIN * mean)}"
+    mean, half = mean_interval(change, BAR_CONFIDENCE)
+    if half is None:
         return "–"
-    most = change[0] + change[1]
-    good = "reached" if most <= BAR_WORSE else "not reached"
-    return f"at most {BAR_WORSE:+.0f} %: upper end {most:+.1f} %, {good}"
+    most = mean + half
+    return f"at most {BAR_WORSE:+.0f} %: upper end {most:+.1f} %, {_reached(most <= BAR_WORSE)}"
 
 
-def _times(run: Run) -> list[float]:
-    return [c.whole_ms for c in run.lost]
+def _reached(is_met: bool) -> str:
+    return "reached" if is_met else "not reached"
 
 
-def _gain(base: Run, run: Run) -> float:
-    return mean_rtts(base) - mean_rtts(run)
+def crowds(runs: Sequence[KeptRun]) -> str:
+    """Returns a table by load with the changes of each metric in per cent: under the startup policies
+    `tsl-feedback` and TSL 3,16 relative to the standard policy, and under `tsl-feedback` relative to TSL
+    3,16. It has verdicts on both changes under `tsl-feedback`. Returns "" without runs."""
+    by: dict[float, dict[str, Cell]] = {}
+    for cell in cells(runs):
+        by.setdefault(cell.level, {})[cell.startup] = cell
+    rows = [
+        [percent(level), *row]
+        for level, of in sorted(by.items())
+        if {STANDARD, BOLD, OWN} <= set(of)
+        for row in _crowd_rows(of)
+    ]
+    head = ("load", "metric", "seeds", "standard", f"`{BOLD}` over standard, %", f"`{OWN}` over standard, %")
+    verdicts = ("earned", f"`{OWN}` against the standard")
+    return table_of((*head, f"`{OWN}` over `{BOLD}`, %", *verdicts), rows) if rows else ""
 
 
-def _with(of: Difference | None) -> str:
-    if of is None:
-        return "–"
-    return f"{of[0]:+.2f}" + ("" if of[1] is None else f" ± {of[1]:.2f}")
+def _crowd_rows(by: Mapping[str, Cell]) -> Iterator[list[str]]:
+    runs = paired(by[STANDARD], by[BOLD], by[OWN])
+    if not runs:
+        return
+    for name, digits, value in (MEASURES[k] for k in CROWDED):
+        base, bold, own = ([value(run) for run in of] for of in zip(*runs, strict=True))
+        changes = [percent_over(bold, base), percent_over(own, base), percent_over(own, bold)]
+        if all(changes):
+            verdicts = _side(changes[2], "yes", "no, it costs"), _side(changes[1], "less", "more")
+            shown = (str(len(runs)), f"{statistics.fmean(base):.{digits}f}", *map(signed, changes))
+            yield [name, *shown, *verdicts]
+
+
+def _side(change: Estimate, below: str, above: str) -> str:
+    if change.low <= 0 <= change.high:
+        return "cannot be told"
+    return below if change.high < 0 else above

@@ -7,27 +7,16 @@ computes this correlation, which simulated.md shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from experiments.lib.runs import Floats
 
-T = TypeVar("T")
 #: The number of parts, and the connections from which on a run is divided.
 PARTS, LONG = 25, 100_000
 #: Significant bits of the numbers that are stored of a long run: times, sizes, and the link's seconds.
 TIME_BITS, SIZE_BITS, LINK_BITS = 10, 11, 12
-
-
-@dataclass(frozen=True)
-class Link:
-    """The bottleneck in one part of a run."""
-
-    metrics: Mapping[str, float]
-    loss_shares: Sequence[float]  # the share of lost packets in each second
 
 
 def is_long(connections: float) -> bool:
@@ -41,18 +30,9 @@ def part_of(connection: int, connections: float) -> int:
     return min(int(connection * PARTS // connections), PARTS - 1)
 
 
-def divided(connections: Sequence[T], part_of_each: Floats) -> list[list[T]]:
-    """Returns a list of `connections` for each part of the run. `part_of_each` has the part of each
-    connection."""
-    out: list[list[T]] = [[] for _ in range(PARTS)]
-    for one, part in zip(connections, part_of_each.tolist(), strict=True):
-        out[int(part)].append(one)
-    return out
-
-
-def autocorrelation(values: Sequence[float]) -> float:
+def autocorrelation(values: Floats) -> float:
     """Returns the correlation of each part's value with the next part's: near 0 if parts are independent."""
-    off = np.asarray(values, float) - np.mean(values)
+    off = values - np.mean(values)
     return float(np.sum(off[1:] * off[:-1]) / np.sum(off * off))
 
 
@@ -63,12 +43,12 @@ def thinned(values: Floats, bits: int) -> Floats:
     return rounded
 
 
-def links(series: Mapping[str, Floats], rate_mbps: float) -> Iterator[Link]:
-    """Yields the bottleneck's state in each of the equally long parts of a run, from the values of each
-    second in `series`. A part's share of lost packets is the mean of its seconds' shares, weighted by the
-    number of packets that arrived in each second. This number is taken as proportional to the bytes sent and
-    to 1 / (1 - share lost)."""
-    shares, mbps = (np.array_split(np.asarray(series[name], float), PARTS) for name in ("loss_share", "mbps"))
+def links(series: Mapping[str, Floats], rate_mbps: float) -> Iterator[tuple[dict[str, float], Floats]]:
+    """Yields, for each of the equally long parts of a run, the bottleneck's metrics and its share of lost
+    packets in each second, from the values of each second in `series`. A part's share of lost packets is the
+    mean of its seconds' shares, weighted by the number of packets that arrived in each second. This number is
+    taken as proportional to the bytes sent and to 1 / (1 - share lost)."""
+    shares, mbps = (np.array_split(series[name], PARTS) for name in ("loss_share", "mbps"))
     for share, sent in zip(shares, mbps, strict=True):
         arrived = sent / np.maximum(1 - share, 1e-4)
         throughput_mbps = float(np.mean(sent))
@@ -79,4 +59,4 @@ def links(series: Mapping[str, Floats], rate_mbps: float) -> Iterator[Link]:
             "link_throughput_mbps": throughput_mbps,
             "link_utilisation": throughput_mbps / rate_mbps,
         }
-        yield Link(metrics, share.tolist())
+        yield metrics, share

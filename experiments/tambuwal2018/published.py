@@ -4,18 +4,27 @@ verdicts."""
 
 from __future__ import annotations
 
-import csv
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from experiments.lib.pages import csv_rows
 from experiments.lib.statistics import Estimate
-from experiments.tambuwal2018.cells import STANDARD, Cell
-from experiments.tambuwal2018.measures import MIXED, MIXES, MOST, Load, estimate, of_startup
+from experiments.tambuwal2018.cells import STANDARD, Cell, percent
+from experiments.tambuwal2018.measures import (
+    MEAN,
+    MIXED,
+    MIXES,
+    MOST,
+    OVER_STANDARD,
+    Load,
+    estimate,
+    of_startup,
+)
 from tcplearn.output.markdown import table_of
 
 #: How far from a single printed number ours may be: a quarter of it, and a quarter of a percentage point.
@@ -76,18 +85,20 @@ class Printed:
 
 @functools.cache
 def printed(folder: Path) -> tuple[Printed, ...]:
-    def number(text: str) -> float:
-        return float(text) if text else math.nan
+    out = []
+    for row in csv_rows(folder / "published.csv"):
+        numbers: Any = {name: float(row[name] or "nan") for name in ("level", "low", "high")}
+        out.append(Printed(**{**row, **numbers}))
+    return tuple(out)
 
-    def of(where: str, level: str, *texts: str) -> Printed:
-        *before, low, high, unit, note = texts
-        startup, quantity, measure, shown = before
-        return Printed(
-            where, number(level), startup, quantity, measure, shown, number(low), number(high), unit, note
-        )
 
-    with (folder / "published.csv").open(newline="") as file:
-        return tuple(of(*row) for row in list(csv.reader(file))[1:])
+def quantile_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yields the quantiles of the traffic of PackMime-HTTP ("published") and of our generator ("drawn")."""
+    files = {"published": folder / "quantiles.csv", "drawn": folder / "drawn.csv"}
+    if all(file.exists() for file in files.values()):
+        for source, file in files.items():
+            for row in csv_rows(file):
+                yield {"q": row["quantity"], "p": float(row["p"]), "y": float(row["value"]), "e": source}
 
 
 @dataclass(frozen=True)
@@ -118,44 +129,30 @@ class Comparison:
 
     @functools.cached_property
     def loads(self) -> dict[float, Load]:
-        by: dict[float, dict[str | float, Cell]] = {}
-        for cell in self.levels:
-            by.setdefault(cell.level, {})[cell.startup] = cell
-        return {level: Load.of(cells) for level, cells in by.items()}
+        levels = dict.fromkeys(cell.level for cell in self.levels)
+        return {
+            level: Load.of({cell.startup: cell for cell in self.levels if cell.level == level})
+            for level in levels
+        }
 
     @functools.cached_property
     def mixed(self) -> Load:
         """Returns the runs in which some connections have the startup policy TSL 3,16 (`mixes`), together
         with the runs at the same load in which none or all have it."""
-        cells: dict[str | float, Cell] = {c.share: c for c in self.mixes if c.startup == MIXED}
+        cells = {c.share: c for c in self.mixes if c.startup == MIXED}
         level = self.mixes[0].level if cells else math.nan
         found = {cell.startup: cell for cell in self.ends if cell.level == level}
         for share, startup in ((0.0, STANDARD), (1.0, MIXED)):
             if share not in cells and startup in found:
                 cells[share] = found[startup]
-        return Load.of(cells)
-
-    @property
-    def shares(self) -> list[float]:
-        return sorted(share for share in self.mixed.cells if isinstance(share, float))
-
-    @functools.cached_property
-    def _known(self) -> dict[tuple[str, float, str], tuple[Estimate, str]]:
-        return {}
-
-    def of_startup(self, measure: str, level: float, startup: str) -> tuple[Estimate, str]:
-        """Returns the estimate of `measure` at the load `level` and the name of its startup policy, as
-        `measures.of_startup` does. The result is cached, because the jackknife of long runs takes a
-        second."""
-        key = (measure, level, startup)
-        if level not in self.loads:
-            return Estimate(), startup
-        if key not in self._known:
-            self._known[key] = of_startup(measure, self.loads[level], startup)
-        return self._known[key]
+        return Load.of(dict(sorted(cells.items())))
 
     def ours(self, measure: str, level: float, startup: str) -> Estimate:
-        return self.of_startup(measure, level, startup)[0]
+        """Returns the estimate of `measure` at the load `level`. It is empty if runs are missing, and for a
+        difference of the standard startup policy from itself."""
+        if level not in self.loads or (startup == STANDARD and measure in OVER_STANDARD):
+            return Estimate()
+        return of_startup(measure, self.loads[level], startup)[0]
 
     @functools.cached_property
     def rows(self) -> list[Compared]:
@@ -179,18 +176,17 @@ class Comparison:
         elif not kind:
             runs = ""
         elif row.level in self.loads:
-            ours, startup = self.of_startup(kind, row.level, row.startup)
+            ours, startup = of_startup(kind, self.loads[row.level], row.startup)
         return Compared(row, ours, startup, runs)
 
     def _drawn(self, quantity: str, at_most: str) -> Estimate:
         """Returns the share of the connections drawn by our traffic generator in which `quantity` is at most
         `at_most`, with the interval of a binomial share."""
-        with (self.folder / "drawn-shares.csv").open(newline="") as file:
-            for row in csv.DictReader(file):
-                if (row["quantity"], row["at_most"]) == (quantity, at_most):
-                    share = float(row["share"])
-                    half = NORMAL * math.sqrt(share * (1 - share) / DRAWN)
-                    return Estimate(share, share - half, share + half)
+        for row in csv_rows(self.folder / "drawn-shares.csv"):
+            if (row["quantity"], row["at_most"]) == (quantity, at_most):
+                share = float(row["share"])
+                half = NORMAL * math.sqrt(share * (1 - share) / DRAWN)
+                return Estimate(share, share - half, share + half)
         return Estimate()
 
     @property
@@ -216,20 +212,17 @@ class Comparison:
 
 
 def _shown(one: Compared) -> list[str]:
-    row, given = one.row, not math.isnan(one.row.level)
+    row = one.row
     name = f"`{one.startup}`" if "/" in one.startup or one.startup == STANDARD else one.startup
-    name = {"mean": "mean of the five"}.get(name, name or "–")
+    if row.startup == MOST:
+        name = f"{name} (the largest)" if one.ours else "the largest"
     ours = one.ours.shown(DIGITS.get(row.unit, 2))
     if row.is_setting:
         ours = f"{one.ours.value:,.0f}" if one.ours else "–"
     return [
         row.where,
-        f"{100 * row.level:.0f} %" if given else "–",
-        f"{name} (the largest)"
-        if row.startup == MOST and one.ours
-        else "the largest"
-        if name == MOST
-        else name,
+        "–" if math.isnan(row.level) else percent(row.level),
+        {MEAN: "mean of the five"}.get(name, name or "–"),
         row.quantity,
         f"{row.printed} {row.unit}" if any(map(str.isdigit, row.printed)) else row.printed,
         ours,

@@ -11,7 +11,7 @@ import pytest
 from scenario_text import load, refused
 
 from experiments.lib.runs import Run
-from experiments.tambuwal2018 import PAGES, lab_cells
+from experiments.tambuwal2018 import PAGES, lab_page
 from samples import ROOT
 from tcplearn.__main__ import main
 from tcplearn.lab import guest, pages, run, scenario
@@ -93,9 +93,9 @@ def test_figures_of_pages() -> None:
 
 def test_a_gain_over_stock_and_its_interval() -> None:
     stock, ours = [page(1140 + k) for k in range(40)], [page(1090 + k % 20) for k in range(40)]
-    value, low, high = lab_cells.ratio(ours, stock, lab_cells.after_handshake_ms)
+    value, low, high = lab_page.ratio(ours, stock, lab_page.after_handshake_ms)
     assert value == pytest.approx((50 + 9.5) / (100 + 19.5)) and low < value < high < 0.6
-    assert lab_cells.ratio(stock, stock, lab_cells.whole_ms) == (1, 1, 1)  # in pairs
+    assert lab_page.ratio(stock, stock, lab_page.whole_ms) == (1, 1, 1)  # in pairs
 
 
 def test_the_page_says_what_was_begun_with(tmp_path: Path) -> None:
@@ -103,14 +103,14 @@ def test_the_page_says_what_was_begun_with(tmp_path: Path) -> None:
     runs = []
     for startup, fetched in made.items():
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lab_cells.pages, "read", lambda folder, fetched=fetched: fetched)
-            metrics, series = lab_cells.keep(None, tmp_path, {})
+            patch.setattr(lab_page.pages, "read", lambda folder, fetched=fetched: fetched)
+            metrics, series = lab_page.keep(None, tmp_path, {})
         algorithm = "cubic+stock" if startup == "stock" else f"cubic+stock+{startup}"
         parameters = {"title": "10 Mbit/s, 40 ms"}
         runs.append(
             Run("lab", "lab-near", "full", algorithm, 0, 1, {}, parameters, metrics=metrics, series=series)
         )
-    assert lab_cells.Part.of(runs).fetched == made
+    assert lab_page.Part.of(runs).fetched == made
     assert PAGES["lab"].write(runs, NEAR.parents[1], tmp_path / "lab.md") == 2
     text = (tmp_path / "lab.md").read_text()
     assert "| `stock` | 2 | 10 (50 %), 1 (50 %) | none (100 %) | 2 (100 %) |" in text

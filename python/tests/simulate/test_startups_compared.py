@@ -12,8 +12,8 @@ import pytest
 
 from experiments.lib.runs import Run as KeptRun
 from experiments.lib.statistics import Estimate
-from experiments.tambuwal2018 import averages, crowds, pairs, parts, queues
-from experiments.tambuwal2018.cells import Cell, Connection, Run, cells, keep
+from experiments.tambuwal2018 import figures, page, pairs, parts
+from experiments.tambuwal2018.cells import CONNECTION, Array, Cell, Run, cells, keep
 from experiments.tambuwal2018.measures import MEASURES, MIXES, STUDIED, Load, estimate, of_startup
 from experiments.tambuwal2018.published import Comparison, Printed, printed
 from samples import ROOT
@@ -23,18 +23,18 @@ SEEDS = (1, 2, 3)
 ROW = Printed("", 0.4, "", "", "gain_rtts", "", 0, 0, "RTTs", "")
 
 
-def connection(rtts: float, size: float = 4000, path_ms: float = 100) -> Connection:
-    return Connection(rtts, 1000 + rtts * path_ms, path_ms, size, "standard")
+def connection(rtts: float, size: float = 4000, path_ms: float = 100, studied: float = 0) -> Array:
+    return np.array([(rtts, 1000 + rtts * path_ms, path_ms, size, studied)], CONNECTION)
 
 
-def run(seed: int, lost: Sequence[Connection], loss: float = 0.01, mbps: float = 4.0) -> Run:
+def run(lost: Sequence[Array], loss: float = 0.01, mbps: float = 4.0) -> Run:
     metrics = {"link_loss_share": loss, "link_throughput_mbps": mbps, "link_utilisation": mbps / 10}
-    metrics |= {"mean_response_studied_rtts": 3.0, "link_loss_share_max": 2 * loss}
-    return Run(seed, metrics, {"loss_share": [loss]}, lost, 0, [], "0")
+    metrics |= {"mean_response_studied_rtts": 3.0, "link_loss_share_max": 2 * loss, "unresolved": 0.0}
+    return Run(metrics, np.array([loss]), np.concatenate(lost), np.empty(0, CONNECTION))
 
 
 def cell(startup: str, level: float, rtts: Sequence[float], loss: float = 0.01, mbps: float = 4.0) -> Cell:
-    runs = {s: run(s, [connection(of)], loss, mbps) for s, of in zip(SEEDS, rtts, strict=True)}
+    runs = {s: run([connection(of)], loss, mbps) for s, of in zip(SEEDS, rtts, strict=True)}
     return Cell(level, startup, 1.0, runs)
 
 
@@ -74,7 +74,7 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     gain, startup = of_startup("gain_rtts", found, "tsl/3-16")
     # 1, 2 and 3: their standard error is 1/sqrt(3), and Student's quantile 4.303
     assert startup == "tsl/3-16" and gain.value == 2
-    fewer = Cell(0.4, "tsl-feedback", 1.0, {1: run(1, [connection(4)])})  # others keep their seeds
+    fewer = Cell(0.4, "tsl-feedback", 1.0, {1: run([connection(4)])})  # others keep their seeds
     with_fewer = Load.of({**found.cells, "tsl-feedback": fewer})
     assert of_startup("gain_rtts", with_fewer, "tsl/3-16")[0] == gain
     assert of_startup("gain_rtts", with_fewer, "tsl-feedback")[0].value == 1
@@ -100,7 +100,7 @@ def test_measures_of_the_link_and_of_the_five() -> None:
 def test_only_responses_of_1_to_50_kb_are_in_figure_4() -> None:
     lost = [connection(2, 300), connection(3, 1200), connection(4, 2000), connection(5, 4380)]
     lost += [connection(90, 60_000), *(connection(6, 5000, 40) for _ in range(6))]
-    found = load(Cell(0.4, "standard", 1.0, {1: run(1, lost)}))
+    found = load(Cell(0.4, "standard", 1.0, {1: run(lost)}))
     assert MEASURES["small_share"](found, "standard") == pytest.approx(1 / 9)
     assert MEASURES["p99_rtts"](found, "standard") == 6
     assert MEASURES["three_segments_rtts"](found, "standard") == 5  # of 4 and 5
@@ -110,8 +110,8 @@ def test_only_responses_of_1_to_50_kb_are_in_figure_4() -> None:
 
 def test_mixes_have_their_ends_from_the_levels() -> None:
     def mix(share: float, tsl: float, standard: float) -> Cell:
-        lost = [replace(connection(tsl), startup="tsl/3-16"), connection(standard)]
-        runs = {s: run(s, lost) for s in SEEDS}
+        lost = [connection(tsl, studied=1), connection(standard)]
+        runs = {s: run(lost) for s in SEEDS}
         for of in runs.values():
             of.metrics.update(mean_response_studied_rtts=tsl, mean_response_standard_rtts=standard)  # type: ignore[attr-defined]
         return Cell(0.4, "tsl/3-16", share, runs)
@@ -158,7 +158,7 @@ def test_the_criterion_of_the_feedback() -> None:
     assert "upper end +0.0 %, reached |" in bar(0.98, base, (8, 9, 10), base)
     assert "not reached |" in bar(0.98, base, (8, 9, 10), (10.5, 11.6, 12.9))
     rtts = {"standard": 2, "tsl/3-16": 1, "tsl-feedback": 1}
-    one = [Cell(0.4, name, 1.0, {1: run(1, [connection(of)])}) for name, of in rtts.items()]
+    one = [Cell(0.4, name, 1.0, {1: run([connection(of)])}) for name, of in rtts.items()]
     assert "cannot be told from one seed" in pairs.feedback(one)
 
 
@@ -178,7 +178,7 @@ def test_pairs_at_the_highest_load() -> None:
 
 def test_figures_carry_the_papers_numbers() -> None:
     cells = [cell(s, 0.9, (5, 6, 7), 0.01 + 0.001 * k) for k, s in enumerate(("standard", *STUDIED))]
-    charts = {name: chart.to_dict() for name, _, chart in averages.charts(Comparison(cells, [], FOLDER))}
+    charts = {name: chart.to_dict() for name, _, chart in figures.charts(Comparison(cells, [], FOLDER))}
     rows = {name: next(iter(chart["datasets"].values())) for name, chart in charts.items()}
     assert {row["from"] for row in rows["figure-07-gain.svg"]} == {13}
     assert [row["from"] for row in rows["figure-08-change.svg"]] == [0.86, 1.18, 2.32, 3.13, 3.49]
@@ -295,11 +295,11 @@ def test_queues_and_crowds_have_their_tables() -> None:
         for packets in (20, 200)
         for startup, of in (("standard", 5), ("tsl/1-1000", 4), ("tsl/3-16", 3))
     ]
-    table = queues.section(runs)
+    table = page.queues(runs)
     assert "| 90 % | 20 | 24 | 9.80 (9.80 to 9.80) | 10.00 | 7.00 (4.52 to 9.48) |" in table
     assert "| 1.00 (1.00 to 1.00) | 2.00 (2.00 to 2.00) |" in table
     assert "| 90 % | 200 | 240 | 8.00 (8.00 to 8.00) |" in table
-    crowd = crowds.section(
+    crowd = pairs.crowds(
         [
             stored("crowds", seed, 1.5, startup, of * seed)
             for seed in SEEDS
@@ -308,4 +308,4 @@ def test_queues_and_crowds_have_their_tables() -> None:
     )
     half, quarter = "-50.0 (-50.0 to -50.0)", "-75.0 (-75.0 to -75.0)"
     assert f"| 150 % | mean response, RTTs | 3 | 8.00 | {half} | {quarter} | {half} | yes | less |" in crowd
-    assert queues.section([]) == crowds.section([]) == ""
+    assert page.queues([]) == pairs.crowds([]) == ""
