@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from experiments.lib.runs import Floats, Identity, Run
 from tcplearn import jobs
@@ -31,6 +31,13 @@ class Work:
     fresh: bool = False
     progress: Progress | None = None
     say: Callable[[str], None] = print
+
+    def execute(self, todo: Sequence[Any], store: Any, failures: list[str]) -> None:
+        """Executes the jobs `todo` that are not in `store`, the cache of finished runs of a host. Adds a line
+        of text to `failures` for each run that failed."""
+        pool = self.place.pool(store.folder / "slurm")
+        options: Json = {"fresh": self.fresh, "progress": self.progress, "say": self.say}
+        failures += jobs.run(todo, store, pool, **options).failures
 
 
 class Batch(Protocol):
@@ -53,20 +60,36 @@ class Batch(Protocol):
 
 
 @dataclass(frozen=True)
-class LabRuns:
-    """The runs of a scenario in the lab (Linux in virtual machines). A run executes all algorithms in turn.
-    `keep` returns the metrics and series to store for one algorithm; its arguments are the scenario, the
-    folder with the algorithm's results, and the metrics that `tcplearn lab run` computes from them."""
+class _ScenarioRuns:
+    """The runs of a scenario file under a profile. `keep` returns the metrics and series to store for a
+    run."""
 
     file: Path
     profile: str
-    keep: Callable[[Any, Path, Mapping[str, float]], Figures]
-    count: int | None = None  # the number of runs; None: the scenario's own number
-    pcap: bool = False  # whether the cache also keeps a capture of each run
+    keep: Callable[..., Figures]
+    host: ClassVar[str]
 
     @property
     def name(self) -> str:
         return f"{self.file.stem}/{self.profile}"
+
+    @cached_property
+    def scenario(self) -> str:
+        raise NotImplementedError
+
+    def has(self, run: Run) -> bool:
+        return (run.host, run.scenario, run.profile) == (self.host, self.scenario, self.profile)
+
+
+@dataclass(frozen=True)
+class LabRuns(_ScenarioRuns):
+    """The runs of a scenario in the lab (Linux in virtual machines). A run executes all algorithms in turn.
+    The arguments of `keep` are the scenario, the folder with the results of one algorithm, and the metrics
+    that `tcplearn lab run` computes from them."""
+
+    count: int | None = None  # the number of runs; None: the scenario's own number
+    pcap: bool = False  # whether the cache also keeps a capture of each run
+    host = "lab"
 
     def planned(self) -> list[Identity]:
         from tcplearn.lab import guest, scenario
@@ -84,9 +107,6 @@ class LabRuns:
         from tcplearn.lab import scenario
 
         return scenario.load(self.file, self.profile).name
-
-    def has(self, run: Run) -> bool:
-        return (run.host, run.scenario, run.profile) == ("lab", self.scenario, self.profile)
 
     def _empty(self, chosen: Any, arm: Any, number: int, **more: Any) -> Run:
         from tcplearn.lab import run
@@ -111,10 +131,8 @@ class LabRuns:
         ready = machine.prepare(machine.cache_folder(), chosen.with_programs, chosen.kernel)
         todo = {n: run.job(chosen, n, ready.fingerprint, run.Options(pcap=self.pcap)) for n in numbers}
         folders = kept.Folders(work.cache / "lab" if work.cache else machine.cache_folder() / "runs")
-        pool = work.place.pool(folders.folder / "slurm")
-        options: Json = {"fresh": work.fresh, "progress": work.progress, "say": work.say}
         try:
-            failures += jobs.run(list(todo.values()), folders, pool, **options).failures
+            work.execute(list(todo.values()), folders, failures)
         finally:  # an interrupt reaches the caller after the finished runs have been yielded
             for number, job in todo.items():
                 if folder := folders.get(job):
@@ -137,29 +155,16 @@ class LabRuns:
                 if row["algorithm"] == arm.name and json.loads(row["parameters"])["tlp"] == arm.tlp
             }
             metrics, series = self.keep(chosen, folder / arm.folder, measured)
-            made = {
-                "commit": commit,
-                "version": version,
-                "host_version": ready.kernel,
-                "code": ready.fingerprint,
-            }
-            yield self._empty(
-                chosen, arm, number, parameters=parameters, metrics=metrics, series=series, **made
-            )
+            made: Json = {"commit": commit, "version": version, "host_version": ready.kernel}
+            made |= {"code": ready.fingerprint, "parameters": parameters}
+            yield self._empty(chosen, arm, number, metrics=metrics, series=series, **made)
 
 
 @dataclass(frozen=True)
-class SimulatedRuns:
-    """The runs of a scenario in ns-3. `keep` returns the metrics and series to store for a run; its
-    arguments are the run and the parsed JSON result of ns-3."""
+class SimulatedRuns(_ScenarioRuns):
+    """The runs of a scenario in ns-3. The arguments of `keep` are the run and ns-3's parsed JSON result."""
 
-    file: Path
-    profile: str
-    keep: Callable[[Any, Json], Figures]
-
-    @property
-    def name(self) -> str:
-        return f"{self.file.stem}/{self.profile}"
+    host = "ns3"
 
     def planned(self) -> list[Identity]:
         from tcplearn.simulate import scenario
@@ -173,9 +178,6 @@ class SimulatedRuns:
 
         return scenario.load(self.file, self.profile).name
 
-    def has(self, run: Run) -> bool:
-        return (run.host, run.scenario, run.profile) == ("ns3", self.scenario, self.profile)
-
     def _empty(self, run: Any, **more: Any) -> Run:
         labels = {**run.labels, "timing": run.timing}
         return Run("ns3", run.document.name, self.profile, run.algorithm, run.seed, run.seed, labels, **more)
@@ -185,14 +187,12 @@ class SimulatedRuns:
 
         asked = set(wanted)
         store = results.RunStore(work.cache)
-        pool = work.place.pool(store.folder / "slurm")
         plan = sweep.plan([self.file], self.profile, work.progress)
         chosen = {key: run for run, key in plan.runs if self._empty(run).identity in asked}
         todo = [job for job in plan.jobs if job.key in chosen]
         engine.build()
-        options: Json = {"fresh": work.fresh, "progress": work.progress, "say": work.say}
         try:
-            failures += jobs.run(todo, store, pool, **options).failures
+            work.execute(todo, store, failures)
         finally:  # an interrupt reaches the caller after the finished runs have been yielded
             for job in todo:
                 if result := store.get(job):
@@ -204,12 +204,10 @@ class SimulatedRuns:
         from tcplearn.simulate import engine
 
         metrics, series = self.keep(run, result)
-        made = {"commit": result["commit"], "version": result["version"] or "", "code": engine.identity()}
-        parameters = run.scenario.model_dump(mode="json")
-        version = engine.ns3_version()
-        return self._empty(
-            run, parameters=parameters, metrics=metrics, series=series, host_version=version, **made
-        )
+        made: Json = {"commit": result["commit"], "version": result["version"] or ""}
+        made |= {"code": engine.identity(), "host_version": engine.ns3_version()}
+        made["parameters"] = run.scenario.model_dump(mode="json")
+        return self._empty(run, metrics=metrics, series=series, **made)
 
 
 def lacking(batch: Batch, have: set[Identity], first: int | None = None) -> list[Identity]:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,22 +18,14 @@ from tcplearn.errors import UserError, printable
 from tcplearn.output.files import make_directory, write_atomically
 
 Floats = npt.NDArray[np.float64]
+Key = TypeVar("Key")
 #: Lab or ns-3, scenario, profile, algorithm, labels as JSON, number of the run.
 Identity = tuple[str, str, str, str, str, int]
 
-#: The text columns that have the same value in all rows of a run.
-_TEXT = (
-    "host",
-    "scenario",
-    "profile",
-    "algorithm",
-    "labels",
-    "parameters",
-    "commit",
-    "version",
-    "host_version",
-    "code",
-)
+_IDENTIFYING = ("host", "scenario", "profile", "algorithm", "labels", "run", "seed")
+_MAKING = ("parameters", "commit", "version", "host_version", "code")
+#: The columns that have the same value in all rows of a run.
+_HEAD = (*_IDENTIFYING, *_MAKING)
 
 
 @dataclass(frozen=True)
@@ -61,28 +53,21 @@ class Run:
         labels = json.dumps(self.labels, sort_keys=True)
         return self.host, self.scenario, self.profile, self.algorithm, labels, self.run
 
-    def where(self, **columns: Any) -> bool:
-        """Returns whether this run has the given values. Each keyword is the name of an attribute of `Run`
-        (as `scenario`) or of a label."""
-        return all(
-            (getattr(self, name) if hasattr(self, name) else self.labels.get(name)) == value
-            for name, value in columns.items()
-        )
-
 
 def select(runs: Iterable[Run], **columns: Any) -> list[Run]:
     """Returns the runs that have the given values. Each keyword is the name of an attribute of `Run` (as
     `scenario`) or of a label."""
-    return [run for run in runs if run.where(**columns)]
+
+    def value(run: Run, name: str) -> Any:
+        return getattr(run, name) if hasattr(run, name) else run.labels.get(name)
+
+    return [run for run in runs if all(value(run, name) == of for name, of in columns.items())]
 
 
 def latest(runs: Iterable[Run]) -> list[Run]:
     """Returns the last run with each identity: host ("lab" or "ns3"), scenario, profile, algorithm, labels
     and number. The order is that in which the identities first appear."""
-    out: dict[Identity, Run] = {}
-    for run in runs:
-        out[run.identity] = run
-    return list(out.values())
+    return list({run.identity: run for run in runs}.values())
 
 
 def read(file: Path) -> list[Run]:
@@ -95,7 +80,7 @@ def read(file: Path) -> list[Run]:
         return []
     try:
         table = pq.read_table(file)
-        columns = {name: table[name].to_pylist() for name in (*_TEXT, "run", "seed", "metric", "value")}
+        columns = {name: table[name].to_pylist() for name in (*_HEAD, "metric", "value")}
         values = table["values"].combine_chunks()
     except (OSError, KeyError, pa.ArrowException) as error:
         raise UserError(f"{printable(file)}: not a file of runs: {error}") from error
@@ -107,10 +92,10 @@ def read(file: Path) -> list[Run]:
     parsed: dict[str, Any] = {}
     out: list[Run] = []
     for i, metric in enumerate(columns["metric"]):
-        head = tuple(columns[name][i] for name in (*_TEXT, "run", "seed"))
+        head = tuple(columns[name][i] for name in _HEAD)
         if head != previous or metric in metrics or metric in series:
             previous, metrics, series = head, {}, {}
-            known = dict(zip((*_TEXT, "run", "seed"), head, strict=True))
+            known = dict(zip(_HEAD, head, strict=True))
             for name in ("labels", "parameters"):
                 if known[name] not in parsed:
                     parsed[known[name]] = json.loads(known[name])
@@ -123,10 +108,10 @@ def read(file: Path) -> list[Run]:
     return out
 
 
-def grouped(runs: Iterable[Run], key: Callable[[Run], str]) -> dict[str, list[Run]]:
+def grouped(runs: Iterable[Run], key: Callable[[Run], Key]) -> dict[Key, list[Run]]:
     """Returns a mapping from each value of `key(run)` to the list of the runs with this value, in the given
     order."""
-    out: dict[str, list[Run]] = {}
+    out: dict[Key, list[Run]] = {}
     for run in runs:
         out.setdefault(key(run), []).append(run)
     return out
@@ -159,21 +144,20 @@ def append(file: Path, runs: Sequence[Run]) -> None:
 def _table(runs: Sequence[Run]) -> Any:
     import pyarrow as pa
 
-    rows: dict[str, list[Any]] = {name: [] for name in (*_TEXT, "run", "seed", "metric", "value", "values")}
+    rows: list[dict[str, Any]] = []
     for run in runs:
-        head = {name: getattr(run, name) for name in (*_TEXT, "run", "seed")}
+        head = {name: getattr(run, name) for name in _HEAD}
         head |= {name: json.dumps(head[name], sort_keys=True) for name in ("labels", "parameters")}
-        figures: list[tuple[str, Any, Any]] = [
-            (name, float(value), None) for name, value in run.metrics.items()
+        rows += [{**head, "metric": name, "value": float(value)} for name, value in run.metrics.items()]
+        rows += [
+            {**head, "metric": name, "values": np.asarray(values, np.float64)}
+            for name, values in run.series.items()
         ]
-        figures += [(name, None, np.asarray(values, np.float64)) for name, values in run.series.items()]
-        for metric, value, values in figures:
-            for name, of in (*head.items(), ("metric", metric), ("value", value), ("values", values)):
-                rows[name].append(of)
-    types = dict.fromkeys((*_TEXT, "metric"), pa.string()) | {"run": pa.int64(), "seed": pa.int64()}
-    types |= {"value": pa.float64(), "values": pa.list_(pa.field("element", pa.float64()))}
-    order = [*_TEXT[:5], "run", "seed", *_TEXT[5:], "metric", "value", "values"]
-    return pa.table({name: rows[name] for name in order}, pa.schema([(name, types[name]) for name in order]))
+    types = {"run": pa.int64(), "seed": pa.int64(), "value": pa.float64()}
+    types["values"] = pa.list_(pa.field("element", pa.float64()))
+    columns = (*_HEAD, "metric", "value", "values")
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in columns])
+    return pa.Table.from_pylist(rows, schema)
 
 
 @dataclass(frozen=True)
@@ -190,9 +174,7 @@ class Version:
 
 def versions(runs: Iterable[Run]) -> list[Version]:
     """Returns the versions of the code that made the `runs`."""
-    found: dict[tuple[str, str, str, str], list[Run]] = {}
-    for run in runs:
-        found.setdefault((run.code, run.host, run.host_version, run.version), []).append(run)
+    found = grouped(runs, lambda run: (run.code, run.host, run.host_version, run.version))
     out = []
     for by, of in found.items():
         commits = tuple(dict.fromkeys(run.commit for run in of))

@@ -168,6 +168,14 @@ def _numbered(stored: KeptRun) -> Iterator[tuple[int, Run]]:
         yield number, Run(metrics, shares, lost[lost_part == number], late[late_part == number], is_part=True)
 
 
+def by_level(cells: Iterable[Cell]) -> dict[float, dict[str, Cell]]:
+    """Returns the cells by load, in ascending order, and by startup policy."""
+    out: dict[float, dict[str, Cell]] = {}
+    for cell in cells:
+        out.setdefault(cell.level, {})[cell.startup] = cell
+    return dict(sorted(out.items()))
+
+
 def paired(*cells: Cell) -> list[tuple[Run, ...]]:
     """Returns the runs of all `cells` with each seed that all of them have, in ascending order of seeds."""
     seeds = sorted(set.intersection(*(set(cell.runs) for cell in cells)))

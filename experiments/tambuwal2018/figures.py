@@ -36,42 +36,35 @@ DRAWN = {
     "file_bytes": "response: a file, bytes",
     "validation_bytes": "response: a validation, bytes",
 }
-#: The file of a figure by load, its title, the title of its axis, the measure, and where the paper prints it.
+#: The file of a figure by load, its measure, the title of its axis, and its title.
 BY_LOAD = (
-    ("figure-07.svg", "Figure 7: mean response times after a lost SYN-ACK", "RTTs", "mean_rtts", ""),
+    ("figure-07.svg", "mean_rtts", "RTTs", "Figure 7: mean response times after a lost SYN-ACK"),
     (
         "figure-07-gain.svg",
+        "gain_rtts",
+        "RTTs",
         "Figure 7: by how many RTTs the mean response time after a lost SYN-ACK is shorter than under the "
         "standard (IW 1, ssthresh 2)",
-        "RTTs",
-        "gain_rtts",
-        "Figure 7",
     ),
-    (
-        "figure-08.svg",
-        "Figure 8: share of packets lost at the bottleneck",
-        "packets lost, %",
-        "loss_percent",
-        "Abstract",
-    ),
+    ("figure-08.svg", "loss_percent", "packets lost, %", "Figure 8: share of packets lost at the bottleneck"),
     (
         "figure-08-change.svg",
+        "loss_change_percent",
+        "over the standard's, %",
         "Table 2: by how many per cent the bottleneck's loss share under each startup policy is above that "
         "under the standard (IW 1, ssthresh 2)",
-        "over the standard's, %",
-        "loss_change_percent",
-        "Table 2",
     ),
-    ("figure-11.svg", "Figure 11: mean throughput of the bottleneck", "Mbit/s", "throughput_mbps", ""),
+    ("figure-11.svg", "throughput_mbps", "Mbit/s", "Figure 11: mean throughput of the bottleneck"),
     (
         "figure-11-change.svg",
+        "throughput_drop_percent",
+        "below the standard's, %",
         "Table 3: by how many per cent the bottleneck's throughput under each startup policy is below that "
         "under the standard (IW 1, ssthresh 2)",
-        "below the standard's, %",
-        "throughput_drop_percent",
-        "Table 3",
     ),
 )
+#: Where the paper prints what these figures show, beside the sections of its text.
+PRINTED = ("Abstract", "Figure 7", "Table 2", "Table 3")
 
 
 def draw(found: Comparison) -> Iterator[Figure]:
@@ -88,8 +81,8 @@ def charts(found: Comparison) -> Iterator[tuple[str, str, Any]]:
         yield "generator.svg", title, _generator(rows)
     if cells := [cell for cell in found.levels if len(cell.lost)]:
         yield from _of_connections(cells, found)
-        for name, title, axis, measure, where in BY_LOAD:
-            if rows := list(_load_rows(found, measure, where)):
+        for name, measure, axis, title in BY_LOAD:
+            if rows := list(_load_rows(found, measure)):
                 paper = f"; {PAPER}" if any("from" in row for row in rows) else ""
                 yield name, f"{title}; {BARS}{paper}", _by_load(rows, axis)
         if rows := list(_second_rows(found)):
@@ -261,14 +254,11 @@ def _ccdf(
     return _facet(alt.layer(*kept, data=alt.InlineData(values=[*rows, *paper])))
 
 
-def _load_rows(found: Comparison, measure: str, where: str) -> Iterator[Json]:
+def _load_rows(found: Comparison, measure: str) -> Iterator[Json]:
     """Yields a chart row for each startup policy and load: our estimate of `measure` and, if tambuwal2018
-    prints the measure in `where` (for example "Table 2"), the paper's number."""
-    printed = {
-        (one.row.level, one.row.startup): {"from": one.row.low, "to": one.row.high}
-        for one in found.rows
-        if (one.row.where, one.row.measure) == (where, measure)
-    }
+    prints it, the paper's number."""
+    rows = [one.row for one in found.rows if one.row.measure == measure and one.row.where in PRINTED]
+    printed = {(row.level, row.startup): {"from": row.low, "to": row.high} for row in rows}
     for cell in found.levels:
         if ours := found.ours(measure, cell.level, cell.startup):
             low, high = (ours.value if math.isnan(end) else end for end in (ours.low, ours.high))

@@ -24,6 +24,7 @@ from experiments.tambuwal2018.cells import (
     STANDARD,
     Array,
     Cell,
+    by_level,
     cells,
     far,
     keep,
@@ -81,13 +82,10 @@ def fill(runs: Sequence[KeptRun], folder: Path) -> dict[str, Any]:
         shown = (figure for figure in drawn if Path(figure.file).name.startswith(names))
         return "\n\n".join(f"**{figure.title}**\n\n![{figure.title}]({figure.file})" for figure in shown)
 
-    def ours(measure: str, level: float, startup: str, digits: int = 2) -> str:
-        return found.ours(measure, level, startup).shown(digits)
-
     return {
         "runs": len(runs),
         "found": found,
-        "ours": ours,
+        "ours": found.ours,
         "counts": list(_counts(levels)),
         "unresolved": sum(map(_unresolved, levels)),
         "feedback": pairs.feedback(ends),
@@ -111,13 +109,10 @@ def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], d
     """Returns the groups of runs for the page, and for each load whether its runs are as long as the paper's.
     At each load the long runs (`whole`) are taken if the standard startup policy and all five policies of
     tambuwal2018 have such runs; otherwise the shorter runs (`short`) are taken."""
-    found, is_whole = [], {}
-    for level in sorted({cell.level for cell in (*whole, *short)}):
-        of_level = [cell for cell in whole if cell.level == level]
-        is_whole[level] = {STANDARD, *STUDIED} <= {cell.startup for cell in of_level}
-        found += of_level if is_whole[level] else [cell for cell in short if cell.level == level]
-    order = list(COLOURS)
-    return sorted(found, key=lambda cell: (cell.level, order.index(cell.startup))), is_whole
+    long = {level: of for level, of in by_level(whole).items() if {STANDARD, *STUDIED} <= set(of)}
+    chosen = {**by_level(short), **long}
+    levels = [of[name] for _, of in sorted(chosen.items()) for name in COLOURS if name in of]
+    return levels, {level: level in long for level in sorted(chosen)}
 
 
 def _loads(levels: Sequence[float]) -> str:
@@ -129,12 +124,12 @@ def _alike(cells: Sequence[Cell]) -> Iterator[list[str]]:
     """Yields, for each load, the lowest and the highest correlations between consecutive parts of long runs:
     those of the mean response time and the loss share under the startup policies, and those of the
     differences of both from the standard policy's."""
-    for base in (cell for cell in cells if cell.startup == STANDARD):
-        row = [percent(base.level)]
-        of_level = [base, *(cell for cell in cells if cell.level == base.level and cell is not base)]
+    for level, of in by_level(cells).items():
+        row = [percent(level)]
         for value in (mean_rtts, loss_share):
-            own, *others = (np.array([value(run) for run in cell.runs.values()]) for cell in of_level)
-            for each in ([own, *others], [other - own for other in others]):
+            by = {name: np.array([value(run) for run in cell.runs.values()]) for name, cell in of.items()}
+            base = by.pop(STANDARD)
+            for each in ([base, *by.values()], [values - base for values in by.values()]):
                 found = [autocorrelation(values) for values in each]
                 row.append(f"{min(found):.2f} to {max(found):.2f}")
         yield row
@@ -143,8 +138,8 @@ def _alike(cells: Sequence[Cell]) -> Iterator[list[str]]:
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
     """Yields, as text for each load, the smallest number of connections under one startup policy that lost a
     SYN-ACK and received their first object."""
-    for level in dict.fromkeys(cell.level for cell in cells):
-        of = [cell for cell in cells if cell.level == level and cell.startup in (STANDARD, *STUDIED)]
+    for level, by in by_level(cells).items():
+        of = [cell for name, cell in by.items() if name in (STANDARD, *STUDIED)]
         connections = min(total["connections"] for cell in of for total in cell.totals)
         runs = counted(min(len(cell.totals) for cell in of), "run")
         about = f"{runs} of {connections:,.0f} connections for each startup policy"

@@ -19,6 +19,7 @@ from experiments.tambuwal2018.cells import (
     STANDARD,
     Cell,
     Run,
+    by_level,
     cells,
     data_s,
     loss_share,
@@ -125,8 +126,7 @@ def feedback(ends: Sequence[Cell]) -> str:
     """Returns a table by load of the gains in response time with the startup policies `tsl-feedback` and
     `tsl/3-16`, and whether `tsl-feedback` meets its criterion."""
     rows = []
-    for level in sorted({c.level for c in ends}):
-        by = {c.startup: c for c in ends if c.level == level}
+    for level, by in by_level(ends).items():
         runs = paired(by[STANDARD], by[OWN], by[BOLD]) if {OWN, BOLD, STANDARD} <= set(by) else []
         if not runs:
             continue
@@ -174,12 +174,9 @@ def crowds(runs: Sequence[KeptRun]) -> str:
     """Returns a table by load with the changes of each metric in per cent: under the startup policies
     `tsl-feedback` and TSL 3,16 relative to the standard policy, and under `tsl-feedback` relative to TSL
     3,16. It has verdicts on both changes under `tsl-feedback`. Returns "" without runs."""
-    by: dict[float, dict[str, Cell]] = {}
-    for cell in cells(runs):
-        by.setdefault(cell.level, {})[cell.startup] = cell
     rows = [
         [percent(level), *row]
-        for level, of in sorted(by.items())
+        for level, of in by_level(cells(runs)).items()
         if {STANDARD, BOLD, OWN} <= set(of)
         for row in _crowd_rows(of)
     ]

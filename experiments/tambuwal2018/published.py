@@ -14,7 +14,7 @@ from typing import Any
 
 from experiments.lib.pages import csv_rows
 from experiments.lib.statistics import Estimate
-from experiments.tambuwal2018.cells import STANDARD, Cell, percent
+from experiments.tambuwal2018.cells import STANDARD, Cell, by_level, percent
 from experiments.tambuwal2018.measures import (
     MEAN,
     MIXED,
@@ -129,11 +129,7 @@ class Comparison:
 
     @functools.cached_property
     def loads(self) -> dict[float, Load]:
-        levels = dict.fromkeys(cell.level for cell in self.levels)
-        return {
-            level: Load.of({cell.startup: cell for cell in self.levels if cell.level == level})
-            for level in levels
-        }
+        return {level: Load.of(of) for level, of in by_level(self.levels).items()}
 
     @functools.cached_property
     def mixed(self) -> Load:
