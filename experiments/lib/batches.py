@@ -6,6 +6,7 @@ virtual machines) executes all algorithms in turn."""
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,12 +33,10 @@ class Work:
     progress: Progress | None = None
     say: Callable[[str], None] = print
 
-    def execute(self, todo: Sequence[Any], store: Any, failures: list[str]) -> None:
-        """Executes the jobs `todo` that are not in `store`, the cache of finished runs of a host. Adds a line
-        of text to `failures` for each run that failed."""
-        pool = self.place.pool(store.folder / "slurm")
-        options: Json = {"fresh": self.fresh, "progress": self.progress, "say": self.say}
-        failures += jobs.run(todo, store, pool, **options).failures
+    @property
+    def options(self) -> Json:
+        """Returns the named arguments of `jobs.run`."""
+        return {"fresh": self.fresh, "progress": self.progress, "say": self.say}
 
 
 class Batch(Protocol):
@@ -60,7 +59,7 @@ class Batch(Protocol):
 
 
 @dataclass(frozen=True)
-class _ScenarioRuns:
+class _ScenarioRuns(ABC):
     """The runs of a scenario file under a profile. `keep` returns the metrics and series to store for a
     run."""
 
@@ -73,9 +72,13 @@ class _ScenarioRuns:
     def name(self) -> str:
         return f"{self.file.stem}/{self.profile}"
 
+    @abstractmethod
+    def load(self) -> Any:
+        """Returns the scenario in the file, as changed by the profile."""
+
     @cached_property
     def scenario(self) -> str:
-        raise NotImplementedError
+        return str(self.load().name)
 
     def has(self, run: Run) -> bool:
         return (run.host, run.scenario, run.profile) == (self.host, self.scenario, self.profile)
@@ -91,22 +94,21 @@ class LabRuns(_ScenarioRuns):
     pcap: bool = False  # whether the cache also keeps a capture of each run
     host = "lab"
 
-    def planned(self) -> list[Identity]:
-        from tcplearn.lab import guest, scenario
+    def load(self) -> Any:
+        from tcplearn.lab import scenario
 
-        chosen = scenario.load(self.file, self.profile)
+        return scenario.load(self.file, self.profile)
+
+    def planned(self) -> list[Identity]:
+        from tcplearn.lab import guest
+
+        chosen = self.load()
         arms = guest.arms(chosen, 0)
         return [
             self._empty(chosen, arm, n).identity
             for n in range(self.count or chosen.runs.count)
             for arm in arms
         ]
-
-    @cached_property
-    def scenario(self) -> str:
-        from tcplearn.lab import scenario
-
-        return scenario.load(self.file, self.profile).name
 
     def _empty(self, chosen: Any, arm: Any, number: int, **more: Any) -> Run:
         from tcplearn.lab import run
@@ -125,14 +127,15 @@ class LabRuns(_ScenarioRuns):
     ) -> Iterator[tuple[Path, int, Any, Any]]:
         """Executes the runs with these `numbers` that are not in the cache. Yields the arguments of `read`
         for each finished run: its folder, its number, the scenario and the virtual machine."""
-        from tcplearn.lab import kept, machine, run, scenario
+        from tcplearn.lab import kept, machine, run
 
-        chosen = scenario.load(self.file, self.profile)
+        chosen = self.load()
         ready = machine.prepare(machine.cache_folder(), chosen.with_programs, chosen.kernel)
         todo = {n: run.job(chosen, n, ready.fingerprint, run.Options(pcap=self.pcap)) for n in numbers}
         folders = kept.Folders(work.cache / "lab" if work.cache else machine.cache_folder() / "runs")
+        pool = work.place.pool(folders.folder / "slurm")
         try:
-            work.execute(list(todo.values()), folders, failures)
+            failures += jobs.run(list(todo.values()), folders, pool, **work.options).failures
         finally:  # an interrupt reaches the caller after the finished runs have been yielded
             for number, job in todo.items():
                 if folder := folders.get(job):
@@ -172,11 +175,10 @@ class SimulatedRuns(_ScenarioRuns):
         found = [self._empty(run).identity for run in scenario.runs(self.file, self.profile)]
         return sorted(found, key=lambda identity: identity[-1])  # smallest seed first
 
-    @cached_property
-    def scenario(self) -> str:
+    def load(self) -> Any:
         from tcplearn.simulate import scenario
 
-        return scenario.load(self.file, self.profile).name
+        return scenario.load(self.file, self.profile)
 
     def _empty(self, run: Any, **more: Any) -> Run:
         labels = {**run.labels, "timing": run.timing}
@@ -187,12 +189,13 @@ class SimulatedRuns(_ScenarioRuns):
 
         asked = set(wanted)
         store = results.RunStore(work.cache)
+        pool = work.place.pool(store.folder / "slurm")
         plan = sweep.plan([self.file], self.profile, work.progress)
         chosen = {key: run for run, key in plan.runs if self._empty(run).identity in asked}
         todo = [job for job in plan.jobs if job.key in chosen]
         engine.build()
         try:
-            work.execute(todo, store, failures)
+            failures += jobs.run(todo, store, pool, **work.options).failures
         finally:  # an interrupt reaches the caller after the finished runs have been yielded
             for job in todo:
                 if result := store.get(job):

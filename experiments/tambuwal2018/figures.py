@@ -144,8 +144,13 @@ def _at(cell: Cell) -> Json:
     return {"level": f"{percent(cell.level)} load", "e": cell.startup}
 
 
+def _names(rows: Sequence[Json]) -> list[str]:
+    """Returns the startup policies in the rows of a chart, in the order of tables."""
+    return [name for name in COLOURS if name in {row["e"] for row in rows}]
+
+
 def _colour(rows: Sequence[Json], legend: alt.Legend | None) -> Any:
-    known = [name for name in COLOURS if name in {row["e"] for row in rows}]
+    known = _names(rows)
     return alt.Color("e:N", legend=legend, sort=known).scale(domain=known, range=[COLOURS[n] for n in known])
 
 
@@ -231,7 +236,7 @@ def _ccdf(
 ) -> Any:
     """Returns a chart of the share of a cell's `values` above x, with the numbers that the paper prints."""
     rows = [row for cell in cells for row in _above(cell, values(cell))]
-    known = [name for name in COLOURS if name in {row["e"] for row in rows}]
+    known = _names(rows)
     dashes = [[4, 4] if name in DASHED else [1, 0] for name in known]
     lines = (
         alt.Chart()
@@ -267,7 +272,7 @@ def _load_rows(found: Comparison, measure: str) -> Iterator[Json]:
 
 
 def _by_load(rows: Sequence[Json], axis: str) -> Any:
-    known = [name for name in COLOURS if name in {row["e"] for row in rows}]
+    known = _names(rows)
     x = alt.X("e:N", title=None, sort=known, axis=alt.Axis(labelAngle=-50))
     base = alt.Chart().encode(x=x, color=_colour(rows, None))
     points = base.mark_point(filled=True, size=45).encode(y=alt.Y("y:Q", title=axis).scale(zero=False))

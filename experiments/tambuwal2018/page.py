@@ -15,7 +15,7 @@ import numpy as np
 
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run as KeptRun
-from experiments.lib.runs import select
+from experiments.lib.runs import grouped, select
 from experiments.lib.statistics import student_mean
 from experiments.tambuwal2018 import pairs
 from experiments.tambuwal2018.cells import (
@@ -206,10 +206,11 @@ def _rows(cell: Cell, found: Comparison) -> dict[str, list[str]]:
 def queues(runs: Sequence[KeptRun]) -> str:
     """Returns a table of packet losses and of startup policies' gains in response time, by load and length of
     the queue; "" without runs."""
-    by: dict[tuple[float, int], list[KeptRun]] = {}
-    for run in runs:
-        at = run.parameters["load"]["level"], run.parameters["topology"]["queue_packets"]
-        by.setdefault(at, []).append(run)
+
+    def at(run: KeptRun) -> tuple[float, int]:
+        return run.parameters["load"]["level"], run.parameters["topology"]["queue_packets"]
+
+    by = grouped(runs, at)
     found = {at: {cell.startup: cell for cell in cells(of)} for at, of in sorted(by.items())}
     rate_mbps = runs[0].parameters["topology"]["rate_mbps"] if runs else 0.0
     rows = [_queue_row(*key, of, rate_mbps) for key, of in found.items() if STANDARD in of]
