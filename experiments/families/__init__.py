@@ -8,7 +8,5 @@ from experiments.families import page
 from experiments.lib.pages import Page
 
 PAGES = {
-    "drawn": Page(
-        "families/drawn.md.j2", Path("experiments") / "families" / "drawn.md", page.batches, page.fill
-    )
+    "drawn": Page("families/drawn.md.j2", Path("experiments/families/drawn.md"), page.batches, page.fill)
 }

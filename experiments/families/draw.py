@@ -33,11 +33,16 @@ class Draw(random.Random):
     """A random generator that draws the values of a path, rounded to three significant digits."""
 
     def between(self, low: float, high: float) -> float:
-        """Returns a value from `low` to `high` whose logarithm is uniform, with three significant digits."""
-        return float(f"{math.exp(self.uniform(math.log(low), math.log(high))):.3g}")
+        """Returns a value from `low` to `high` whose logarithm is uniform."""
+        return _rounded(math.exp(self.uniform(math.log(low), math.log(high))))
 
     def some(self, low: float, high: float) -> float:
-        return float(f"{self.uniform(low, high):.3g}")
+        return _rounded(self.uniform(low, high))
+
+
+def _rounded(value: float) -> float:
+    """Returns `value` with three significant digits."""
+    return float(f"{value:.3g}")
 
 
 def _common(draw: Draw) -> tuple[Json, Json]:
@@ -48,8 +53,8 @@ def _common(draw: Draw) -> tuple[Json, Json]:
     hop: Json = {
         "rate_mbps": draw.between(2, 100),
         "queue_packets": draw.randint(20, 200),
-        "forward": {"delay_ms": float(f"{rtt_ms * forward:.3g}")},
-        "reverse": {"delay_ms": float(f"{rtt_ms * (1 - forward):.3g}")},
+        "forward": {"delay_ms": _rounded(rtt_ms * forward)},
+        "reverse": {"delay_ms": _rounded(rtt_ms * (1 - forward))},
     }
     more: Json = {
         "load.request_bytes": draw.choice([200, 1000, 1000, 1000, 4000, 14_000]),
@@ -64,32 +69,29 @@ def _rtt_ms(hop: Json) -> float:
 
 
 def _some_jitter(draw: Draw, hop: Json, most: float = 0.15) -> None:
-    jitter_ms = float(f"{_rtt_ms(hop) * draw.uniform(0, most) / 2:.3g}")
+    jitter_ms = _rounded(_rtt_ms(hop) * draw.uniform(0, most) / 2)
     for side in ("forward", "reverse"):
         hop[side] |= {"jitter_ms": min(jitter_ms, hop[side]["delay_ms"]), "distribution": "uniform-above"}
 
 
-def _random(draw: Draw, hop: Json, more: Json) -> Json:
+def _random(draw: Draw, hop: Json, more: Json) -> None:
     hop["forward"]["loss_percent"] = draw.between(0.3, 4)
-    return {}
 
 
-def _bursts_of_packets(draw: Draw, hop: Json, more: Json) -> Json:
+def _bursts_of_packets(draw: Draw, hop: Json, more: Json) -> None:
     hop["forward"]["bursts"] = {
         "kind": "packets",
         "to_bad_percent": draw.between(0.2, 2),
         "to_good_percent": draw.between(20, 70),
     }
-    return {}
 
 
-def _bursts_in_time(draw: Draw, hop: Json, more: Json) -> Json:
+def _bursts_in_time(draw: Draw, hop: Json, more: Json) -> None:
     hop["forward"]["bursts"] = {
         "kind": "time",
         "good_ms": draw.between(2000, 20_000),
         "bad_ms": draw.between(20, 400),
     }
-    return {}
 
 
 def _fades(draw: Draw, hop: Json, more: Json) -> Json:
@@ -105,20 +107,19 @@ def _handovers(draw: Draw, hop: Json, more: Json) -> Json:
     return {"fade": [{"hop": "line", **lost, "sides": draw.choice(["forward", "both"])}]}
 
 
-def _jitter(draw: Draw, hop: Json, more: Json) -> Json:
+def _jitter(draw: Draw, hop: Json, more: Json) -> None:
     spread = draw.uniform(0.05, 0.25)
     for side in ("forward", "reverse"):
         delay_ms = hop[side]["delay_ms"]
-        jitter_ms = float(f"{delay_ms * spread * 2:.3g}")
+        jitter_ms = _rounded(delay_ms * spread * 2)
         hop[side] |= {"jitter_ms": jitter_ms, "distribution": draw.choice(["normal", "pareto"])}
         hop[side]["correlation_percent"] = draw.choice([0, 25, 50])
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
-    return {}
 
 
 def _swings(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
-    longer_ms = float(f"{hop['forward']['delay_ms'] + _rtt_ms(hop) * draw.uniform(0.3, 3):.3g}")
+    longer_ms = _rounded(hop["forward"]["delay_ms"] + _rtt_ms(hop) * draw.uniform(0.3, 3))
     return {
         "change": [{"hop": "line", "at_s": 2, "lasts_s": 2, "every_s": 4, "forward": {"delay_ms": longer_ms}}]
     }
@@ -133,38 +134,34 @@ def _busy(draw: Draw, more: Json, low: float, high: float, on_s: float) -> None:
     }
 
 
-def _queues(draw: Draw, hop: Json, more: Json) -> Json:
+def _queues(draw: Draw, hop: Json, more: Json) -> None:
     rate_mbps = hop["rate_mbps"] = draw.between(2, 15)
     hop["queue_packets"] = math.ceil(draw.between(40, 400) * rate_mbps * 1e3 / 12_000)
     hop["forward"]["queue"] = draw.choice(["droptail", "codel", "fq-codel", "pie"])
     _busy(draw, more, 0.4, 0.7, 4)
-    return {}
 
 
-def _shallow(draw: Draw, hop: Json, more: Json) -> Json:
+def _shallow(draw: Draw, hop: Json, more: Json) -> None:
     hop["rate_mbps"] = draw.between(1, 8)
     hop["queue_packets"] = draw.randint(4, 15)
     _busy(draw, more, 0.3, 0.6, 0.6)
-    return {}
 
 
-def _policer(draw: Draw, hop: Json, more: Json) -> Json:
+def _policer(draw: Draw, hop: Json, more: Json) -> None:
     mbps, kb = draw.between(0.5, 5), draw.between(6, 60)
     hop["rate_mbps"] = draw.between(10, 100)
     hop["forward"] |= {"policer_mbps": mbps, "policer_kb": kb}
     request_bytes = more["load.request_bytes"] = round(1000 * kb * draw.uniform(0.3, 2))
     # the requests are this share of the policer's rate, if nothing is lost
     took_s = request_bytes * 8 / (mbps * 1e6 * draw.uniform(0.2, 0.8))
-    more["load.think_s"] = float(f"{max(took_s - _rtt_ms(hop) / 1000, 0.03):.3g}")
-    return {}
+    more["load.think_s"] = _rounded(max(took_s - _rtt_ms(hop) / 1000, 0.03))
 
 
-def _own_queue(draw: Draw, hop: Json, more: Json) -> Json:
+def _own_queue(draw: Draw, hop: Json, more: Json) -> None:
     hop["rate_mbps"] = draw.between(0.5, 4)
     hop["queue_packets"] = draw.randint(20, 200)
     hop["forward"]["loss_percent"] = draw.between(0.1, 1)
     more["load.request_bytes"] = round(1000 * draw.between(15, 60))
-    return {}
 
 
 def _sender_queue(draw: Draw, hop: Json, more: Json) -> Json:
@@ -175,40 +172,39 @@ def _sender_queue(draw: Draw, hop: Json, more: Json) -> Json:
     more["load.at_once"] = at_once
     # the requests of all connections are this share of the rate, if nothing is lost
     took_s = at_once * request_bytes * 8 / (rate_mbps * 1e6 * draw.uniform(0.3, 0.7))
-    more["load.think_s"] = float(f"{max(took_s - _rtt_ms(hop) / 1000, 0.03):.3g}")
+    more["load.think_s"] = _rounded(max(took_s - _rtt_ms(hop) / 1000, 0.03))
     return {"sender_queue": {"rate_mbps": rate_mbps, "queue_ms": 4000}}
 
 
-def _slots(draw: Draw, hop: Json, more: Json) -> Json:
+def _slots(draw: Draw, hop: Json, more: Json) -> None:
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     least = draw.between(2, 20)
-    hop["reverse"]["slot_ms"] = [least, float(f"{least * draw.uniform(1.5, 6):.3g}")]
-    return {}
+    hop["reverse"]["slot_ms"] = [least, _rounded(least * draw.uniform(1.5, 6))]
 
 
-def _reordering(draw: Draw, hop: Json, more: Json) -> Json:
+def _reordering(draw: Draw, hop: Json, more: Json) -> None:
     hop["forward"] |= {
         "loss_percent": draw.between(0.3, 2),
         "reorder_percent": draw.between(0.5, 5),
-        "reorder_ms": float(f"{_rtt_ms(hop) * draw.uniform(0.1, 1):.3g}"),
-        "rate_mbps": float(f"{hop['rate_mbps'] / draw.uniform(2, 10):.3g}"),
+        "reorder_ms": _rounded(_rtt_ms(hop) * draw.uniform(0.1, 1)),
+        "rate_mbps": _rounded(hop["rate_mbps"] / draw.uniform(2, 10)),
     }
-    return {}
 
 
-def _delayed_acks(draw: Draw, hop: Json, more: Json) -> Json:
+def _delayed_acks(draw: Draw, hop: Json, more: Json) -> None:
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     more |= {
         "tcp.delayed_ack_s": draw.choice([0.04, 0.1, 0.2]),
         "load.answer_after_s": draw.between(0.02, 0.3),
     }
-    return {}
 
 
-#: For each family of paths: a description for readers, the function (rule) that draws a path, and whether a
-#: small jitter is added.
-Rule = Callable[[Draw, Json, Json], Json]
-FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
+#: Draws a path of a family: it changes the table of the hop and the values for other keys of the scenario
+#: file, and may return further tables of the path.
+Rule = Callable[[Draw, Json, Json], Json | None]
+Families = Mapping[str, tuple[str, Rule, bool]]
+#: For each family of paths: a description for readers, the rule, and whether a small jitter is added.
+FAMILIES: Families = {
     "random": ("random losses of 0.3 to 4 %", _random, True),
     "bursts-packets": ("bursts of losses, counted in packets (Gilbert)", _bursts_of_packets, True),
     "bursts-time": ("bursts of losses, in time (Gilbert)", _bursts_in_time, True),
@@ -225,34 +221,28 @@ FAMILIES: Mapping[str, tuple[str, Rule, bool]] = {
     "delayed-acks": ("the server answers late, ACKs are delayed; random losses", _delayed_acks, True),
 }
 #: Families that ns-3 does not simulate.
-LAB_ONLY: Mapping[str, tuple[str, Rule, bool]] = {
-    "sender-queue": (
-        "4 to 12 connections share a slow queue of their own host; random losses",
-        _sender_queue,
-        True,
-    ),
-}
+_SENDER_QUEUE = "4 to 12 connections share a slow queue of their own host; random losses"
+LAB_ONLY: Families = {"sender-queue": (_SENDER_QUEUE, _sender_queue, True)}
 TITLES = {name: title for name, (title, *_) in {**FAMILIES, **LAB_ONLY}.items()}
+#: The family of a path, its name, its description as a TOML table, and values for other keys of the scenario
+#: file.
+Drawn = tuple[str, str, Json, Json]
 
 
-def paths(
-    name: str, families: Mapping[str, tuple[str, Rule, bool]] = FAMILIES, each: int = EACH
-) -> Iterator[tuple[str, str, Json, Json]]:
-    """Yields, for each of `each` paths of each of the `families` in the set `name` (a key of `SETS`), its
-    family of conditions, its name, its description as a TOML table, and values for other keys of the scenario
-    file."""
+def paths(name: str, families: Families = FAMILIES, each: int = EACH) -> Iterator[Drawn]:
+    """Yields `each` paths of each of the `families` in the set `name` (a key of `SETS`)."""
     for family, (_, rule, jitters) in families.items():
         for number in range(1, each + 1):
             draw = Draw(f"{SETS[name]} {family} {number}")
             hop, more = _common(draw)
             if jitters:
                 _some_jitter(draw, hop)
-            changed = rule(draw, hop, more)
+            changed = rule(draw, hop, more) or {}
             yield family, f"{family}-{number}", {"hop": {"line": hop}, **changed}, more
 
 
-def lab_only() -> Iterator[tuple[str, str, Json, Json]]:
-    """Yields the paths of the families that ns-3 does not simulate, as `paths` does."""
+def lab_only() -> Iterator[Drawn]:
+    """Yields the paths of the families that ns-3 does not simulate."""
     return paths(LAB, LAB_ONLY, EACH_LAB_ONLY)
 
 

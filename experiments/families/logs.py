@@ -11,12 +11,16 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from experiments.lib.batches import Figures
 from experiments.lib.runs import Floats, Run
 from experiments.lib.statistics import Drawn, interval
+from tcplearn.output.numbers import ratio
 from tcplearn.simulate.interval import mean_interval
 
 STOCK = "stock"
@@ -40,19 +44,28 @@ def of_ns3(run: Run) -> tuple[str, str]:
 
 def of_lab(run: Run) -> tuple[str, str]:
     """Returns the path and the timer of a run in the lab, whose algorithm consists of CUBIC and a timer."""
-    _, first, *more = run.algorithm.split("+")
-    floors = [
-        word.removeprefix("rto_min-").removesuffix("ms") for word in more if word.startswith("rto_min-")
-    ]
-    return run.scenario.removeprefix("families-"), f"stock:rto_min_us={floors[0]}000" if floors else first
+    floor = re.search(r"\+rto_min-(.*?)ms", run.algorithm)
+    timer = f"stock:rto_min_us={floor[1]}000" if floor else run.algorithm.split("+")[1]
+    return run.scenario.removeprefix("families-"), timer
 
 
-def kept_metrics(measured: Mapping[str, float]) -> dict[str, float]:
-    return {name: measured[name] for name in METRICS if name in measured}
+def keep(measured: Mapping[str, float]) -> Figures:
+    return {name: measured[name] for name in METRICS if name in measured}, {}
 
 
 def family_of(path: str) -> str:
     return path.rpartition("-")[0]
+
+
+class Ratio(NamedTuple):
+    """A ratio and both ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return "{} ({}-{})".format(*map(ratio, self))
 
 
 class Paths:
@@ -101,25 +114,22 @@ class Paths:
         seeds."""
         return np.asarray(np.log(self.values(timer, FIGURES[figure]) / self.values(STOCK, FIGURES[figure])))
 
-    def mean(self, path: str, timer: str, figure: str) -> float:
-        return float(self.logs(timer, figure)[self.names.index(path)].mean())
-
-    def bounds(self, path: str, timer: str, figure: str) -> tuple[float, float, float]:
-        """Returns, for a path, `figure` under `timer` divided by that under stock Linux's timer, and both
-        ends of Student's 95 % interval over the seeds of the path."""
+    def bounds(self, path: str, timer: str, figure: str) -> Ratio:
+        """Returns, for a path, `figure` under `timer` divided by that under stock Linux's timer, with
+        Student's interval over the seeds of the path."""
         middle, half = mean_interval(self.logs(timer, figure)[self.names.index(path)].tolist(), 0.95)
         half = half or 0.0
-        return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+        return Ratio(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
 
     def wholly_above(self, timer: str, figure: str, limit: float) -> list[str]:
-        return [path for path in self.names if self.bounds(path, timer, figure)[1] > limit]
+        return [path for path in self.names if self.bounds(path, timer, figure).low > limit]
 
     def gains_and_harms(self, timer: str, figure: str, family: str = "") -> tuple[int, int, int]:
         """Returns three numbers of paths of `family` (all paths if ""): those on which the whole 95 %
         interval of `figure` under `timer`, divided by that under stock Linux's timer, is below 1, contains 1,
         and is above 1."""
         of = [self.bounds(self.names[k], timer, figure) for k in self.places(family)]
-        gains, harms = sum(high < 1 for _, _, high in of), sum(low > 1 for _, low, _ in of)
+        gains, harms = sum(one.high < 1 for one in of), sum(one.low > 1 for one in of)
         return gains, len(of) - gains - harms, harms
 
 
@@ -197,19 +207,16 @@ class Drawing:
         families = self.paths.families()
         return [f for f in families if interval(self.over_stock(timer, figure, f)[1])[0] > limit]
 
-    def families_with_more_spurious(self, timer: str, limit: float) -> list[str]:
-        return [f for f in self.paths.families() if self.more_spurious(timer, f)[1] > limit]
-
     def overrun(self, timer: str, family: str) -> Drawn:
         """Returns the mean time under `timer` from the end of a fade (an outage of the link) to the next
         retransmission, over all fades of the paths of `family`, divided by this mean under stock Linux's
         timer."""
-        found = []
-        for name in (timer, STOCK):
+
+        def mean_ms(name: str) -> Drawn:
             number = self.paths.values(name, "overruns")
-            total = number * self.paths.values(name, "mean_overrun_ms")
-            (above, drawn_above), (below, drawn_below) = (
-                self._means(of, family)[:2] for of in (total, number)
-            )
-            found.append((above.sum() / below.sum(), drawn_above.sum(axis=1) / drawn_below.sum(axis=1)))
-        return float(found[0][0] / found[1][0]), np.asarray(found[0][1] / found[1][1])
+            total_ms, drawn_ms, _ = self._means(number * self.paths.values(name, "mean_overrun_ms"), family)
+            count, drawn, _ = self._means(number, family)
+            return total_ms.sum() / count.sum(), drawn_ms.sum(axis=1) / drawn.sum(axis=1)
+
+        (ours, ours_drawn), (stock, stock_drawn) = mean_ms(timer), mean_ms(STOCK)
+        return float(ours / stock), np.asarray(ours_drawn / stock_drawn)

@@ -132,31 +132,24 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
     measured = select(
         kept.latest(kept.read(ROOT / "experiments" / "latency" / "runs.parquet")), profile="full"
     )
+    forecasts = [run for run in select(runs, profile=PROFILE) if "advised" in run.metrics]
     paths = [
-        OnPath(
-            name.removeprefix("thin-"),
-            {run.algorithm: run for run in of if "advised" in run.metrics},
-            _cell(name, measured),
-        )
-        for name, of in grouped(select(runs, profile=PROFILE), lambda run: run.scenario).items()
-        if any("advised" in run.metrics for run in of)
+        OnPath(name.removeprefix("thin-"), {run.algorithm: run for run in of}, _cell(name, measured))
+        for name, of in grouped(forecasts, lambda run: run.scenario).items()
     ]
     if not paths:
         return {}
-    every = [one for path in paths for one in path.compared()]
+    every = [(path, one) for path in paths for one in path.compared() if one.judged]
     unseen_ms = [path.unseen_ms for path in paths]
-    chart = Figure("images/forecasts.svg", "Forecast against measurement", _chart(every))
     return {
         "criteria": _criteria(paths),
         "by_path": _by_path(paths),
         "advice": _advice(paths),
-        "figures": [chart],
+        "figures": [Figure("images/forecasts.svg", "", _chart([one for _, one in every]))],
         "apart": f"{100 * APART:g}",
         "times": TIMES_SECOND,
         "unseen": f"{min(unseen_ms):.2f} to {max(unseen_ms):.2f}",
-        "without": _share(
-            [one.is_near(path.unseen_ms) for path in paths for one in path.compared() if one.judged]
-        ),
+        "without": _share([one.is_near(path.unseen_ms) for path, one in every]),
         "names": listed([path.name for path in paths]),
         "kept": ", ".join(path.name for path in paths if path.kept),
     }
@@ -169,29 +162,31 @@ def _cell(scenario: str, measured: Sequence[Run]) -> Cell:
 
 def _criteria(paths: Sequence[OnPath]) -> str:
     groups = {"paths captured so far": paths, "kept until the end": [path for path in paths if path.kept]}
-    judged = {
-        name: [one for path in of for one in path.compared() if one.judged] for name, of in groups.items()
-    }
-    spurious = {name: [one for path in of for one in path.spurious()] for name, of in groups.items()}
-    rows = [
-        ["median error", f"≤ {percent(MEDIAN_ERROR)}"],
-        [f"errors of at most {TIMES_SECOND} times a second measurement's", f"≥ {percent(NINE_OF_TEN)}"],
-        ["intervals that cover the measurement", f"≥ {percent(COVERED)}"],
-        [f"spurious retransmissions within a factor of {FACTOR}, or {NEAR:g} in 1,000", "all"],
-        [
+    columns = {name: _met(of) for name, of in groups.items() if of}
+    criteria = [
+        ("median error", f"≤ {percent(MEDIAN_ERROR)}"),
+        (f"errors of at most {TIMES_SECOND} times a second measurement's", f"≥ {percent(NINE_OF_TEN)}"),
+        ("intervals that cover the measurement", f"≥ {percent(COVERED)}"),
+        (f"spurious retransmissions within a factor of {FACTOR}, or {NEAR:g} in 1,000", "all"),
+        (
             f"advised setting within {percent(ALIKE)} of the best, or not to be told from it",
             f"≥ {percent(NINE_OF_TEN)}",
-        ],
+        ),
     ]
-    for name, of in groups.items():
-        if not of:
-            continue
-        rows[0].append(percent(float(np.median([one.error for one in judged[name]]))))
-        rows[1].append(_share([one.is_near() for one in judged[name]]))
-        rows[2].append(_share([one.covered for one in judged[name]]))
-        rows[3].append(_share([_is_near(one) for one in spurious[name]]))
-        rows[4].append(_share([path.well_advised for path in of]))
-    return table_of(["figure", "criterion", *(name for name, of in groups.items() if of)], rows)
+    rows = ([*criterion, *met] for criterion, *met in zip(criteria, *columns.values(), strict=True))
+    return table_of(["figure", "criterion", *columns], rows)
+
+
+def _met(paths: Sequence[OnPath]) -> list[str]:
+    """Returns, for each criterion, how well the forecasts for `paths` meet it."""
+    judged = [one for path in paths for one in path.compared() if one.judged]
+    return [
+        percent(float(np.median([one.error for one in judged]))),
+        _share([one.is_near() for one in judged]),
+        _share([one.covered for one in judged]),
+        _share([_is_near(one) for path in paths for one in path.spurious()]),
+        _share([path.well_advised for path in paths]),
+    ]
 
 
 def _share(met: Sequence[bool]) -> str:
@@ -219,9 +214,8 @@ def _by_path(paths: Sequence[OnPath]) -> str:
                     error if one.judged else "not judged",
                 ]
             rows.append([*row, f"{spurious:.1f}", f"{measured:.1f}"])
-    head = [
-        f"{figure}: {part}" for figure in KEYS for part in ("forecast, ms", "measured", "error, % (limit)")
-    ]
+    parts = ("forecast, ms", "measured", "error, % (limit)")
+    head = [f"{figure}: {part}" for figure in KEYS for part in parts]
     return table_of(["path", "setting", *head, "spurious in 1,000: forecast", "measured"], rows)
 
 
@@ -230,18 +224,11 @@ def _advice(paths: Sequence[OnPath]) -> str:
     for path in paths:
         row = [path.name, f"{100 * path.held_up:.2f}", path.advised, path.best(), spread(path.over_best())]
         rows.append([*row, "yes" if path.well_advised else "no"])
-    head = [
-        "path",
-        "requests held up, %",
-        "advised",
-        "best measured",
-        "slowest 2 %: advised over best",
-        "met",
-    ]
+    head = ["path", "requests held up, %", "advised", "best measured", f"{SLOW}: advised over best", "met"]
     return table_of(head, rows)
 
 
-def _chart(every: Sequence[Compared]) -> Any:
+def _chart(judged: Sequence[Compared]) -> Any:
     """Returns a chart of forecasts, with intervals, against measurements, as a Vega-Lite specification."""
     import altair as alt
 
@@ -251,17 +238,17 @@ def _chart(every: Sequence[Compared]) -> Any:
     )
     panels = []
     for figure in KEYS:
-        points = [one for one in every if one.figure == figure and one.judged]
+        points = [one for one in judged if one.figure == figure]
         values = [asdict(point) for point in points]
         ends = [min(min(p.low, p.measured) for p in points), max(max(p.high, p.measured) for p in points)]
         x = alt.X("measured:Q", title=f"{figure} measured, ms").scale(type="log", domain=ends, nice=False)
         y = alt.Y("forecast:Q", title=f"{figure} forecast, ms").scale(type="log", domain=ends, nice=False)
         base = alt.Chart(alt.InlineData(values=values)).encode(x=x, color=colour)
         diagonal = alt.Chart(alt.InlineData(values=[{"measured": end, "forecast": end} for end in ends]))
-        layers = (
+        layers = alt.layer(
             diagonal.mark_line(color="#999999", strokeDash=[4, 4]).encode(x=x, y=y),
             base.mark_rule().encode(y=alt.Y("low:Q"), y2="high:Q"),
             base.mark_point(size=30, filled=True).encode(y=y),
         )
-        panels.append(alt.layer(*layers).properties(width=380, height=380))
+        panels.append(layers.properties(width=380, height=380))
     return alt.hconcat(*panels).configure_view(stroke="#ddd").to_dict()

@@ -7,7 +7,5 @@ from experiments.lib.pages import Page
 from experiments.stalls import causes
 
 PAGES = {
-    "causes": Page(
-        "stalls/causes.md.j2", Path("experiments") / "stalls" / "causes.md", causes.batches, causes.fill
-    ),
+    "causes": Page("stalls/causes.md.j2", Path("experiments/stalls/causes.md"), causes.batches, causes.fill)
 }

@@ -78,11 +78,13 @@ def tshark(_: str, file: Path) -> list[Stall]:
 
 
 def from_table(file: Path) -> Said:
-    rows: dict[str, list[Stall]] = {}
+    rows = _rows(file)
+    return lambda name, _: [_stall(row) for row in rows if row["capture"] == name]
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
     with file.open(newline="") as opened:
-        for row in csv.DictReader(opened):
-            rows.setdefault(row["capture"], []).append(_stall(row))
-    return lambda name, _: rows.get(name, [])
+        return list(csv.DictReader(opened))
 
 
 def _stall(row: Mapping[str, str]) -> Stall:
@@ -92,11 +94,6 @@ def _stall(row: Mapping[str, str]) -> Stall:
     traced = frozenset(row.get("traced", "").split())
     slack_us = round(1e3 * float(row.get("slack_ms") or 0))
     return Stall(row["connection"], row["by"], causes, start_us, end_us, traced=traced, slack_us=slack_us)
-
-
-def truth_of(file: Path) -> list[Stall]:
-    with file.open(newline="") as opened:
-        return [_stall(row) for row in csv.DictReader(opened)]
 
 
 def scored(tools: Mapping[str, Said]) -> str:
@@ -118,7 +115,7 @@ def scored(tools: Mapping[str, Said]) -> str:
 
 def _verdicts(said_of: Said, place: str) -> Iterator[score.Verdict]:
     for file in sorted(FOLDER.glob("*.csv")):
-        true = truth_of(file)
+        true = [_stall(row) for row in _rows(file)]
         until_us = max((s.end_us for s in true), default=0)
         name = f"{file.stem}-{place}"
         said = [s for s in said_of(name, FOLDER / f"{name}.pcap.gz") if s.start_us < until_us]
@@ -164,10 +161,6 @@ def _cut(file: Path, target: Path) -> int:
     return us
 
 
-def _explain(_: str, file: Path) -> list[Stall]:
-    return score.said_of(file, begins_us(file))
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["make"]:
@@ -175,5 +168,7 @@ if __name__ == "__main__":
         case [name]:
             print(scored({name: from_table(Path(name))}))
         case _:
-            known: dict[str, Said] = {"tcplearn explain": _explain}
-            print(scored({**known, "tshark": tshark} if shutil.which("tshark") else known))
+            tools: dict[str, Said] = {
+                "tcplearn explain": lambda _, file: score.said_of(file, begins_us(file))
+            }
+            print(scored({**tools, "tshark": tshark} if shutil.which("tshark") else tools))

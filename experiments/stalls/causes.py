@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 
 from experiments.lib.batches import Batch, Figures, LabRuns
@@ -118,7 +119,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "criteria": table_of(("captures", "seen from", "stalls", "cause right", "least"), _criteria(groups)),
         "conditions": _conditions(order, by_condition),
         "matrices": [
-            {"group": group, "place": place, "table": _matrix(tally(of, place))}
+            {"group": group, "place": place, "table": _matrix(tally(of, place).pairs)}
             for group, of in groups.items()
             for place in PLACES
             if of
@@ -145,71 +146,47 @@ def _conditions(order: Sequence[str], by_condition: Mapping[str, Sequence[Run]])
         stalls = sum(run.metrics["stalls"] for run in by_condition[name])
         shares = [_percent(t.right, t.count) for t in tallies]
         close = [_percent(t.close, t.right) for t in tallies]
-        untraced = [str(t.untraced) for t in tallies]
-        rows.append([f"`{name}`", f"{stalls:.0f}", *shares, *close, ", ".join(untraced)])
-    head = ["condition", "true stalls", *(f"right, {place}" for place in PLACES)]
-    head += [*(f"within 5 ms, {place}" for place in PLACES), "no trace"]
-    return table_of(head, rows)
+        untraced = ", ".join(str(t.untraced) for t in tallies)
+        rows.append([f"`{name}`", f"{stalls:.0f}", *shares, *close, untraced])
+    heads = (f"{what}, {place}" for what in ("right", "within 5 ms") for place in PLACES)
+    return table_of(["condition", "true stalls", *heads, "no trace"], rows)
 
 
 def _percent(part: int, of: int) -> str:
     return f"{100 * part / of:.1f} %" if of else "-"
 
 
-def _names(t: Tally, which: int) -> list[str]:
-    there = {pair[which] for pair in t.pairs}
-    return [name for name in NAMES if name in there]
-
-
-def _matrix(t: Tally) -> str:
-    said = _names(t, 1)
-    rows = [
-        [f"`{true}`", *(str(t.pairs[true, one]) if t.pairs[true, one] else "" for one in said)]
-        for true in _names(t, 0)
-    ]
-    return table_of(["true \\ said", *(f"`{name}`" for name in said)], rows)
+def _matrix(pairs: Mapping[tuple[str, str], int]) -> str:
+    trues, saids = ([name for name in NAMES if any(name == pair[k] for pair in pairs)] for k in (0, 1))
+    rows = [[f"`{true}`", *(str(pairs.get((true, said), "")) for said in saids)] for true in trues]
+    return table_of(["true \\ said", *(f"`{name}`" for name in saids)], rows)
 
 
 def _chart(runs: Sequence[Run]) -> dict[str, Any]:
     """Returns a Vega-Lite chart of the causes that `tcplearn explain` names for each true cause, by capture
     point."""
     label = {name: WORDS[name].label if name in WORDS else "no stall" for name in NAMES}
-    cells = [
-        {"from": f"from the {place}", "true": label[true], "said": label[said], "share": share, "n": n}
-        for place in PLACES
-        for true, said, share, n in _shares(tally(runs, place))
-    ]
-    axis = {"type": "nominal", "sort": list(label.values())}
-    x = {"field": "said", **axis, "title": "said, in the row of the true cause", "axis": {"labelAngle": -40}}
-    y = {"field": "true", **axis, "title": None}
-    colour = {
-        "field": "share",
-        "type": "quantitative",
-        "title": ["share of", "the row"],
-        "scale": {"scheme": "blues"},
-    }
-    ink = {"condition": {"test": "datum.share > 0.5", "value": "white"}, "value": "black"}
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "padding": {"left": 50, "right": 20, "top": 5, "bottom": 5},  # fonts differ in width
-        "data": {"values": cells},
-        "facet": {"column": {"field": "from", "title": None, "sort": [f"from the {p}" for p in PLACES]}},
-        "spec": {
-            "width": 330,
-            "height": 300,
-            "layer": [
-                {"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
-                {
-                    "mark": {"type": "text", "fontSize": 9},
-                    "encoding": {"x": x, "y": y, "text": {"field": "n"}, "color": ink},
-                },
-            ],
-        },
-    }
-
-
-def _shares(t: Tally) -> Iterator[tuple[str, str, float, int]]:
-    rows: Counter[str] = Counter()
-    for (true, _), n in t.pairs.items():
-        rows[true] += n
-    yield from ((true, said, n / rows[true], n) for (true, said), n in t.pairs.items())
+    cells = []
+    for place in PLACES:
+        pairs = tally(runs, place).pairs
+        of_true: Counter[str] = Counter()
+        for (true, _), n in pairs.items():
+            of_true[true] += n
+        for (true, said), n in pairs.items():
+            cell = {"true": label[true], "said": label[said], "share": n / of_true[true], "n": n}
+            cells.append({"from": f"from the {place}", **cell})
+    order = list(label.values())
+    base = alt.Chart().encode(
+        x=alt.X("said:N", sort=order, title="said, in the row of the true cause").axis(labelAngle=-40),
+        y=alt.Y("true:N", sort=order, title=None),
+    )
+    color = alt.Color("share:Q", title=["share of", "the row"]).scale(scheme="blues")
+    ink = alt.when("datum.share > 0.5").then(alt.value("white")).otherwise(alt.value("black"))
+    layers = alt.layer(
+        base.mark_rect().encode(color=color),
+        base.mark_text(fontSize=9).encode(text="n:N", color=ink),
+        data=alt.InlineData(values=cells),
+    ).properties(width=330, height=300)
+    facet = layers.facet(column=alt.Column("from:N", title=None, sort=[f"from the {p}" for p in PLACES]))
+    # fonts differ in width
+    return dict(facet.properties(padding={"left": 50, "right": 20, "top": 5, "bottom": 5}).to_dict())

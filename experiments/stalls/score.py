@@ -56,13 +56,12 @@ def said_of(file: Path, begins_us: int) -> list[Stall]:
     is from the time `begins_us`, in us since 1970."""
     told = explain.run([file])
     client = dict(told.connections.select("connection", "client").iter_rows())
+    rows = told.stalls.select("connection", "by", "cause", "start_s", "duration_ms").iter_rows()
     out = []
-    for row in told.stalls.select("connection", "by", "cause", "start_s", "duration_ms").iter_rows(
-        named=True
-    ):
-        start_us = begins_us + round(1e6 * row["start_s"])
-        end_us = start_us + round(1e3 * row["duration_ms"])
-        out.append(Stall(client[row["connection"]], row["by"], frozenset({row["cause"]}), start_us, end_us))
+    for connection, by, cause, start_s, duration_ms in rows:
+        start_us = begins_us + round(1e6 * start_s)
+        end_us = start_us + round(1e3 * duration_ms)
+        out.append(Stall(client[connection], by, frozenset({cause}), start_us, end_us))
     return out
 
 
@@ -95,9 +94,9 @@ def _pairs(true: list[Stall], said: list[Stall]) -> Iterator[tuple[Stall | None,
     near = []
     for i, a in enumerate(true):
         for j, b in enumerate(said):
-            common = min(a.end_us, b.end_us) - max(a.start_us, b.start_us)
-            if common > -a.slack_us:
-                near.append((a.by != b.by and not (a.causes | b.causes) & HANDSHAKE, -common, i, j))
+            common_us = a.common_us(b)
+            if common_us > -a.slack_us:
+                near.append((a.by != b.by and not (a.causes | b.causes) & HANDSHAKE, -common_us, i, j))
     taken: tuple[set[int], set[int]] = (set(), set())
     for _, _, i, j in sorted(near):
         if i not in taken[0] and j not in taken[1]:

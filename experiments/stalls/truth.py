@@ -49,6 +49,11 @@ class Stall:
     def duration_us(self) -> int:
         return self.end_us - self.start_us
 
+    def common_us(self, other: Stall) -> int:
+        """Returns for how long both stalls last at the same time, in us; negative if there is a gap between
+        them."""
+        return min(self.end_us, other.end_us) - max(self.start_us, other.start_us)
+
 
 def reasons(trace: str, offset_us: int) -> Reasons:
     """Returns, by source and destination port, the times in us and the reasons of the retransmissions in the
@@ -79,7 +84,7 @@ def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int)
             stall.covered = any(_covers(other, stall) for other in losses)
         waits = [*_own_waits(one, request), *_servers(one, request, answer)]
         # a wait for the path or for an ACK during a loss belongs to the loss
-        kept = [w for w in waits if w.by_host or not any(_overlap(w, loss) for loss in losses)]
+        kept = [w for w in waits if w.by_host or all(w.common_us(loss) <= 0 for loss in losses)]
         out += [*_handshake(one), *losses, *kept]
     _name_silence(out, found)
     round_trips = {one.name: one.client.transit_us + one.server.transit_us for one in found}
@@ -89,12 +94,8 @@ def stalls(found: Sequence[Connection], why: Reasons, request: int, answer: int)
 
 
 def _covers(real: Stall, other: Stall) -> bool:
-    common_us = min(real.end_us, other.end_us) - max(real.start_us, other.start_us)
-    return bool(real.lost) and not other.lost and real.by != other.by and 2 * common_us > other.duration_us
-
-
-def _overlap(a: Stall, b: Stall) -> bool:
-    return a.start_us < b.end_us and b.start_us < a.end_us
+    overlaps = 2 * real.common_us(other) > other.duration_us
+    return bool(real.lost) and not other.lost and real.by != other.by and overlaps
 
 
 def _give_reasons(stream: Stream, why: Reasons) -> None:
