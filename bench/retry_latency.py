@@ -13,28 +13,93 @@ choose the settings of the timer; the other half, "judged", is for final figures
 
 from __future__ import annotations
 
-import argparse
+import heapq
 import importlib.util
 import json
 import math
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from retry_play import Played, play
 from retry_policies import Fixed, HedgePython, HttpxHedged, Knowing, Ours, Policy, Window, typical
 from retry_traces import Trace, traces
 
-RATES = (0.01, 0.03)
-PRICES_US = (100_000,)
+#: The settings of tcplearn's retry timer that are compared.
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {"rate": 0.01},
+    {"rate": 0.03},
+    {"price_us": 100_000},
+    {"rate": 0.01, "clear": False},
+)
 KEYS = ("p99", "p99.9")
 Row = dict[str, Any]
 #: The settings of each package that are tried, beside its default.
 QUANTILES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
 KNOWING = "knowing"  # the timer that knows how latencies are distributed
 KNOWN = (0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 0.999, 0.9995)
+WARM_UP = 200  # the first requests are not counted
+NEVER_US = 1 << 62
+
+
+@dataclass(frozen=True)
+class Played:
+    """Holds the results of a simulation: spurious and all retransmissions per request, and the 99th and
+    99.9th percentile of the response times in us."""
+
+    needless: float
+    resends: float
+    time_us: dict[str, float]  # by the names in `KEYS`
+
+
+def play(trace: Trace, policy: Policy) -> Played:
+    """Return the results of sending the requests of `trace` under `policy`, which decides when each is sent
+    again. All policies get the same random latencies and losses. A retransmission is spurious if an earlier
+    transmission of the request is answered first."""
+    n = len(trace.start_us)
+    answers: list[tuple[int, int, int, int]] = []  # a heap of the time, the request, the copy, its latency
+    copies = [0] * n
+    done = [False] * n
+    response = np.zeros(n)
+    needless = resends = 0
+    now = k = 0
+
+    def transmit(request: int, copy: int) -> None:
+        if latency := trace.latency_us(request, copy, now):
+            heapq.heappush(answers, (now + latency, request, copy, latency))
+
+    while True:
+        start_us = trace.start_us[k] if k < n else NEVER_US
+        answer_us = answers[0][0] if answers else NEVER_US
+        due_us = policy.deadline_us()
+        due_us = NEVER_US if due_us is None else max(due_us, now)
+        now = min(start_us, answer_us, due_us)
+        if now == NEVER_US:
+            break
+        if start_us == now:
+            policy.sent(k, now)
+            transmit(k, 0)
+            k += 1
+        elif answer_us == now:
+            _, request, copy, latency = heapq.heappop(answers)
+            if done[request]:
+                continue
+            done[request] = True
+            response[request] = now - trace.start_us[request]
+            if request >= WARM_UP:
+                needless += copies[request] - copy
+                resends += copies[request]
+            policy.answered(request, now, copy, latency)
+        else:
+            for request in policy.fired(now):
+                copies[request] += 1
+                transmit(request, copies[request])
+    counted = response[WARM_UP:]
+    times_us = np.quantile(counted, [0.99, 0.999]).tolist()
+    return Played(needless / len(counted), resends / len(counted), dict(zip(KEYS, times_us, strict=True)))
 
 
 def fixed(trace: Trace) -> list[Played]:
@@ -70,7 +135,7 @@ def hindsight(waits: list[Played], needless: float, key: str) -> float:
     most `needless` spurious retransmissions per request. A wait that is shorter than the slow latencies of a
     trace may cause fewer spurious retransmissions than a longer wait, if the second transmission is mostly
     answered first."""
-    return min(played.time_us(key) for played in waits if played.needless <= needless)
+    return min(played.time_us[key] for played in waits if played.needless <= needless)
 
 
 def at(curve: list[Played], needless: float, key: str) -> float:
@@ -79,7 +144,7 @@ def at(curve: list[Played], needless: float, key: str) -> float:
     results with the package's settings. Outside of their range, it is that of the nearest setting; below the
     range this favours the package."""
     least = 1e-5
-    points = sorted((max(p.needless, least), p.time_us(key)) for p in curve)
+    points = sorted((max(p.needless, least), p.time_us[key]) for p in curve)
     x, y = (np.log([p[k] for p in points]) for k in (0, 1))
     return float(np.exp(np.interp(math.log(max(needless, least)), x, y)))
 
@@ -108,31 +173,17 @@ def compared(trace: Trace) -> list[Row]:
     curves[KNOWING] = [play(trace, Knowing(typical_us, factor)) for factor in factors]
     waits = fixed(trace)
     rows = []
-    settings = [
-        *({"rate": rate} for rate in RATES),
-        *({"price_us": price} for price in PRICES_US),
-        {"rate": 0.01, "clear": False},
-    ]
-    for setting in settings:
+    for setting in SETTINGS:
         ours = play(trace, Ours(**setting))
-        shortest_wait = shortest(trace, ours.needless)
-        row: Row = {
-            "trace": trace.name,
-            **setting,
-            "needless": ours.needless,
-            "resends": ours.resends,
-        }
+        row: Row = {"trace": trace.name, **setting, "needless": ours.needless, "resends": ours.resends}
+        tried = [*waits, shortest(trace, ours.needless)]
         for key in KEYS:
-            row[key] = ours.time_us(key)
-            row[f"fixed {key}"] = hindsight([*waits, shortest_wait], ours.needless, key)
+            row[key] = ours.time_us[key]
+            row[f"fixed {key}"] = hindsight(tried, ours.needless, key)
             for name, curve in curves.items():
                 row[f"{name} {key}"] = at(curve, ours.needless, key)
         rows.append(row)
     return rows
-
-
-def mean(ratios: list[float]) -> float:
-    return math.exp(float(np.mean(np.log(ratios)))) if ratios else math.nan
 
 
 def ratios(rows: list[Row], key: str, names: Sequence[str], of: str = "") -> str:
@@ -140,24 +191,22 @@ def ratios(rows: list[Row], key: str, names: Sequence[str], of: str = "") -> str
     response time `key` of tcplearn's retry timer (or of the policy `of`), divided by the shortest of the
     policies `names`."""
     found = [float(r[f"{of} {key}".strip()]) / min(float(r[f"{name} {key}"]) for name in names) for r in rows]
-    return f"{mean(found):8.3f}{max(found):9.3f}"
+    return f"{math.exp(float(np.mean(np.log(found)))):8.3f}{max(found):9.3f}"
 
 
 def table(rows: list[Row], names: list[str]) -> None:
-    """Print, for each setting of tcplearn's retry timer in `rows`, the ratios of its response times to those
+    """Print, for each setting of tcplearn's retry timer, the ratios of its response times in `rows` to those
     of the hedging packages `names`, of the best fixed wait, and of the timer that knows how latencies are
     distributed: the geometric mean over the traces and the greatest ratio on a trace."""
     against = {f"over {name}": ([name], "") for name in [*names, "fixed", KNOWING]}
     against["over the best package"] = (names, "")
     against[f"{KNOWING} over the best package"] = (names, KNOWING)
     print(f"{'':34}{'p99':>8}{'greatest':>9}{'p99.9':>8}{'greatest':>9}")
-    settings = dict.fromkeys((r.get("rate"), r.get("price_us"), r.get("clear", True)) for r in rows)
-    for rate, price, clear in settings:
-        chosen = rate, price, clear
-        own = [r for r in rows if (r.get("rate"), r.get("price_us"), r.get("clear", True)) == chosen]
+    for number, setting in enumerate(SETTINGS):
+        own, rate = rows[number :: len(SETTINGS)], setting.get("rate")
         needless = [float(r["needless"]) for r in own]
-        label = f"rate {rate:g}" if rate else f"price {price / 1000:g} ms"
-        label += "" if clear else ", not known which transmission is answered"
+        label = f"rate {rate:g}" if rate else f"price {setting['price_us'] / 1000:g} ms"
+        label += "" if setting.get("clear", True) else ", not known which transmission is answered"
         label += f": {np.mean(needless):.4f} needless resends of a request"
         if rate:
             kept = sum(0.7 <= found / rate <= 1.3 for found in needless)
@@ -168,9 +217,7 @@ def table(rows: list[Row], names: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("tuning", "judged"), default="tuning")
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--recorded", type=Path, help="folder of recorded series")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
-import types
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -45,6 +44,7 @@ class Doubling:
     limit the number of retransmissions by a budget."""
 
     def __init__(self) -> None:
+        self.starts_us: dict[int, int] = {}
         self.waits: dict[int, int] = {}
         self.ends: list[tuple[int, int]] = []  # a heap of the times at which waits end, with the requests
 
@@ -54,10 +54,12 @@ class Doubling:
     def may(self, now_us: int) -> bool:
         return True
 
-    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
-        pass
+    def learn(self, now_us: int, latency_us: int, response_us: int) -> None:
+        """Learn from an answer that came `latency_us` after the transmission which it answers, and
+        `response_us` after the first transmission."""
 
     def sent(self, request: int, now_us: int) -> None:
+        self.starts_us[request] = now_us
         self.waits[request] = max(int(self.first_us(request, now_us)), 1)
         heapq.heappush(self.ends, (now_us + self.waits[request], request))
 
@@ -76,7 +78,8 @@ class Doubling:
         return again
 
     def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
-        self.learn(now_us, copy, latency_us, self.waits.pop(request))
+        del self.waits[request]
+        self.learn(now_us, latency_us, now_us - self.starts_us.pop(request))
 
 
 class Ours:
@@ -160,27 +163,26 @@ class Window(Doubling):
     def __init__(self, quantile: float, factor: float = 1.0, least_us: int = 1000) -> None:
         super().__init__()
         self.quantile, self.factor, self.least_us = quantile, factor, least_us
-        self.parts: deque[tuple[int, dict[int, int]]] = deque()
-        self.sum: dict[int, int] = {}
+        self.parts: deque[tuple[int, Counter[int]]] = deque()
+        self.sum: Counter[int] = Counter()
         self.total = 0
         self.cached: float | None = None
 
     def turn(self, now_us: int) -> None:
         part = now_us // self.PART_US
         while self.parts and self.parts[0][0] <= part - self.PARTS:
-            for key, n in self.parts.popleft()[1].items():
-                self.sum[key] -= n
-                self.total -= n
+            _, gone = self.parts.popleft()
+            self.sum -= gone
+            self.total -= gone.total()
             self.cached = None
         if not self.parts or self.parts[-1][0] != part:
-            self.parts.append((part, {}))
+            self.parts.append((part, Counter()))
 
-    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
+    def learn(self, now_us: int, latency_us: int, response_us: int) -> None:
         self.turn(now_us)
         key = int(math.log(latency_us) * 100)
-        bins = self.parts[-1][1]
-        bins[key] = bins.get(key, 0) + 1
-        self.sum[key] = self.sum.get(key, 0) + 1
+        for bins in (self.parts[-1][1], self.sum):
+            bins[key] += 1
         self.total += 1
         self.cached = None
 
@@ -199,20 +201,15 @@ class Window(Doubling):
 
 
 class Clock:
-    """Replaces the module `time` in a package by the simulated clock."""
+    """Replaces the module `time` in a package's `modules` by the simulated clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, *modules: Any) -> None:
         self.now_s = 0.0
+        for module in modules:
+            module.time = self
 
     def monotonic(self) -> float:
         return self.now_s
-
-
-def _clocked(*modules: types.ModuleType) -> Clock:
-    clock = Clock()
-    for module in modules:
-        module.time = clock  # type: ignore[attr-defined]
-    return clock
 
 
 class HedgePython(Doubling):
@@ -227,17 +224,19 @@ class HedgePython(Doubling):
         from hedge.sketch import WindowedSketch
 
         self.how = HedgeConfig(percentile=quantile)
-        self.clock = _clocked(bucket)
+        self.clock = Clock(bucket)
         self.sketch = WindowedSketch(0.01, self.how.window_duration)
         self.bucket = bucket.TokenBucket(self.how.budget_percent, rate)
         self.turned_us = self.requests = 0
-        self.starts: dict[int, int] = {}
 
     def first_us(self, request: int, now_us: int) -> float:
-        self.requests += 1
         while now_us - self.turned_us >= 1e6 * self.how.window_duration:
             self.turned_us += int(1e6 * self.how.window_duration)
             self.sketch.rotate()
+        return self.delay_us()
+
+    def delay_us(self) -> float:
+        self.requests += 1
         found = self.sketch.quantile(self.how.percentile) if self.requests > self.how.warmup_requests else 0.0
         delay = found if found > 0 and not math.isnan(found) else self.how.warmup_delay
         return 1e6 * max(delay, self.how.min_delay)
@@ -246,16 +245,9 @@ class HedgePython(Doubling):
         self.clock.now_s = now_us / 1e6
         return bool(self.bucket.try_acquire())
 
-    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
-        self.sketch.add(self.since_us / 1e6)
-
-    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
-        self.since_us = now_us - self.starts.pop(request)  # the package counts from the first transmission
-        super().answered(request, now_us, copy, latency_us)
-
-    def sent(self, request: int, now_us: int) -> None:
-        self.starts[request] = now_us
-        super().sent(request, now_us)
+    def learn(self, now_us: int, latency_us: int, response_us: int) -> None:
+        self.clock.now_s = now_us / 1e6
+        self.sketch.add(response_us / 1e6)  # the package counts from the first transmission
 
 
 class HttpxHedged(HedgePython):
@@ -270,22 +262,14 @@ class HttpxHedged(HedgePython):
         from httpx_hedged._config import HedgeConfig
 
         self.how = HedgeConfig(percentile=quantile)
-        self.clock = _clocked(bucket, windowed, rates)
+        self.clock = Clock(bucket, windowed, rates)
         self.sketch = windowed.WindowedSketch(0.01, self.how.window_duration)
         self.bucket = bucket.TokenBucket(self.how.budget_percent, 1.0)
         self.rate = rates.RollingRateCounter(self.how.rps_window_duration)
         self.requests = 0
-        self.starts = {}
 
     def first_us(self, request: int, now_us: int) -> float:
         self.clock.now_s = now_us / 1e6
-        self.requests += 1
         self.rate.increment()
         self.bucket.set_rps(self.rate.rate_per_second())
-        found = self.sketch.quantile(self.how.percentile) if self.requests > self.how.warmup_requests else 0.0
-        delay = found if found > 0 and not math.isnan(found) else self.how.warmup_delay
-        return 1e6 * max(delay, self.how.min_delay)
-
-    def learn(self, now_us: int, copy: int, latency_us: int, wait_us: int) -> None:
-        self.clock.now_s = now_us / 1e6
-        super().learn(now_us, copy, latency_us, wait_us)
+        return self.delay_us()

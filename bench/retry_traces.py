@@ -6,8 +6,7 @@ use recorded RTTs; the others are generated from seeds."""
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,7 +26,7 @@ class Trace:
     and `loss` have a value for each period of `step_us`. Transmission `copy` of `request` is lost if the
     random number `luck[copy][request]` is below the `loss` of its period. Otherwise the latency of its answer
     is the period's `level_us` times `noise[copy][request]`. If `pause_us`, the end of a pause of the server,
-    is later than the transmission, the latency counts from there. `half` is "tuning" or "judged"."""
+    is later than the transmission, the latency counts from there."""
 
     name: str
     start_us: list[int]
@@ -38,7 +37,6 @@ class Trace:
     noise: list[list[float]]
     luck: list[list[float]]
     generated: bool = True
-    half: str = field(default="")
 
     def latency_us(self, request: int, copy: int, at_us: int) -> int:
         """Return the latency of the answer to transmission `copy` of `request`, sent at `at_us`, or 0 if the
@@ -54,40 +52,41 @@ class Trace:
 
 
 Table = np.ndarray
-Shape = Callable[[np.random.Generator, Table], Table]
 
 
-def _noise(dice: np.random.Generator, kind: str, shape: tuple[int, int]) -> Table:
-    if kind == "narrow":
-        return np.exp(0.03 * dice.standard_normal(shape))
-    if kind == "wide":
-        return np.exp(0.4 * dice.standard_normal(shape))
-    if kind == "pareto":
-        return 1 + 0.3 * dice.pareto(1.7, shape)
-    if kind == "two":  # nine requests in ten are answered from a cache
-        return np.where(dice.random(shape) < 0.9, 1.0, 6.0) * np.exp(0.15 * dice.standard_normal(shape))
-    if kind == "gamma":
-        return 0.6 + dice.gamma(2.0, 0.2, shape)
-    raise ValueError(kind)
+def _two(dice: np.random.Generator, shape: tuple[int, int]) -> Table:
+    """Returns the noise of a service that answers nine requests in ten from a cache."""
+    return np.where(dice.random(shape) < 0.9, 1.0, 6.0) * np.exp(0.15 * dice.standard_normal(shape))
 
 
-def _levels(dice: np.random.Generator, kind: str) -> Table:
-    t = np.linspace(0, 1, STEPS)
-    if kind == "steps":
-        return np.repeat(np.exp(dice.uniform(-1, 1, 10)), STEPS // 10)
-    if kind == "drift":
-        return np.exp(np.cumsum(dice.standard_normal(STEPS)) * 0.6 / np.sqrt(STEPS))
-    if kind == "queue":  # a queue that fills and empties
-        return 1 + 1.5 * ((t * 40 + dice.random()) % 1.0) ** 2
-    if kind == "noisy":  # consecutive values are correlated
-        x = np.zeros(STEPS)
-        steps = dice.standard_normal(STEPS)
-        for k in range(1, STEPS):
-            x[k] = 0.995 * x[k - 1] + 0.1 * steps[k]
-        return np.exp(0.35 * x)
-    if kind == "day":
-        return 1 + 0.8 * np.sin(2 * np.pi * t * 3)
-    return np.ones(STEPS)
+NOISES = {
+    "narrow": lambda dice, shape: np.exp(0.03 * dice.standard_normal(shape)),
+    "wide": lambda dice, shape: np.exp(0.4 * dice.standard_normal(shape)),
+    "pareto": lambda dice, shape: 1 + 0.3 * dice.pareto(1.7, shape),
+    "two": _two,
+    "gamma": lambda dice, shape: 0.6 + dice.gamma(2.0, 0.2, shape),
+}
+
+
+def _noisy(dice: np.random.Generator) -> Table:
+    """Returns levels of which consecutive ones are correlated."""
+    x = np.zeros(STEPS)
+    steps = dice.standard_normal(STEPS)
+    for k in range(1, STEPS):
+        x[k] = 0.995 * x[k - 1] + 0.1 * steps[k]
+    return np.exp(0.35 * x)
+
+
+_TIMES = np.linspace(0, 1, STEPS)
+#: The course of the median latency; "queue" is that of a queue that fills and empties.
+LEVELS = {
+    "flat": lambda dice: np.ones(STEPS),
+    "steps": lambda dice: np.repeat(np.exp(dice.uniform(-1, 1, 10)), STEPS // 10),
+    "drift": lambda dice: np.exp(np.cumsum(dice.standard_normal(STEPS)) * 0.6 / np.sqrt(STEPS)),
+    "queue": lambda dice: 1 + 1.5 * ((_TIMES * 40 + dice.random()) % 1.0) ** 2,
+    "noisy": _noisy,
+    "day": lambda dice: 1 + 0.8 * np.sin(2 * np.pi * _TIMES * 3),
+}
 
 
 def _pauses(dice: np.random.Generator, step_us: float, count: int, length_us: tuple[float, float]) -> Table:
@@ -110,9 +109,9 @@ def _losses(dice: np.random.Generator, share: float, bursts: int) -> Table:
 
 @dataclass(frozen=True)
 class Made:
-    """Describes a generated trace: median latency, requests per second, noise, course of the median latency,
-    shares of lost transmissions and of stragglers (ten times slower), pauses of the server, and bursts of
-    loss."""
+    """Describes a generated trace: median latency, requests per second, noise (a key of `NOISES`), course of
+    the median latency (a key of `LEVELS`), shares of lost transmissions and of stragglers (ten times slower),
+    pauses of the server, and bursts of loss."""
 
     name: str
     level_ms: float
@@ -129,16 +128,15 @@ class Made:
         start = np.cumsum(dice.exponential(1e6 / self.rate, requests))
         step_us = float(start[-1]) / (STEPS - 1)
         shape = (COPIES, requests)
-        noise = _noise(dice, self.noise, shape)
+        noise = NOISES[self.noise](dice, shape)
         noise = np.where(dice.random(shape) < self.stragglers, 10 * noise, noise)
+        pause_us = (50e3 * self.level_ms**0.5, 300e3 * self.level_ms**0.5)
         return Trace(
             self.name,
             start.astype(np.int64).tolist(),
             step_us,
-            (1000 * self.level_ms * _levels(dice, self.level)).tolist(),
-            _pauses(
-                dice, step_us, self.pauses, (50e3 * self.level_ms**0.5, 300e3 * self.level_ms**0.5)
-            ).tolist(),
+            (1000 * self.level_ms * LEVELS[self.level](dice)).tolist(),
+            _pauses(dice, step_us, self.pauses, pause_us).tolist(),
             _losses(dice, self.loss, self.bursts).tolist(),
             noise.tolist(),
             dice.random(shape).tolist(),
@@ -209,7 +207,4 @@ def traces(half: str, requests: int, folder: Path | None) -> list[Trace]:
     halves. The recorded series in `folder` are divided between the halves (None: there are none)."""
     first = 0 if half == "tuning" else 1
     made = [m.trace(2 * k + first, requests) for k, m in enumerate(MADE)]
-    found = recorded(folder, requests)[first::2] if folder else []
-    for trace in (*made, *found):
-        trace.half = half
-    return [*made, *found]
+    return made + (recorded(folder, requests)[first::2] if folder else [])
