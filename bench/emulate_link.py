@@ -14,7 +14,6 @@ bytes. The bucket of tbf lets it send ten packets at once if its timer was late.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -23,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -160,9 +160,7 @@ def paced(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, li
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each load (default: 3)")
     seconds = parser.parse_args().seconds
     rows = []

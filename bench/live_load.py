@@ -18,7 +18,6 @@ python bench/live_load.py --small                  checks that everything works;
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -28,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -162,9 +162,7 @@ PARTS = {"events": events, "speeds": speeds, "held": held, "loading": loading}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="NAME")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="for the figures, as JSON")

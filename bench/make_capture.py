@@ -4,10 +4,10 @@
 the headers of several bulk transfers, seen at the sender, with timestamps and SACK. One segment in 500 is
 lost and repaired by fast retransmission. The same arguments always give the same bytes."""
 
-import argparse
 import heapq
 import random
 import struct
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -179,9 +179,7 @@ def simulate(writer: Writer, packets: int, flows: int, seed: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--packets", type=int, default=1_000_000)
     parser.add_argument("--flows", type=int, default=8)

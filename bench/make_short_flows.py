@@ -4,10 +4,10 @@
 has headers only, seen at the server; a flow has a request and a response of a few segments. The same
 arguments always give the same bytes."""
 
-import argparse
 import heapq
 import random
 import struct
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,9 +66,7 @@ def packets(flows: int, gap_us: int, seed: int) -> Iterator[bytes]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--flows", type=int, default=20_000)
     parser.add_argument("--gap-us", type=int, default=2_000)

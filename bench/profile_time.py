@@ -6,9 +6,9 @@ A simulation is drawn with a probability proportional to its planned CPU seconds
 total times the mean ratio of measured to planned seconds, with a 90 % interval. --out DIR stores the
 simulations' results."""
 
-import argparse
 import math
 import random
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,9 +35,7 @@ def said(every: Sequence[Job], drawn: Sequence[Job], kept: RunStore, processors:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--runs", type=int, default=24)

@@ -9,9 +9,9 @@ For C see the rows `retry:` of `make bench`, and for Rust `make rust-bench`."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from typing import Any
 
 import numpy as np
@@ -50,9 +50,7 @@ def sketch_ns(latencies_us: list[int], sketch: Any) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=100_000)
     given = parser.parse_args()
     dice = np.random.default_rng(1)

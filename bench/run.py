@@ -4,7 +4,6 @@ python bench/run.py             takes a quarter of an hour; nothing else should 
 python bench/run.py --small     checks in seconds, on tiny inputs, that everything works; its measurements, in
                                 out/bench-small.json, mean nothing"""
 
-import argparse
 import json
 import math
 import os
@@ -12,6 +11,7 @@ import platform
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -195,9 +195,7 @@ def state_bytes() -> dict[str, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true")
     small = parser.parse_args().small
     sizes = SMALL if small else Sizes()

@@ -9,12 +9,12 @@ python hedged_httpx.py --requests 600    # against a server on the loopback inte
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import itertools
 import random
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 
 import httpx
@@ -179,9 +179,7 @@ async def main(requests: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

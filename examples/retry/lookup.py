@@ -6,13 +6,13 @@ the queries.
 
 python lookup.py --queries 300 --seed 1"""
 
-import argparse
 import contextlib
 import random
 import socket
 import struct
 import threading
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 import tcplearn
 
@@ -73,9 +73,7 @@ def run(client: socket.socket, queries: int, name: str, timer: tcplearn.RetryTim
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
