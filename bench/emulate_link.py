@@ -35,6 +35,7 @@ from tcplearn.output.markdown import table_of
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python" / "tests" / "emulate"))
 import datagrams
 
+Words = list[str]
 PORT = 7000
 RATE_MBPS, EVERY_US, BYTES = 100, 125, 1500
 PACKET_NS = BYTES * 8000 // RATE_MBPS
@@ -69,15 +70,12 @@ class Emulated:
 
     name = "tcplearn emulate"
 
-    def run(
-        self, folder: Path, rate_mbps: float | None, server: list[str], client: list[str], port: int
-    ) -> int:
+    def run(self, folder: Path, rate_mbps: int | None, server: Words, client: Words, port: int) -> int:
         """Run the command `server`, which listens on `port`, and `client` at the ends of the link; return the
         number of packets that crossed it. If `rate_mbps` is None, the link has no rate limit."""
         path, result = folder / "path.toml", folder / "result.json"
-        path.write_text(
-            f"[hop.link]\nqueue_packets = 1000\n{f'rate_mbps = {rate_mbps}' if rate_mbps else ''}\n"
-        )
+        rate = f"rate_mbps = {rate_mbps}\n" if rate_mbps else ""
+        path.write_text(f"[hop.link]\nqueue_packets = 1000\n{rate}")
         options = ["-q", "--json", "-o", result, "--late-limit-us", 10**9, "--server", shlex.join(server)]
         words = ["emulate", *options, "--wait-port", port, path, "--", *client]
         subprocess.run([sys.executable, "-m", "tcplearn", *map(str, words)], check=True)
@@ -90,9 +88,7 @@ class Tbf:
 
     name = "veth and tbf"
 
-    def run(
-        self, folder: Path, rate_mbps: float | None, server: list[str], client: list[str], port: int
-    ) -> int:
+    def run(self, folder: Path, rate_mbps: int | None, server: Words, client: Words, port: int) -> int:
         with _veth(rate_mbps):
             before = _packets()
             given = {"env": {**os.environ, "TCPLEARN_SERVER": ADDRESSES["SERVER"]}}
@@ -110,14 +106,11 @@ def _within(namespace: str, *words: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _veth(rate_mbps: float | None) -> Iterator[None]:
-    lines = [
-        f"netns add {NEAR}",
-        f"netns add {FAR}",
-        f"link add path0 netns {NEAR} type veth peer path0 netns {FAR}",
-    ]
+def _veth(rate_mbps: int | None) -> Iterator[None]:
+    link = f"link add path0 netns {NEAR} type veth peer path0 netns {FAR}"
     try:
-        subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+        made = f"netns add {NEAR}\nnetns add {FAR}\n{link}"
+        subprocess.run(["ip", "-batch", "-"], input=made, text=True, check=True)
         for name, end in ((NEAR, "CLIENT"), (FAR, "SERVER")):
             up = f"link set path0 up\naddr add {ADDRESSES[end]}/30 dev path0"
             subprocess.run(["ip", "-n", name, "-batch", "-"], input=up, text=True, check=True)
@@ -171,20 +164,12 @@ def main() -> None:
             share, late_ms = paced(link, Path(made), seconds)
             figures = [f"{packets:.0f}", f"{mbps:.0f}", f"{share:.1%}", *(f"{ms:.2f}" for ms in late_ms)]
             rows.append([link.name, *figures])
-    heads = [
-        "link",
-        "1,000 packets/s",
-        "Mbit/s",
-        "arrived",
-        *(f"late, ms: {q}" for q in ("p50", "p99", "most")),
-    ]
+    late_heads = (f"late, ms: {q}" for q in ("p50", "p99", "most"))
+    heads = ["link", "1,000 packets/s", "Mbit/s", "arrived", *late_heads]
     print(table_of(heads, rows, [True, *[False] * 6]))
     late = links[0].found["late_us"]
-    print(
-        f"\nAt 100 Mbit/s the emulator was late by {late['p50']} us (median), {late['p99']} us (p99), ",
-        end="",
-    )
-    print(f"{late['max']} us (most) of {late['packets']} packets.")
+    figures = f"{late['p50']} us (median), {late['p99']} us (p99), {late['max']} us (most)"
+    print(f"\nAt 100 Mbit/s the emulator was late by {figures} of {late['packets']} packets.")
 
 
 if __name__ == "__main__":

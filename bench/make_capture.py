@@ -70,19 +70,11 @@ class Writer:
         out.write(PCAP_HEADER)
 
     def packet(
-        self,
-        t: int,
-        flow: Flow,
-        from_server: bool,
-        seq: int,
-        ack: int,
-        flags: int,
-        payload: int,
-        options: bytes,
+        self, t: int, flow: Flow, from_server: bool, seq: int, ack: int, flags: int, size: int, options: bytes
     ) -> None:
         client = CLIENT + struct.pack("!BH", flow.number + 1, 40000 + flow.number)
         ends, ttl = ((SERVER, client), 64) if from_server else ((client, SERVER), 51)
-        self._out.write(record(t, ends, (seq, ack), flags, payload, self.count, options, ttl))
+        self._out.write(record(t, ends, (seq, ack), flags, size, self.count, options, ttl))
         self.count += 1
 
 
@@ -123,8 +115,7 @@ def simulate(writer: Writer, packets: int, flows: int, seed: int) -> None:
     handshake = b"\x02\x04\x05\xb4\x04\x02" + b"\x08\x0a"
     for number in range(flows):
         flow = Flow(number, rng.randrange(5_000, 120_000), rng.randrange(20, 200), isn=rng.randrange(2**32))
-        start = number * 10_000
-        at(start, "syn", flow)
+        at(number * 10_000, "syn", flow)
 
     while events and writer.count < packets:
         t, _, kind, flow, a, b, c = heapq.heappop(events)
@@ -146,7 +137,6 @@ def simulate(writer: Writer, packets: int, flows: int, seed: int) -> None:
             if rng.random() >= 0.002:
                 at(t + flow.rtt_us // 2 + rng.randrange(flow.spacing_us), "arrive", flow, a, ms)
         elif kind == "arrive":
-            options = b""
             if a == flow.rwnd_edge:
                 flow.ts_recent = b
                 flow.rwnd_edge += 1
@@ -155,8 +145,7 @@ def simulate(writer: Writer, packets: int, flows: int, seed: int) -> None:
                     flow.rwnd_edge += 1
             elif a > flow.rwnd_edge:
                 flow.above.add(a)
-            if flow.above:
-                options = sack_option(flow, a)
+            options = sack_option(flow, a) if flow.above else b""
             at(t + flow.rtt_us // 2, "ack", flow, flow.rwnd_edge, ms, stamps(ms, flow.ts_recent) + options)
         elif kind == "ack":
             writer.packet(t, flow, False, 1, base + a * MSS, ACK, 0, c)

@@ -5,6 +5,7 @@ has headers only, seen at the server; a flow has a request and a response of a f
 arguments always give the same bytes."""
 
 import heapq
+import itertools
 import random
 import struct
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -14,7 +15,6 @@ from pathlib import Path
 from make_capture import ACK, FIN, PCAP_HEADER, SERVER, SYN, record
 
 MSS = 1460
-Packet = tuple[int, int, bytes]  # time in us, a unique number, the record in the pcap file
 
 
 def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[int, bytes]]:
@@ -52,15 +52,14 @@ def flow(number: int, start_us: int, chance: random.Random) -> Iterator[tuple[in
 def packets(flows: int, gap_us: int, seed: int) -> Iterator[bytes]:
     """Yield the pcap records of all flows in order of time. A flow starts every `gap_us` microseconds."""
     chance = random.Random(seed)
-    waiting: list[Packet] = []
-    count = 0
+    waiting: list[tuple[int, int, bytes]] = []  # time in us, a unique number, the record
+    count = itertools.count()
     for number in range(flows):
         start_us = number * gap_us
         while waiting and waiting[0][0] < start_us:
             yield heapq.heappop(waiting)[2]
         for time_us, data in flow(number, start_us, chance):
-            heapq.heappush(waiting, (time_us, count, data))
-            count += 1
+            heapq.heappush(waiting, (time_us, next(count), data))
     while waiting:
         yield heapq.heappop(waiting)[2]
 
@@ -74,8 +73,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with arguments.out.open("wb") as out:
         out.write(PCAP_HEADER)
-        for data in packets(arguments.flows, arguments.gap_us, arguments.seed):
-            out.write(data)
+        out.writelines(packets(arguments.flows, arguments.gap_us, arguments.seed))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ Prints spurious retransmissions in 1,000 requests, and response times divided by
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,36 +28,26 @@ SEED = 5
 Figures = dict[str, float]
 
 
-@dataclass(frozen=True)
-class Beginning:
-    """Represents a connection that starts in the middle of a recorded RTT series. `record` has the RTTs from
-    that point on."""
-
-    record: paths.Record
-    seed: int
-
-    def requests(self, process: str, policy: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays with a value for each request, under the loss process `process` and the timer
-        `policy` (a key of POLICIES): the response time in ms, and the number of spurious retransmissions."""
-        setup = resends.Setup((process,), REQUESTS, self.seed)
-        found = resends.played(self.record, process, POLICIES[policy], setup)
-        return found["response_us"] / 1000, found["needless"]
-
-
-def beginnings(file: Path) -> Iterator[list[Beginning]]:
+def beginnings(file: Path) -> Iterator[list[paths.Record]]:
+    """Yield, for each RTT series of `file`, some connections that start in it: the RTTs from there on."""
     rng = np.random.default_rng(SEED)
     for record in paths.records(file, TraceOptions(), ""):
         places = rng.integers(0, max(len(record.rtt_us) - 2 * paths.LEAST_SAMPLES, 1), CONNECTIONS)
-        yield [Beginning(_from(record, k), s) for s, k in enumerate(places.tolist())]
+        yield [
+            replace(record, time_us=record.time_us[k:] - record.time_us[k], rtt_us=record.rtt_us[k:])
+            for k in places.tolist()
+        ]
 
 
-def _from(record: paths.Record, k: int) -> paths.Record:
-    return replace(record, time_us=record.time_us[k:] - record.time_us[k], rtt_us=record.rtt_us[k:])
-
-
-def figures(connections: list[Beginning], process: str, policy: str) -> Figures:
-    times, spurious = zip(*(c.requests(process, policy) for c in connections), strict=True)
-    response_ms = np.sort(np.concatenate(times))
+def figures(connections: list[paths.Record], process: str, policy: str) -> Figures:
+    """Return figures of all requests of the `connections`, under the loss process `process` and the timer
+    `policy` (a key of POLICIES)."""
+    played = [
+        resends.played(record, process, POLICIES[policy], resends.Setup((process,), REQUESTS, seed))
+        for seed, record in enumerate(connections)
+    ]
+    response_ms = np.sort(np.concatenate([found["response_us"] / 1000 for found in played]))
+    spurious = [found["needless"] for found in played]
     return {
         "spurious": 1000 * float(np.mean(spurious)),
         f"spurious, first {FIRST}": 1000 * float(np.mean([n[:FIRST] for n in spurious])),
@@ -68,12 +58,11 @@ def figures(connections: list[Beginning], process: str, policy: str) -> Figures:
 
 
 def main(files: list[str]) -> None:
-    cells: dict[str, list[Figures]] = {name: [] for name in POLICIES}
-    for file in files:
-        for connections in beginnings(Path(file)):
-            for process in PROCESSES:
-                for name in POLICIES:
-                    cells[name].append(figures(connections, process, name))
+    every = [connections for file in files for connections in beginnings(Path(file))]
+    cells = {
+        name: [figures(connections, process, name) for connections in every for process in PROCESSES]
+        for name in POLICIES
+    }
     rows = []
     for name, found in cells.items():
         row = [name]

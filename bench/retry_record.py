@@ -13,7 +13,6 @@ are packets that the queue drops."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import csv
@@ -26,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -78,8 +78,7 @@ async def serve(name: str) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, own.cancel)
     dice = random.Random(f"pauses of {name}")
     with tempfile.TemporaryDirectory() as folder:
-        words = SERVERS[name](Path(folder))
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(SERVERS[name](Path(folder)), stdout=subprocess.DEVNULL)
         try:
             await asyncio.start_server(download, os.environ["TCPLEARN_SERVER"], DOWNLOADS)
             while True:
@@ -170,14 +169,11 @@ async def fill(address: str) -> None:
 
 async def measure(name: str, requests: int, out: Path) -> None:
     """Send `requests` requests to the service `name` at random times, and write their times to `out`."""
-    address, loop, dice = (
-        os.environ["TCPLEARN_SERVER"],
-        asyncio.get_running_loop(),
-        random.Random(f"requests to {name}"),
-    )
+    address, dice = os.environ["TCPLEARN_SERVER"], random.Random(f"requests to {name}")
     free: asyncio.Queue[Ask] = asyncio.Queue()
     if name == "dns":
-        _, lookups = await loop.create_datagram_endpoint(Lookups, remote_addr=(address, PORTS[name]))
+        to, loop = (address, PORTS[name]), asyncio.get_running_loop()
+        _, lookups = await loop.create_datagram_endpoint(Lookups, remote_addr=to)
         for _ in range(CONNECTIONS * 4):
             free.put_nowait(lookups.ask)
     else:
@@ -218,34 +214,23 @@ async def measure(name: str, requests: int, out: Path) -> None:
 def record(name: str, requests: int, out: Path) -> None:
     """Record `requests` requests to the service `name` over the emulated link."""
     me = [sys.executable, str(Path(__file__).resolve())]
-    server = shlex.join([*me, "--serve", name])
+    server = f"exec {shlex.join([*me, '--serve', name])}"
     client = [*me, "--measure", name, "--requests", str(requests), str(out)]
     with tempfile.TemporaryDirectory() as folder:
         link = Path(folder) / "link.toml"
         link.write_text(PATH)
-        wait = ["--wait-port", str(PORTS[name])]
-        emulate = [
-            sys.executable,
-            "-m",
-            "tcplearn",
-            "emulate",
-            "--quiet",
-            "--server",
-            f"exec {server}",
-            *wait,
-        ]
-        subprocess.run([*emulate, "--late-limit-us", str(LATE_US), str(link), "--", *client], check=True)
+        options = ["--quiet", "--server", server, "--wait-port", PORTS[name], "--late-limit-us", LATE_US]
+        emulate = ["-m", "tcplearn", "emulate", *map(str, options), str(link)]
+        subprocess.run([sys.executable, *emulate, "--", *client], check=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", help="for the files")
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--services", default=",".join(PORTS))
-    parser.add_argument("--serve", choices=PORTS, help=argparse.SUPPRESS)
-    parser.add_argument("--measure", choices=PORTS, help=argparse.SUPPRESS)
+    parser.add_argument("--serve", choices=PORTS, help=SUPPRESS)
+    parser.add_argument("--measure", choices=PORTS, help=SUPPRESS)
     given = parser.parse_args()
     if given.serve:
         with contextlib.suppress(asyncio.CancelledError):

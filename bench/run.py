@@ -68,18 +68,22 @@ def captures(sizes: Sizes) -> dict[str, object]:
     """Measure, print and return how long tcplearn and other programs take to read one large capture."""
     packets = sizes.packets
     path = made("make_capture", f"bulk-{packets}.pcap", "--packets", packets)
+    file, ours = str(path), [sys.executable, "-m", "tcplearn"]
     fields = ["-e", "tcp.stream", "-e", "tcp.analysis.ack_rtt"]
-    replay = [sys.executable, "-m", "tcplearn", "replay", str(path), "--format", "json", "--quiet"]
+    commands = {
+        "tcpdump -r FILE -w /dev/null": ["tcpdump", "-r", file, "-w", "/dev/null"],
+        "tcptrace": ["tcptrace", file],
+        "tcptrace -l": ["tcptrace", "-l", file],
+        "extraction": [sys.executable, "-c", EXTRACT, file],
+        "whole default replay": [*ours, "replay", file, "--format", "json", "--quiet"],
+        "explain, causes alone": [sys.executable, "-c", CAUSES, file],
+        "explain": [*ours, "explain", file, "--quiet"],
+        "tshark -q -z expert": ["tshark", "-r", file, "-q", "-z", "expert"],
+        "tshark -T fields": ["tshark", "-r", file, "-T", "fields", *fields],
+    }
     measured = {
-        "tcpdump -r FILE -w /dev/null": best(["tcpdump", "-r", str(path), "-w", "/dev/null"], sizes.times),
-        "tcptrace": best(["tcptrace", str(path)], sizes.times),
-        "tcptrace -l": best(["tcptrace", "-l", str(path)], sizes.times),
-        "extraction": best([sys.executable, "-c", EXTRACT, str(path)], sizes.times),
-        "whole default replay": best(replay, sizes.times),
-        "explain, causes alone": best([sys.executable, "-c", CAUSES, str(path)], sizes.times),
-        "explain": best([sys.executable, "-m", "tcplearn", "explain", str(path), "--quiet"], sizes.times),
-        "tshark -q -z expert": run(["tshark", "-r", str(path), "-q", "-z", "expert"]),
-        "tshark -T fields": run(["tshark", "-r", str(path), "-T", "fields", *fields]),
+        name: run(command) if name.startswith("tshark") else best(command, sizes.times)
+        for name, command in commands.items()
     }
     theirs = sum(1 for line in measured["tshark -T fields"].output.splitlines() if not line.endswith("\t"))
     samples = int(measured["extraction"].output)
@@ -160,18 +164,9 @@ def numpy_update_ns(seconds: float) -> float:
 
 def core(sizes: Sizes) -> dict[str, object]:
     """Measure, print and return the CPU ns of an update of each estimator in C, and of `experts` in NumPy."""
-    cmake = [
-        "cmake",
-        "-S",
-        str(ROOT / "bench"),
-        "-B",
-        str(BUILD),
-        "-G",
-        "Ninja",
-        "-DCMAKE_BUILD_TYPE=Release",
-    ]
-    subprocess.run(cmake, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
+    configure = ["-S", ROOT / "bench", "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    for words in (configure, ["--build", BUILD]):
+        subprocess.run(["cmake", *words], check=True, stdout=subprocess.DEVNULL)
     flags = ["--benchmark_format=json", f"--benchmark_min_time={sizes.core_s:f}"]
     flags.append(f"--benchmark_repetitions={sizes.times}")
     done = subprocess.run([str(BUILD / "core_bench"), *flags], check=True, capture_output=True, text=True)
@@ -187,13 +182,6 @@ def core(sizes: Sizes) -> dict[str, object]:
     return {"cpu_ns": times}
 
 
-def state_bytes() -> dict[str, int]:
-    return {
-        name: _native.Estimator(name, "fixed").state_bytes
-        for name in algorithms.by_name(algorithms.ESTIMATOR)
-    }
-
-
 def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true")
@@ -201,12 +189,13 @@ def main() -> None:
     sizes = SMALL if small else Sizes()
     BUILD.mkdir(parents=True, exist_ok=True)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # modules stay compiled between runs, as for a user
+    estimators = algorithms.by_name(algorithms.ESTIMATOR)
     result = {
         **provenance.made_by(machine=platform.machine(), python=platform.python_version()),
         "core": core(sizes),
         "capture": captures(sizes),
         "short_flows": short_flows(sizes),
-        "state_bytes_fixed": state_bytes(),
+        "state_bytes_fixed": {name: _native.Estimator(name, "fixed").state_bytes for name in estimators},
     }
     out = ROOT / "out" / ("bench-small.json" if small else "bench.json")
     out.parent.mkdir(exist_ok=True)

@@ -46,16 +46,6 @@ def postgresql(folder: Path, port: int) -> list[str]:
     make = [*as_postgres, programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
     subprocess.run(make, check=True, capture_output=True, cwd="/")
     (data / "pg_hba.conf").write_text("local all all trust\nhost all all all trust\n")
-    settings = (
-        f"port={port}",
-        "listen_addresses=*",
-        f"unix_socket_directories={data}",
-        "log_min_messages=fatal",
-    )
-    return [
-        *as_postgres,
-        str(programs / "postgres"),
-        "-D",
-        str(data),
-        *(w for s in settings for w in ("-c", s)),
-    ]
+    settings = f"-c port={port} -c listen_addresses=* -c log_min_messages=fatal".split()
+    settings += ["-c", f"unix_socket_directories={data}"]
+    return [*as_postgres, str(programs / "postgres"), "-D", str(data), *settings]
