@@ -23,9 +23,8 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,6 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python" / "tests" 
 import datagrams
 
 Words = list[str]
+Link = Callable[[Path, int | None, Words, Words, int], int]
+RESULT = "result.json"  # what `tcplearn emulate` reports of its last run
 PORT = 7000
 RATE_MBPS, EVERY_US, BYTES = 100, 125, 1500
 PACKET_NS = BYTES * 8000 // RATE_MBPS
@@ -65,40 +66,35 @@ with socket.socket() as sock:
 NEAR, FAR = (f"tl-bench-{os.getpid()}-{side}" for side in ("near", "far"))
 
 
-class Emulated:
-    """Connects two TUN devices by the emulator of `tcplearn emulate`."""
-
-    name = "tcplearn emulate"
-
-    def run(self, folder: Path, rate_mbps: int | None, server: Words, client: Words, port: int) -> int:
-        """Run the command `server`, which listens on `port`, and `client` at the ends of the link; return the
-        number of packets that crossed it. If `rate_mbps` is None, the link has no rate limit."""
-        path, result = folder / "path.toml", folder / "result.json"
-        rate = f"rate_mbps = {rate_mbps}\n" if rate_mbps else ""
-        path.write_text(f"[hop.link]\nqueue_packets = 1000\n{rate}")
-        options = ["-q", "--json", "-o", result, "--late-limit-us", 10**9, "--server", shlex.join(server)]
-        words = ["emulate", *options, "--wait-port", port, path, "--", *client]
-        subprocess.run([sys.executable, "-m", "tcplearn", *map(str, words)], check=True)
-        self.found: dict[str, Any] = json.loads(result.read_text())
-        return sum(int(self.found[side]["delivered"]) for side in ("forward", "reverse"))
+def emulated(folder: Path, rate_mbps: int | None, server: Words, client: Words, port: int) -> int:
+    """Connect two TUN devices by `tcplearn emulate`. Run the command `server`, which listens on `port`, and
+    `client` at the ends of the link; return the number of packets that crossed it. If `rate_mbps` is None,
+    the link has no rate limit."""
+    path, result = folder / "path.toml", folder / RESULT
+    rate = f"rate_mbps = {rate_mbps}\n" if rate_mbps else ""
+    path.write_text(f"[hop.link]\nqueue_packets = 1000\n{rate}")
+    options = ["-q", "--json", "-o", result, "--late-limit-us", 10**9, "--server", shlex.join(server)]
+    words = ["emulate", *options, "--wait-port", port, path, "--", *client]
+    subprocess.run([sys.executable, "-m", "tcplearn", *map(str, words)], check=True)
+    found = json.loads(result.read_text())
+    return sum(int(found[side]["delivered"]) for side in ("forward", "reverse"))
 
 
-class Tbf:
-    """Connects two veth devices. If the link has a rate limit, the queueing discipline tbf enforces it."""
+def tbf(folder: Path, rate_mbps: int | None, server: Words, client: Words, port: int) -> int:
+    """Do the same over two veth devices, where the queueing discipline tbf limits the rate."""
+    with _veth(rate_mbps):
+        before = _packets()
+        given = {"env": {**os.environ, "TCPLEARN_SERVER": ADDRESSES["SERVER"]}}
+        serving = subprocess.Popen(_within(FAR, *server), **given)
+        while f":{port}" not in subprocess.check_output(_within(FAR, "ss", "-ltnH"), text=True):
+            time.sleep(0.01)
+        subprocess.run(_within(NEAR, *client), check=True, **given)
+        serving.terminate()
+        serving.wait()
+        return _packets() - before
 
-    name = "veth and tbf"
 
-    def run(self, folder: Path, rate_mbps: int | None, server: Words, client: Words, port: int) -> int:
-        with _veth(rate_mbps):
-            before = _packets()
-            given = {"env": {**os.environ, "TCPLEARN_SERVER": ADDRESSES["SERVER"]}}
-            serving = subprocess.Popen(_within(FAR, *server), **given)
-            while f":{port}" not in subprocess.check_output(_within(FAR, "ss", "-ltnH"), text=True):
-                time.sleep(0.01)
-            subprocess.run(_within(NEAR, *client), check=True, **given)
-            serving.terminate()
-            serving.wait()
-            return _packets() - before
+LINKS = {"tcplearn emulate": emulated, "veth and tbf": tbf}
 
 
 def _within(namespace: str, *words: str) -> list[str]:
@@ -129,22 +125,22 @@ def _packets() -> int:
     return sum(int(json.loads(shown)[0]["stats64"][way]["packets"]) for way in ("tx", "rx"))
 
 
-def bulk(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, float]:
+def bulk(link: Link, folder: Path, seconds: float) -> tuple[float, float]:
     """Send over one TCP connection for `seconds`. Return the thousands of packets per second, in both
     directions together, and the throughput in Mbit/s."""
     got = folder / "got.json"
     server = [sys.executable, "-c", SINK, str(got)]
-    packets = link.run(folder, None, server, [sys.executable, "-c", SOURCE, str(seconds)], PORT)
+    packets = link(folder, None, server, [sys.executable, "-c", SOURCE, str(seconds)], PORT)
     return packets / seconds / 1000, json.loads(got.read_text())
 
 
-def paced(link: Emulated | Tbf, folder: Path, seconds: float) -> tuple[float, list[float]]:
+def paced(link: Link, folder: Path, seconds: float) -> tuple[float, list[float]]:
     """Send datagrams at a constant rate for `seconds`. Return the share that arrived, and the median, the
     99th percentile and the maximum of their delay beyond that of an ideal link, in ms."""
     seen, count = folder / "seen.json", round(seconds * 1e6 / EVERY_US)
     server = [sys.executable, datagrams.__file__, "receive", str(seen)]
     send = ["send", str(count), str(BYTES), str(EVERY_US), "0.2"]
-    link.run(folder, RATE_MBPS, server, [sys.executable, datagrams.__file__, *send], datagrams.PORT)
+    link(folder, RATE_MBPS, server, [sys.executable, datagrams.__file__, *send], datagrams.PORT)
     rows = np.array(json.loads(seen.read_text()), np.int64)
     waited_ns = np.arange(1, len(rows) + 1) * PACKET_NS
     due_ns = np.maximum.accumulate(rows[:, 1] + PACKET_NS - waited_ns) + waited_ns
@@ -157,17 +153,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="of each load (default: 3)")
     seconds = parser.parse_args().seconds
     rows = []
-    links = (Emulated(), Tbf())
     with tempfile.TemporaryDirectory() as made:
-        for link in links:
+        for name, link in LINKS.items():
             packets, mbps = bulk(link, Path(made), seconds)
             share, late_ms = paced(link, Path(made), seconds)
-            figures = [f"{packets:.0f}", f"{mbps:.0f}", f"{share:.1%}", *(f"{ms:.2f}" for ms in late_ms)]
-            rows.append([link.name, *figures])
+            late_texts = (f"{ms:.2f}" for ms in late_ms)
+            rows.append([name, f"{packets:.0f}", f"{mbps:.0f}", f"{share:.1%}", *late_texts])
+        late = json.loads((Path(made) / RESULT).read_text())["late_us"]
     late_heads = (f"late, ms: {q}" for q in ("p50", "p99", "most"))
     heads = ["link", "1,000 packets/s", "Mbit/s", "arrived", *late_heads]
     print(table_of(heads, rows, [True, *[False] * 6]))
-    late = links[0].found["late_us"]
     figures = f"{late['p50']} us (median), {late['p99']} us (p99), {late['max']} us (most)"
     print(f"\nAt 100 Mbit/s the emulator was late by {figures} of {late['packets']} packets.")
 

@@ -80,9 +80,8 @@ def rows(traffic: Traffic, loads: Mapping[str, tuple[int, int]], times: int) -> 
             measured = [_event_us(traffic, loaded(), load) for _ in range(times)]
             found[f"{what}: {name}"] = measured
             mean, half = mean_interval([us for us, _ in measured], CONFIDENCE)
-            low, high = mean - (half or 0), mean + (half or 0)
-            criterion = (f"at most {MOST_US} µs", met(low, high, most=MOST_US)) if name == "live" else ()
-            made.append(
-                Row(f"event, {what}: {name}", f"{mean:.2f} µs", f"{low:.2f} to {high:.2f}", *criterion)
-            )
+            ends = mean - (half or 0), mean + (half or 0)
+            criterion = (f"at most {MOST_US} µs", met(*ends, most=MOST_US)) if name == "live" else ()
+            spread = "{:.2f} to {:.2f}".format(*ends)
+            made.append(Row(f"event, {what}: {name}", f"{mean:.2f} µs", spread, *criterion))
     return made, found

@@ -173,14 +173,12 @@ def _mb(memory_kb: dict[str, int]) -> float:
 def rows(traffic: Traffic, connections: int, addresses: int, times: int) -> tuple[list[Row], Any]:
     """Hold `connections` connections to `addresses` addresses open, without and with `tcplearn live` in turn,
     `times` times each. Return the rows of the table, and the figures of each run."""
-
-    def played(live: bool) -> Found:
-        return run(traffic, connections, addresses, live)
-
     if _meminfo_kb()["MemAvailable"] < connections * _CONNECTION_KB:
         raise SystemExit(f"{connections:,} connections: not enough memory")
-    played(live=False)  # afterwards the kernel's caches keep some pages
-    pairs = [(played(live=False), played(live=True)) for _ in range(times)]
+    run(traffic, connections, addresses, live=False)  # afterwards the kernel's caches keep some pages
+    pairs = [
+        tuple(run(traffic, connections, addresses, live) for live in (False, True)) for _ in range(times)
+    ]
     more_mb = {
         step: statistics.median(
             _mb(live[step]) - _mb(live["before_kb"]) - _mb(stock[step]) + _mb(stock["before_kb"])
@@ -189,9 +187,8 @@ def rows(traffic: Traffic, connections: int, addresses: int, times: int) -> tupl
         for step in ("held_kb", "after_kb")
     }
     lives = [live for _, live in pairs]
-    tables = [table for live in lives for table in live["tables"].values()]
     left = sum(live["sockets"]["closed"] + len(live["left"]) for live in lives)
-    over = sum(entries > most for entries, most in tables)
+    over = sum(entries > most for live in lives for entries, most in live["tables"].values())
     sockets = min(live["sockets"]["held"] for live in lives)
     a_socket = more_mb["held_kb"] * 2**20 / (2 * connections)
     after_mb = more_mb["after_kb"]

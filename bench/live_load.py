@@ -28,6 +28,7 @@ import sys
 import tempfile
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -133,10 +134,6 @@ def speeds(traffic: Traffic, sizes: Sizes) -> Measured:
     return rows, found
 
 
-def held(traffic: Traffic, sizes: Sizes) -> Measured:
-    return live_held.rows(traffic, sizes.held, sizes.addresses, sizes.rounds)
-
-
 def _loading_s(words: list[str]) -> float:
     begun_s = time.time()
     done = subprocess.run([sys.executable, *words, *_TELL_TIME], check=True, capture_output=True, text=True)
@@ -158,7 +155,12 @@ def loading(_: Traffic, sizes: Sizes) -> Measured:
     return rows, found
 
 
-PARTS = {"events": events, "speeds": speeds, "held": held, "loading": loading}
+PARTS: dict[str, Callable[[Traffic, Sizes], Measured]] = {
+    "events": events,
+    "speeds": speeds,
+    "held": lambda traffic, sizes: live_held.rows(traffic, sizes.held, sizes.addresses, sizes.rounds),
+    "loading": loading,
+}
 
 
 def main() -> None:
@@ -172,16 +174,14 @@ def main() -> None:
     with made() as traffic:
         for name in given.parts:
             more, found[name] = PARTS[name](traffic, sizes)
-            rows += more
+            rows += [asdict(row) for row in more]
     after = os.getloadavg()[0]
-    cells = [[row.what, row.figure, row.interval, row.criterion, row.met] for row in rows]
-    heads = ("what", "figure", "interval", "criterion", "met")
-    print(table_of(heads, cells, [True, False, False, True, True]))
+    print(table_of([*rows[0]], [[*row.values()] for row in rows], [True, False, False, True, True]))
     print(f"\nLinux {kernel}, {os.cpu_count()} processors; load average {before:.1f}, then {after:.1f}")
     if given.output:
         made_by = provenance.made_by(kernel=kernel, machine=platform.machine())
         given_by = {"processors": os.cpu_count(), "load_average": [before, after], "sizes": asdict(sizes)}
-        shown = {**made_by, **given_by, "rows": [asdict(row) for row in rows], **found}
+        shown = {**made_by, **given_by, "rows": rows, **found}
         given.output.parent.mkdir(parents=True, exist_ok=True)
         given.output.write_text(json.dumps(shown, indent=1) + "\n")
 

@@ -9,7 +9,7 @@ import heapq
 import math
 from collections import Counter, deque
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from retry_traces import Trace
@@ -21,27 +21,9 @@ import tcplearn
 _BESIDE = 32
 
 
-class Policy(Protocol):
-    """Decides when requests are sent again. Times are in microseconds."""
-
-    def sent(self, request: int, now_us: int) -> None:
-        """Learn that `request` is sent for the first time."""
-
-    def deadline_us(self) -> int | None:
-        """Return the time of the next call of fired(), or None if no request waits. It may change with each
-        call of another function."""
-
-    def fired(self, now_us: int) -> Sequence[int]:
-        """Return the requests that are sent again now."""
-
-    def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
-        """Learn from the answer to transmission `copy` (0: the first) of `request`, which came `latency_us`
-        after that transmission."""
-
-
 class Doubling:
-    """Doubles the wait of a request each time that the wait ends. A subclass chooses the first wait, and may
-    limit the number of retransmissions by a budget."""
+    """Decides when requests are sent again: doubles the wait of a request each time that the wait ends. A
+    subclass chooses the first wait, and may limit the number of retransmissions by a budget."""
 
     def __init__(self) -> None:
         self.starts_us: dict[int, int] = {}
@@ -59,16 +41,20 @@ class Doubling:
         `response_us` after the first transmission."""
 
     def sent(self, request: int, now_us: int) -> None:
+        """Learn that `request` is sent for the first time."""
         self.starts_us[request] = now_us
         self.waits[request] = max(int(self.first_us(request, now_us)), 1)
         heapq.heappush(self.ends, (now_us + self.waits[request], request))
 
     def deadline_us(self) -> int | None:
+        """Return the time of the next call of fired(), or None if no request waits. It may change with each
+        call of another function."""
         while self.ends and self.ends[0][1] not in self.waits:
             heapq.heappop(self.ends)
         return self.ends[0][0] if self.ends else None
 
     def fired(self, now_us: int) -> Sequence[int]:
+        """Return the requests that are sent again now."""
         again = []
         while (due_us := self.deadline_us()) is not None and due_us <= now_us:
             request = self.ends[0][1]
@@ -78,13 +64,16 @@ class Doubling:
         return again
 
     def answered(self, request: int, now_us: int, copy: int, latency_us: int) -> None:
+        """Learn from the answer to transmission `copy` (0: the first) of `request`, which came `latency_us`
+        after that transmission."""
         del self.waits[request]
         self.learn(now_us, latency_us, now_us - self.starts_us.pop(request))
 
 
 class Ours:
     """Uses tcplearn.RetryTimer, and a fixed wait of 1 s for requests for which the timer has no room. If
-    `clear` is false, the timer is not told which transmission was answered."""
+    `clear` is false, the timer is not told which transmission was answered. The other functions are those of
+    `Doubling`."""
 
     def __init__(self, clear: bool = True, **settings: Any) -> None:
         self.timer, self.clear = tcplearn.RetryTimer(**settings), clear
@@ -106,6 +95,9 @@ class Ours:
             self.beside.answered(request, now_us, copy, latency_us)
         else:
             self.timer.answered(request, now_us, copy if self.clear else None)
+
+
+Policy = Doubling | Ours
 
 
 class Fixed(Doubling):

@@ -38,6 +38,7 @@ import tcplearn
 PORT = 4433
 ANSWER_BYTES = 1024
 COUNTS = b"counts"
+COUNTED = ("packets", "probes", "spurious")
 DISCARDED = 1  # exit code of `tcplearn emulate` for a run in which a packet was late
 TRIES = 10
 PATH = """
@@ -71,8 +72,7 @@ class Recoveries:
         return QuicConnectionProtocol(connection, **more)
 
     def counts(self) -> dict[str, int]:
-        names = ("packets", "probes", "spurious")
-        return {name: sum(getattr(one, name) for one in self.every) for name in names}
+        return {name: sum(getattr(one, name) for one in self.every) for name in COUNTED}
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
@@ -175,7 +175,7 @@ def over_links(kind: str, delay_ms: float, loss: float, asked: argparse.Namespac
     words += [f"--pause-ms={asked.pause_ms}", f"--bytes={asked.bytes}"]
     seeds = range(asked.seed, asked.seed + asked.runs)
     runs = [over_link(kind, delay_ms, loss, seed, words) for seed in seeds]
-    counts = {name: sum(run[name] for run in runs) for name in ("packets", "probes", "spurious")}
+    counts = {name: sum(run[name] for run in runs) for name in COUNTED}
     return {"recovery": kind, "took_us": [took for run in runs for took in run["took_us"]], **counts}
 
 

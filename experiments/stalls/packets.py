@@ -106,26 +106,23 @@ class Stream:
         return min((p.arrived_us - p.us for p in self.arrivals), default=0)
 
     @cached_property
-    def _acks(self) -> tuple[list[int], list[int], list[Packet]]:
-        """Returns the ACKs that advanced the acknowledgment number: their arrival times in us, their ACK
-        numbers, and the packets."""
+    def _acks(self) -> list[Packet]:
+        """Returns the ACKs that advanced the acknowledgment number, in order of arrival."""
         acks: list[Packet] = []
         for p in self.back.arrivals:
             if p.flags & ACK and not p.flags & SYN and (not acks or p.ack > acks[-1].ack):
                 acks.append(p)
-        return [p.arrived_us for p in acks], [p.ack for p in acks], acks
+        return acks
 
     def acked(self, us: int) -> int:
         """Returns how many bytes had been acknowledged to the sender by the time `us`, in us."""
-        times, most, _ = self._acks
-        k = bisect_right(times, us)
-        return most[k - 1] if k else 0
+        k = bisect_right(self._acks, us, key=lambda p: p.arrived_us)
+        return self._acks[k - 1].ack if k else 0
 
     def told_of(self, size: int) -> Packet | None:
         """Returns the first ACK that acknowledged at least `size` bytes to the sender, or None."""
-        _, most, acks = self._acks
-        k = bisect_left(most, size)
-        return acks[k] if k < len(acks) else None
+        k = bisect_left(self._acks, size, key=lambda p: p.ack)
+        return self._acks[k] if k < len(self._acks) else None
 
     def told_us(self, start: int, end: int, since_us: int) -> int:
         """Returns the time in us at which the bytes from `start` to `end` were first acknowledged or SACKed
