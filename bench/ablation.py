@@ -96,10 +96,8 @@ class Predicted:
 
 
 def by_family(name: str) -> Iterator[str]:
-    """Yield four table cells for the generated series of family `name`. Two are the prediction errors of
-    `tracking` and of `tracking/first`, divided by the smaller of those of `jacobson` (RFC 6298) and `last`
-    (the last RTT). Two are the excess waits (RTO - RTT where positive) of `conformal` and of
-    `conformal/first`, divided by that of `jacobson`."""
+    """Yield four table cells for the generated series of family `name`: the relative prediction errors of
+    `tracking` and of `tracking/first`, and the relative excess waits of `conformal` and `conformal/first`."""
     series = {str(seed): family(name, seed, ROWS) for seed in SEEDS}
     for form in ("tracking", "tracking/first"):
         yield next(Predicted(series).row(form, {}))
@@ -108,6 +106,7 @@ def by_family(name: str) -> Iterator[str]:
 
 
 def timed(series: Series, name: str, params: Params) -> Iterator[str]:
+    """Yield the first five cells of the timer `name` in the table "Timer", which the template describes."""
     rates, waits, achieved, again = [], [], [], np.zeros(2)
     for y in series.values():
         n = len(y) - 1
@@ -169,10 +168,8 @@ def rows_of_steps(factor: int, period: int) -> Iterator[str]:
 
 
 def timeouts(miss: float, window: int) -> Iterator[str]:
-    """Yield table cells: RTTs above the RTO and spurious timeouts of `conformal`, `conformal/at-send` and
-    `jacobson`, in % of samples, for flows of `window` packets per round trip. `miss` is the share of RTTs
-    that are to be above the RTO of `conformal`. One cell says in how many flows `conformal/at-send` has 0.7
-    to 1.3 times this share."""
+    """Yield the cells of the table "Misses and timeouts", which the template describes, for the chosen miss
+    rate `miss` and flows of `window` packets per round trip."""
     out, kept = [], []
     for flow in flows(FLIGHT_ROWS, window):
         ours, sends, rfc = replayed(flow, ("conformal", "conformal/at-send", "jacobson"), {"miss": miss})
@@ -189,8 +186,7 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
     """Yield the mean share of RTTs above the RTO of `conformal/at-send`, divided by the target of 1 %, in
-    flows of `rows` packets, `window` per round trip. Then yield the numbers of flows in which this share is
-    below 0.7 %, from 0.7 to 1.3 %, and above 1.3 %."""
+    flows of `rows` packets, `window` per round trip; and how many of these quotients are in three ranges."""
     found = (replayed(flow, ["conformal/at-send"], {})[0] for flow in flows(rows, window))
     rates = [metrics["misses"] / (rows - 1) / 0.01 for metrics in found]
     yield f"{np.mean(rates):.2f}"
@@ -198,9 +194,8 @@ def short_flows(rows: int, window: int) -> Iterator[str]:
 
 
 def at_send(window: int) -> Iterator[str]:
-    """Yield the mean and the largest prediction error of `tracking`, then of `tracking/first`, in flows with
-    `window` packets per round trip. Errors are divided by the smaller of those of `jacobson` (RFC 6298) and
-    `last` (the last RTT). Each RTT is compared with the prediction in force when its packet was sent."""
+    """Yield the mean and the largest relative prediction error of `tracking`, then of `tracking/first`, at
+    the time of sending, in flows with `window` packets per round trip."""
     out = []
     for flow in flows(ROWS, window):
         found = replayed(flow, ("tracking", "tracking/first", "jacobson", "last"), {})
@@ -211,10 +206,8 @@ def at_send(window: int) -> Iterator[str]:
 
 
 def disturbed(most: int, low: float, high: float) -> Iterator[str]:
-    """Yield means over 200 series with a burst, in which up to `most` RTTs are multiplied by a factor from
-    `low` to `high`. The first three are RTOs divided by the same timer's RTO before the burst: of `conformal`
-    and `jacobson` after the burst, and of `conformal` 200 samples later. The last is the share of RTTs after
-    the burst above `conformal`'s RTO, divided by the target of 1 %."""
+    """Yield the cells of the first table of "Bursts, outages, heavy tails", which the template describes, for
+    bursts in which up to `most` RTTs are multiplied by a factor from `low` to `high`."""
     out = []
     for seed in range(200):
         r = np.random.default_rng([seed, most])

@@ -53,7 +53,7 @@ def _settled_kb() -> dict[str, int]:
     while time.monotonic() < min(since_s + _SETTLED_S, end_s):
         time.sleep(0.2)
         now = _memory_kb()
-        if now["Slab"] + now["Percpu"] < least["Slab"] + least["Percpu"]:
+        if _mb(now) < _mb(least):
             least, since_s = now, time.monotonic()
     return least
 

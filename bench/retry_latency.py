@@ -164,9 +164,9 @@ def peers(trace: Trace) -> dict[str, list[Callable[[], Policy]]]:
 
 
 def compared(trace: Trace) -> list[Row]:
-    """Return a list of rows (dicts), one for each setting of tcplearn's retry timer. A row has the setting's
-    response times on `trace`, and those of the hedging packages, of the best fixed wait and of the timer that
-    knows how latencies are distributed, with as many spurious retransmissions."""
+    """Return a row for each of `SETTINGS`: its response times on `trace`, and those of the hedging packages,
+    of the best fixed wait and of the timer that knows the distribution, with as many spurious
+    retransmissions."""
     curves = {name: [play(trace, make()) for make in makes] for name, makes in peers(trace).items()}
     typical_us, relative = typical(trace)
     factors = np.quantile(relative, KNOWN)
@@ -195,9 +195,8 @@ def ratios(rows: list[Row], key: str, names: Sequence[str], of: str = "") -> str
 
 
 def table(rows: list[Row], names: list[str]) -> None:
-    """Print, for each setting of tcplearn's retry timer, the ratios of its response times in `rows` to those
-    of the hedging packages `names`, of the best fixed wait, and of the timer that knows how latencies are
-    distributed: the geometric mean over the traces and the greatest ratio on a trace."""
+    """Print, for each setting of tcplearn's retry timer, the `ratios` over `rows` of its response times to
+    those of the packages `names`, of the best fixed wait, and of the timer that knows the distribution."""
     against = {f"over {name}": ([name], "") for name in [*names, "fixed", KNOWING]}
     against["over the best package"] = (names, "")
     against[f"{KNOWING} over the best package"] = (names, KNOWING)

@@ -16,8 +16,6 @@ from retry_traces import Trace
 
 import tcplearn
 
-#: In recorded traces, a request's typical latency is the median of `_BESIDE` latencies before it and as many
-#: after it.
 _BESIDE = 32
 
 
@@ -127,8 +125,7 @@ class Knowing(Doubling):
 def typical(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Return a typical latency for the time of each request of `trace`, in us, and the latencies of all first
     transmissions that arrived, divided by it. If latencies were generated, the typical latency is the one
-    from which they were drawn; in recorded ones it is the median of the 32 latencies before the request and
-    the 32 after it."""
+    from which they were drawn; otherwise the median of `_BESIDE` latencies before it and as many after it."""
     first = [trace.latency_us(k, 0, at_us) for k, at_us in enumerate(trace.start_us)]
     latency = np.array(first, dtype=float)
     latency[latency == 0] = np.nan
@@ -137,10 +134,8 @@ def typical(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
         found = np.array(trace.level_us)[np.minimum(rows, len(trace.level_us) - 1)]
     else:
         beside = np.pad(latency, _BESIDE, constant_values=np.nan)
-        windows = np.delete(
-            np.lib.stride_tricks.sliding_window_view(beside, 2 * _BESIDE + 1), _BESIDE, axis=1
-        )
-        found = np.nanmedian(windows, axis=1)
+        windows = np.lib.stride_tricks.sliding_window_view(beside, 2 * _BESIDE + 1)
+        found = np.nanmedian(np.delete(windows, _BESIDE, axis=1), axis=1)
     ratios = latency / found
     return found, ratios[~np.isnan(ratios)]
 

@@ -79,19 +79,13 @@ def _random(draw: Draw, hop: Json, more: Json) -> None:
 
 
 def _bursts_of_packets(draw: Draw, hop: Json, more: Json) -> None:
-    hop["forward"]["bursts"] = {
-        "kind": "packets",
-        "to_bad_percent": draw.between(0.2, 2),
-        "to_good_percent": draw.between(20, 70),
-    }
+    bad, good = draw.between(0.2, 2), draw.between(20, 70)
+    hop["forward"]["bursts"] = {"kind": "packets", "to_bad_percent": bad, "to_good_percent": good}
 
 
 def _bursts_in_time(draw: Draw, hop: Json, more: Json) -> None:
-    hop["forward"]["bursts"] = {
-        "kind": "time",
-        "good_ms": draw.between(2000, 20_000),
-        "bad_ms": draw.between(20, 400),
-    }
+    good_ms, bad_ms = draw.between(2000, 20_000), draw.between(20, 400)
+    hop["forward"]["bursts"] = {"kind": "time", "good_ms": good_ms, "bad_ms": bad_ms}
 
 
 def _fades(draw: Draw, hop: Json, more: Json) -> Json:
@@ -120,9 +114,8 @@ def _jitter(draw: Draw, hop: Json, more: Json) -> None:
 def _swings(draw: Draw, hop: Json, more: Json) -> Json:
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
     longer_ms = _rounded(hop["forward"]["delay_ms"] + _rtt_ms(hop) * draw.uniform(0.3, 3))
-    return {
-        "change": [{"hop": "line", "at_s": 2, "lasts_s": 2, "every_s": 4, "forward": {"delay_ms": longer_ms}}]
-    }
+    when = {"at_s": 2, "lasts_s": 2, "every_s": 4}
+    return {"change": [{"hop": "line", **when, "forward": {"delay_ms": longer_ms}}]}
 
 
 def _busy(draw: Draw, more: Json, low: float, high: float, on_s: float) -> None:
@@ -147,14 +140,19 @@ def _shallow(draw: Draw, hop: Json, more: Json) -> None:
     _busy(draw, more, 0.3, 0.6, 0.6)
 
 
+def _load(hop: Json, more: Json, connections: int, rate_mbps: float, share: float) -> None:
+    """Sets the time between requests so that those of all `connections` are this `share` of the rate, if
+    nothing is lost."""
+    took_s = connections * more["load.request_bytes"] * 8 / (rate_mbps * 1e6 * share)
+    more["load.think_s"] = _rounded(max(took_s - _rtt_ms(hop) / 1000, 0.03))
+
+
 def _policer(draw: Draw, hop: Json, more: Json) -> None:
     mbps, kb = draw.between(0.5, 5), draw.between(6, 60)
     hop["rate_mbps"] = draw.between(10, 100)
     hop["forward"] |= {"policer_mbps": mbps, "policer_kb": kb}
-    request_bytes = more["load.request_bytes"] = round(1000 * kb * draw.uniform(0.3, 2))
-    # the requests are this share of the policer's rate, if nothing is lost
-    took_s = request_bytes * 8 / (mbps * 1e6 * draw.uniform(0.2, 0.8))
-    more["load.think_s"] = _rounded(max(took_s - _rtt_ms(hop) / 1000, 0.03))
+    more["load.request_bytes"] = round(1000 * kb * draw.uniform(0.3, 2))
+    _load(hop, more, 1, mbps, draw.uniform(0.2, 0.8))
 
 
 def _own_queue(draw: Draw, hop: Json, more: Json) -> None:
@@ -168,11 +166,9 @@ def _sender_queue(draw: Draw, hop: Json, more: Json) -> Json:
     hop["rate_mbps"] = draw.between(20, 100)
     hop["forward"]["loss_percent"] = draw.between(0.1, 1)
     rate_mbps, at_once = draw.between(1, 8), draw.randint(4, 12)
-    request_bytes = more["load.request_bytes"] = round(1000 * draw.between(5, 40))
+    more["load.request_bytes"] = round(1000 * draw.between(5, 40))
     more["load.at_once"] = at_once
-    # the requests of all connections are this share of the rate, if nothing is lost
-    took_s = at_once * request_bytes * 8 / (rate_mbps * 1e6 * draw.uniform(0.3, 0.7))
-    more["load.think_s"] = _rounded(max(took_s - _rtt_ms(hop) / 1000, 0.03))
+    _load(hop, more, at_once, rate_mbps, draw.uniform(0.3, 0.7))
     return {"sender_queue": {"rate_mbps": rate_mbps, "queue_ms": 4000}}
 
 
@@ -193,10 +189,8 @@ def _reordering(draw: Draw, hop: Json, more: Json) -> None:
 
 def _delayed_acks(draw: Draw, hop: Json, more: Json) -> None:
     hop["forward"]["loss_percent"] = draw.between(0.3, 2)
-    more |= {
-        "tcp.delayed_ack_s": draw.choice([0.04, 0.1, 0.2]),
-        "load.answer_after_s": draw.between(0.02, 0.3),
-    }
+    more["tcp.delayed_ack_s"] = draw.choice([0.04, 0.1, 0.2])
+    more["load.answer_after_s"] = draw.between(0.02, 0.3)
 
 
 #: Draws a path of a family: it changes the table of the hop and the values for other keys of the scenario

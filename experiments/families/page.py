@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -171,11 +170,6 @@ def _shares(drawing: Drawing) -> Iterator[Row]:
         yield [_title(timer), *map(spread, found)]
 
 
-@functools.cache
-def _drawn(name: str) -> dict[str, str]:
-    return {path: _described(table, more) for _, path, table, more in paths(name)}
-
-
 def _described(table: Mapping[str, Any], more: Mapping[str, Any]) -> str:
     hop = table["hop"]["line"]
     rtt_ms = hop["forward"]["delay_ms"] + hop["reverse"]["delay_ms"]
@@ -187,10 +181,11 @@ def _described(table: Mapping[str, Any], more: Mapping[str, Any]) -> str:
 def _worst(kept: Paths) -> Iterator[Row]:
     """Yields table rows: for each of our timers, the three paths on which the mean of the slowest 2 % of
     response times is largest relative to that under stock Linux's timer."""
+    drawn = {path: _described(table, more) for _, path, table, more in paths(JUDGED)}
     for timer in OURS:
         for path in sorted(kept.names, key=lambda path: -kept.bounds(path, timer, SLOW).value)[:3]:
             texts = (str(kept.bounds(path, timer, of)) for of in OF_PATH)
-            yield [path, _drawn(JUDGED)[path], f"`{timer}`", *texts]
+            yield [path, drawn[path], f"`{timer}`", *texts]
 
 
 def _beside(sets: Mapping[str, Paths]) -> str:

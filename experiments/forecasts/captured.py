@@ -98,11 +98,9 @@ class Forecasts:
         advised = best.candidate.name if best else STOCK
         timed = found.stalls.filter(pl.col("by").is_in(one_end.by) & pl.col("cause").is_in(RESENT))
         share = held_up(found.requests, timed)["request"].n_unique() / found.requests.height
-        unseen_ms = _unseen_ms(found.requests, folders)
+        of_all = {"held_up_share": share, "unseen_ms": _unseen_ms(found.requests, folders)}
         for candidate in ALL:
-            metrics = foretold(one_end.of(candidate.name))
-            metrics |= {"advised": float(candidate.name == advised), "held_up_share": share}
-            metrics["unseen_ms"] = unseen_ms
+            metrics = foretold(one_end.of(candidate.name)) | {"advised": candidate.name == advised} | of_all
             yield self._empty(
                 chosen,
                 candidate.name,
