@@ -54,14 +54,11 @@ def run(client: socket.socket, queries: int, name: str, timer: tcplearn.RetryTim
             timer.sent(query, sent[query])
             client.send(DATAGRAM.pack(query, 0))
         client.settimeout(max((timer.deadline_us() or 0) - now_us(), 1) / 1e6)
-        try:
+        # no answer came in time, or a second one to a query
+        with contextlib.suppress(TimeoutError, tcplearn.RetryTimer.NotWaiting):
             query, copy = DATAGRAM.unpack(client.recv(64))
             timer.answered(query, now_us(), copy)
             took.append(now_us() - sent[query])
-        except TimeoutError:
-            pass
-        except tcplearn.RetryTimer.NotWaiting:
-            pass  # a second answer to a query
         for query, copy in timer.fired(now_us()):
             client.send(DATAGRAM.pack(query, copy))
     took.sort()

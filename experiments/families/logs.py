@@ -37,11 +37,6 @@ METRICS = (*FIGURES.values(), SPURIOUS, "overruns", "mean_overrun_ms", "requests
 DRAWS, SEED = 1000, 34
 
 
-def of_ns3(run: Run) -> tuple[str, str]:
-    """Returns the names of the path and the timer of a run in ns-3."""
-    return str(run.labels["variant"]), str(run.labels["tcp.resend"])
-
-
 def of_lab(run: Run) -> tuple[str, str]:
     """Returns the path and the timer of a run in the lab, whose algorithm consists of CUBIC and a timer."""
     floor = re.search(r"\+rto_min-(.*?)ms", run.algorithm)
@@ -76,7 +71,8 @@ class Paths:
     def __init__(self, runs: Sequence[Run]) -> None:
         by: dict[str, dict[str, dict[int, Run]]] = {}
         for run in runs:
-            path, timer = of_lab(run) if run.host == "lab" else of_ns3(run)
+            in_ns3 = (run.labels.get("variant", ""), run.labels.get("tcp.resend", ""))
+            path, timer = of_lab(run) if run.host == "lab" else in_ns3
             by.setdefault(path, {}).setdefault(timer, {})[run.seed] = run
         whole = max((len(timers) for timers in by.values()), default=0)
         shared = {

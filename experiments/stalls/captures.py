@@ -12,7 +12,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from experiments.stalls import score
@@ -139,13 +139,11 @@ def make() -> None:
         with (FOLDER / f"{name}.csv").open("w", newline="") as opened:
             writer = csv.writer(opened)
             writer.writerow(["connection", "by", "cause", "start_s", "duration_ms", "traced", "slack_ms"])
-            writer.writerows(_row(s) for s in true if s.end_us < until_us - MARGIN_US)
-
-
-def _row(s: Stall) -> Iterable[object]:
-    traced = " ".join(sorted(s.traced))
-    times = (f"{s.start_us / 1e6:.6f}", s.duration_us / 1e3)
-    return (s.connection, s.by, "|".join(sorted(s.causes)), *times, traced, s.slack_us / 1e3)
+            for s in true:
+                if s.end_us < until_us - MARGIN_US:
+                    causes, traced = "|".join(sorted(s.causes)), " ".join(sorted(s.traced))
+                    times = (f"{s.start_us / 1e6:.6f}", s.duration_us / 1e3)
+                    writer.writerow([s.connection, s.by, causes, *times, traced, s.slack_us / 1e3])
 
 
 def _cut(file: Path, target: Path) -> int:
