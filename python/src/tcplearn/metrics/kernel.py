@@ -1,34 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the metrics from the Linux kernel and tcplearn's kernel module: timers, instructions per ACK, and
-counters."""
+"""Defines the metrics of what an ns-3 run costs, and those from the Linux kernel and tcplearn's kernel
+module: timers, instructions per ACK, and counters."""
 
-from tcplearn.metrics.metric import LAB, Family, Metric
+from tcplearn.metrics.metric import LAB, NS3, Family, described
 
 METRICS = (
-    Metric("mean_stock_rto_ms", (LAB,), "`mean_rto_ms` of the kernel's own timer over the same samples"),
-    Metric("log_records_lost", (LAB,), "ACKs for which the kernel module's log had no room"),
-    Metric(
-        "replay_differences",
-        (LAB,),
-        "ACKs after which the kernel module's prediction or RTO differs in any bit from that of the C core",
+    *described(
+        (NS3,),
+        cpu_s="CPU time of the run",
+        events="number of events of the simulator",
+        peak_mib="largest memory use of the run",
     ),
-    Metric(
-        "armed_ours_share",
+    *described(
         (LAB,),
-        "timers armed with the kernel module's RTO, divided by all armed timers",
-    ),
-    Metric(
-        "armed_ours_at_once_share",
-        (LAB,),
-        "`armed_ours_share` without timers that were armed late, after a probe or a zero window",
-    ),
-    Metric(
-        "instructions_per_ack",
-        (LAB,),
-        "CPU instructions of the estimator and its congestion control for each ACK",
-    ),
-    Metric(
-        "instructions_per_ack_base", (LAB,), "CPU instructions of the congestion control alone for each ACK"
+        mean_stock_rto_ms="`mean_rto_ms` of the kernel's own timer over the same samples",
+        log_records_lost="ACKs for which the kernel module's log had no room",
+        replay_differences="ACKs after which the kernel module's prediction or RTO differs in any bit from "
+        "that of the C core",
+        armed_ours_share="timers armed with the kernel module's RTO, divided by all armed timers",
+        armed_ours_at_once_share="`armed_ours_share` without timers that were armed late, after a probe or "
+        "a zero window",
+        instructions_per_ack="CPU instructions of the estimator and its congestion control for each ACK",
+        instructions_per_ack_base="CPU instructions of the congestion control alone for each ACK",
     ),
 )
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Defines the fields of a metric: key, unit, programs that report it, meaning, and how tables show it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -67,6 +68,12 @@ class Metric:
         """Return the key of the ratio of this metric to the same metric of `jacobson` (RFC 6298), such as
         `mean_rto_ratio`."""
         return f"{without_unit(self.key)}_ratio"
+
+
+def described(hosts: tuple[str, ...], /, **meanings: str) -> Iterator[Metric]:
+    """Yield the metrics with the keys of `meanings`, which the programs `hosts` report and tables of flows do
+    not show."""
+    return (Metric(key, hosts, meaning) for key, meaning in meanings.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,39 +4,20 @@ and says which program may report it."""
 
 from collections.abc import Iterator
 
-from tcplearn.metrics import (
-    captures,
-    costs,
-    decisions,
-    flows,
-    hindsight,
-    kernel,
-    loss_causes,
-    prediction,
-    responses,
-    suites,
-    timers,
-    transfers,
-    web,
-)
+from tcplearn.metrics import flows, kernel, prediction, replays, responses, timers, transfers, web
 from tcplearn.metrics.metric import REPLAY, Family, Metric
 
 METRICS: tuple[Metric, ...] = (
     *prediction.METRICS,
     *timers.METRICS,
-    *hindsight.METRICS,
-    *captures.METRICS,
-    *suites.METRICS,
+    *replays.METRICS,
     *transfers.METRICS,
-    *loss_causes.METRICS,
     *responses.METRICS,
-    *decisions.METRICS,
     *flows.METRICS,
     *web.METRICS,
-    *costs.METRICS,
     *kernel.METRICS,
 )
-FAMILIES: tuple[Family, ...] = (*suites.FAMILIES, *responses.FAMILIES, *kernel.FAMILIES)
+FAMILIES: tuple[Family, ...] = (*replays.FAMILIES, *responses.FAMILIES, *kernel.FAMILIES)
 
 BY_KEY = {metric.key: metric for metric in METRICS}
 if len(BY_KEY) != len(METRICS):
