@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from tcplearn._native import CaptureReader
+
 from .base import (
     NO_TRACE,
     NOT_A_CAPTURE,
@@ -20,7 +22,7 @@ from .base import (
     read_in_part,
     shown,
 )
-from .capture import CaptureTrace
+from .capture import CaptureTrace, native_options
 from .schema import COLUMNS, Columns
 
 __all__ = [
@@ -60,7 +62,7 @@ def open_trace(
     if options.unit not in ("", "s", "ms", "us", "ns"):
         raise TraceError(f"unit {shown(options.unit)}: give s, ms, us or ns")
     if isinstance(path, Interface):
-        return CaptureTrace.of_interface(path, options)
+        return CaptureTrace(CaptureReader.of_interface(path.name, **native_options(options)))
     path = Path(path)
     if path.is_dir():
         raise TraceError(f"{TraceFile.of(path)}: is a directory")
@@ -85,7 +87,8 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
         while len(head) < len(PCAP_MAGIC[0]) and (part := source.read(_HEAD_BYTES)):
             head += part
         if head.startswith(PCAP_MAGIC):
-            return CaptureTrace.of_pipe(os.dup(descriptor), head, name, options)
+            reader = CaptureReader.of_pipe(os.dup(descriptor), head, name, **native_options(options))
+            return CaptureTrace(reader)
         if head.startswith(b"\0"):  # such as /dev/zero, which has no end
             raise TraceError(f"{name}: {NO_TRACE}")
         # the temporary file never has a name, so it disappears however the process ends
@@ -96,21 +99,16 @@ def _of_pipe(path: Path, options: TraceOptions) -> Trace:
 
 def _open(file: TraceFile, options: TraceOptions) -> Trace:
     stream = ByteStream(file)
-    head = b""
-    while len(head) < _HEAD_BYTES and (part := stream.read()):
-        head += part
+    head = stream.gather(_HEAD_BYTES)
     if not head:
-        raise TraceError(
-            f"{file}: "
-            + (f"nothing in it can be read: {stream.damage}" if stream.damage else "the file is empty")
-        )
+        raise stream.nothing(file)
     for magic, program in _PACKED.items():
         if head.startswith(magic):
             raise TraceError(f"{file}: packed with {program}; unpack it first (gzip and zstd are read as is)")
     if head.startswith(PCAP_MAGIC):
         if stream.zstd:
             raise TraceError(f"{file}: a capture packed with zstd; unpack it first: zstd -d FILE")
-        return CaptureTrace.of_file(file, options)
+        return CaptureTrace(CaptureReader(os.fsencode(file.path), file.name, **native_options(options)))
     from . import formats  # a capture does not need this module
 
     if any(magic.startswith(head) for magic in PCAP_MAGIC):

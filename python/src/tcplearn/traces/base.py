@@ -12,28 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypedDict
 
-from tcplearn._native import TraceError
+from tcplearn._native import TraceError as TraceError
 from tcplearn.errors import printable
 
 from .schema import Columns
 
 if TYPE_CHECKING:
     from .zstd import Unzstd
-
-__all__ = [
-    "READ_IN_PART",
-    "ByteStream",
-    "FlowInfo",
-    "Interface",
-    "Reason",
-    "Trace",
-    "TraceError",
-    "TraceFile",
-    "TraceOptions",
-    "number",
-    "read_in_part",
-    "shown",
-]
 
 #: The error message for a file that is not a capture if a program needs the packets (`TraceOptions.explain`).
 NOT_A_CAPTURE = (
@@ -240,6 +225,19 @@ class ByteStream:
             if data:
                 return data
         return b""
+
+    def nothing(self, file: TraceFile) -> TraceError:
+        """Return the error that says why `file`, of which nothing was read, has no content."""
+        why = f"nothing in it can be read: {self.damage}" if self.damage else "the file is empty"
+        return TraceError(f"{file}: {why}")
+
+    def gather(self, enough: int, head: bytes = b"") -> bytes:
+        """Return `head` and the next decompressed bytes: at least `enough` in total, unless the data end."""
+        parts, size = [head], len(head)
+        while size < enough and (part := self.read()):
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)
 
     def _read_zstd(self) -> bytes:
         from .zstd import Unzstd  # few traces need this module

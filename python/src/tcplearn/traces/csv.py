@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,6 @@ class CsvTrace(SampleTrace):
         self._first_us: int | None = None
         self._made_us = 0  # time of the last row of a file without times
         self._chunks = self._read_chunks()
-        self._head: tuple[int, list[str], bool] = (0, [], False)  # the lines after the header in its chunk
         self._header = self._read_header()
         self._plausible = None  # an RTT computed from two times has no unit that could be wrong
         if (rtt := self._header.rtt) is not None:
@@ -50,14 +50,10 @@ class CsvTrace(SampleTrace):
         cut off)."""
         rest = b""
         line = 0
-        while True:
-            parts = [rest]
-            size = 0
-            while size < _CHUNK_BYTES and (data := self._stream.read()):
-                parts.append(data)
-                size += len(data)
-            text = b"".join(parts)
-            last = size < _CHUNK_BYTES
+        last = False
+        while not last:
+            data = self._stream.gather(_CHUNK_BYTES)
+            text, last = rest + data, len(data) < _CHUNK_BYTES
             cut = len(text) if last else text.rfind(b"\n") + 1
             whole, rest = text[:cut], text[cut:]
             if len(rest) > _MOST_LINE_BYTES:
@@ -68,8 +64,6 @@ class CsvTrace(SampleTrace):
                 lines = self._decode(whole, line).split("\n")
                 yield line, lines, last and not whole.endswith(b"\n")
                 line += len(lines) - 1
-            if last:
-                return
 
     def _decode(self, data: bytes, before: int) -> str:
         try:
@@ -85,18 +79,14 @@ class CsvTrace(SampleTrace):
                     title = before + index + 1
                     header = parse_header(f"{self._file}: line {title}", line.lstrip("\ufeff"), self._unit)
                     self._warnings += header.warnings
-                    self._head = (title, lines[index + 1 :], cut)
+                    self._chunks = chain([(title, lines[index + 1 :], cut)], self._chunks)
                     return header
-        damage = self._stream.damage
-        raise TraceError(
-            f"{self._file}: " + (f"nothing in it can be read: {damage}" if damage else "the file is empty")
-        )
+        raise self._stream.nothing(self._file)
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield the RTT samples in batches of at most `max_rows` rows."""
         rows = 0
-        chunk: tuple[int, list[str], bool] | None = self._head
-        self._head = (0, [], False)
+        chunk = next(self._chunks, None)
         while chunk is not None:
             self._line, lines, cut = chunk
             following = next(self._chunks, None)
@@ -116,11 +106,9 @@ class CsvTrace(SampleTrace):
             self._warnings.append(f"read up to line {self._line} only: {self._stream.damage}")
 
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on flow number `flow_id`."""
         return self._flows.info(flow_id, self._file.title)
 
     def release(self, flow_id: int) -> None:
-        """Free the state of flow number `flow_id`, which has ended."""
         self._flows.forget(flow_id)
 
     def _take(self, lines: list[str], may_be_cut: bool, final: bool) -> Iterator[Columns]:
@@ -188,19 +176,12 @@ class CsvTrace(SampleTrace):
         return values
 
     def _check(self, table: npt.NDArray[np.float64], numbers: Int64s) -> None:
-        bad = np.argwhere(~np.isfinite(table))
-        if len(bad):
-            row, column = bad[0]
-            raise self._fail(
-                int(numbers[row]), f"{self._header.names[column]}: {table[row, column]} is no value"
-            )
-        large = np.argwhere(np.abs(table * self._header.to_us) >= _MOST_US)
-        if len(large):
-            row, column = large[0]
-            raise self._fail(
-                int(numbers[row]), f"{self._header.names[column]}: {table[row, column]:g} is too large"
-            )
-
+        too_large = np.abs(table * self._header.to_us) >= _MOST_US
+        for wrong, text in ((~np.isfinite(table), "{} is no value"), (too_large, "{:g} is too large")):
+            if len(found := np.argwhere(wrong)):
+                row, column = found[0]
+                value = text.format(table[row, column])
+                raise self._fail(int(numbers[row]), f"{self._header.names[column]}: {value}")
         for name, (index, _) in self._header.extras.items():
             below = np.flatnonzero(table[:, index] < 0)
             if len(below):
@@ -215,11 +196,10 @@ class CsvTrace(SampleTrace):
         resent = np.zeros(count, np.bool_)
         if header.resent is not None:
             resent = table[:, header.resent] != 0
-        time_us = sent_us = None
-        if header.time is not None:
-            time_us = self._microseconds(table, header.time)
-        if header.sent is not None:
-            sent_us = self._microseconds(table, header.sent)
+        time_us, sent_us = (
+            None if column is None else self._microseconds(table, column)
+            for column in (header.time, header.sent)
+        )
         if header.rtt is not None:
             rtt_us = self._microseconds(table, header.rtt)
             positive = table[:, header.rtt] > 0  # a round trip below half a microsecond counts as 1 us

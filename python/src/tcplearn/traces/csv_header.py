@@ -13,27 +13,13 @@ from tcplearn.errors import printable
 from .base import TraceError, number, shown
 
 TO_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
-_TIMED = {
-    "t": "time",
-    "time": "time",
-    "timestamp": "time",
-    "ack": "time",
-    "sent": "sent",
-    "sent_time": "sent",
-    "rtt": "rtt",
-}
-_PLAIN = {
-    "is_rtx": "resent",
-    "retransmitted": "resent",
-    "flow": "flow",
-    "ttl": "ttl",
-    "in_flight": "in_flight_bytes",
-    "in_flight_bytes": "in_flight_bytes",
-    "flight_segments": "flight_segments",
-    "acked_bytes": "acked_bytes",
-}
-_NAMED = 10  # unused columns that a warning names
+#: What a column has, by its name: with a unit after the name, and without.
+_TIMED = {"rtt": "rtt", "sent": "sent", "sent_time": "sent"}
+_TIMED |= dict.fromkeys(("t", "time", "timestamp", "ack"), "time")
 _LARGEST = {"ttl": 255, "in_flight_bytes": 2**32 - 1, "flight_segments": 2**32 - 1, "acked_bytes": 2**32 - 1}
+_PLAIN = {name: name for name in ("flow", *_LARGEST)}
+_PLAIN |= {"is_rtx": "resent", "retransmitted": "resent", "in_flight": "in_flight_bytes"}
+_NAMED = 10  # unused columns that a warning names
 #: The beginning of the error message for a text in which nothing looks like a column of a series of RTTs.
 NOT_RTTS = "neither a capture nor a series of RTTs"
 _ALLOWED = {

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Read the latency series of flent data files (https://flent.org), format versions 1 to 4."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .base import TraceError, TraceFile, shown
-from .json_text import loads
-from .samples import SampleFlow, SampleTrace
+from .json_values import finite, loads
+from .samples import SampleTrace, slices
 from .schema import Columns
 
 _MOST_BYTES = 1 << 26  # largest file, which is read as a whole: it has a few hundred values for each minute
@@ -26,15 +25,11 @@ class FlentTrace(SampleTrace):
         self._data = self._load()
 
     def _load(self) -> dict[str, Any]:
-        parts: list[bytes] = []
-        size = 0
-        while part := self._stream.read():
-            parts.append(part)
-            size += len(part)
-            if size > _MOST_BYTES:
-                raise TraceError(f"{self._file}: the file is larger than 64 MB unpacked; is it from flent?")
+        text = self._stream.gather(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise TraceError(f"{self._file}: the file is larger than 64 MB unpacked; is it from flent?")
         try:
-            data = loads(b"".join(parts))
+            data = loads(text)
         except ValueError as error:
             if self._stream.damage:
                 raise TraceError(
@@ -118,28 +113,17 @@ class FlentTrace(SampleTrace):
             kind: min((min(times) for _, times, _, absolute in series if absolute == kind), default=0.0)
             for kind in (True, False)
         }
-        for number, (name, times, rtts, absolute) in enumerate(series):
+        for name, times, rtts, absolute in series:
             time_us = np.rint((np.array(times) - origin[absolute]) * 1e6).astype(np.int64)
             rtt_us = np.maximum(np.rint(np.array(rtts) * 1e3), 1).astype(np.int64)
             if np.any(np.diff(time_us) < 0):
                 order = np.argsort(time_us, kind="stable")
                 time_us, rtt_us = time_us[order], rtt_us[order]
                 self._warnings.append(f'series "{shown(name)}": values were not in order of time: sorted')
-            flow = SampleFlow(number, name)
-            self._by_id[flow.id] = flow
-            for start in range(0, len(time_us), max_rows):
-                part = slice(start, start + max_rows)
-                resent = np.zeros(len(time_us[part]), np.bool_)
-                batch = flow.columns(time_us[part], rtt_us[part], resent)
-                last = start + max_rows >= len(time_us)
-                batch["ended"] = np.array([flow.id] if last else [], np.uint32)
-                yield batch
+            flow = self._new_flow(name)
+            batch = flow.columns(time_us, rtt_us, np.zeros(len(time_us), np.bool_))
+            yield from slices(batch | {"ended": np.array([flow.id], np.uint32)}, max_rows)
 
 
 def _is_value(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # JSON has integers of any length
-        return False
+    return not isinstance(value, str) and finite(value) is not None

@@ -10,9 +10,8 @@ from pathlib import PurePath
 from typing import Any
 
 from .base import TraceError, TraceFile, shown
-from .json_text import loads
+from .json_values import as_object, loads, whole
 from .lines import Clock
-from .qlog_values import as_object, whole
 from .readings import Reading, ReadingsTrace
 from .schema import Columns
 
@@ -87,14 +86,11 @@ class MlabTrace(ReadingsTrace):
                 return
 
     def _whole(self, head: bytes) -> Any:
-        parts, size = [head], len(head)
-        while data := self._stream.read():
-            parts.append(data)
-            size += len(data)
-            if size > _MOST_BYTES:
-                raise TraceError(f"{self._file}: it is longer than 64 MB; write a record a line")
+        text = self._stream.gather(_MOST_BYTES + 1, head)
+        if len(text) > _MOST_BYTES:
+            raise TraceError(f"{self._file}: it is longer than 64 MB; write a record a line")
         try:
-            return loads(b"".join(parts))
+            return loads(text)
         except ValueError as error:
             raise self._fail(1, error) from None
 

@@ -95,7 +95,7 @@ class PingTrace(SampleTrace):
         self._clock = Clock()
         self._targets: dict[str, _Target] = {}
         self._host = file.title  # the host of lines that name none
-        self._made = self._held = self._samples = 0
+        self._held = self._samples = 0
         self._duplicates = self._unanswered = self._below = self._moved = self._without = 0
         self._timed: bool | None = None
         self._step_us: float | None = None
@@ -104,7 +104,6 @@ class PingTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = list(self._warnings)
         if self._steps_us:
             step = ", ".join(f"{step / 1e6:g}" for step in sorted(self._steps_us)[:3])
@@ -188,13 +187,9 @@ class PingTrace(SampleTrace):
         return found[1] if found else self._host
 
     def _target(self, host: str) -> _Target:
-        target = self._targets.get(host)
-        if target is None:
-            flow = SampleFlow(self._made, host)
-            target = self._targets[host] = _Target(flow)
-            self._by_id[self._made] = flow
-            self._made += 1
-        return target
+        if host not in self._targets:
+            self._targets[host] = _Target(self._new_flow(host))
+        return self._targets[host]
 
     def _reply(
         self, target: _Target, time_us: int | None, sequence: int | None, rtt_us: float | None, ttl: int

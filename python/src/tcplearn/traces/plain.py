@@ -13,7 +13,7 @@ from .base import TraceError, TraceFile, TraceOptions, number, shown
 from .csv_header import TO_US
 from .lines import encoding_of
 from .plausible import Plausible
-from .samples import SampleFlow, SampleTrace, slices
+from .samples import SampleTrace, slices
 from .schema import Columns, empty_batch
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -42,7 +42,7 @@ class NumbersTrace(SampleTrace):
     def __init__(self, file: TraceFile, options: TraceOptions) -> None:
         super().__init__(file)
         self._unit = options.unit or "ms"
-        self._flow = self._by_id[0] = SampleFlow(0, file.title)
+        self._flow = self._new_flow(file.title)
         self._plausible = Plausible(self._unit)
         self._missing = self._now_us = 0
         self._falls = False
@@ -53,7 +53,6 @@ class NumbersTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = [*self._warnings, *self._plausible.warnings()]
         if not self._falls and self._flow.samples >= _MANY:
             lines.append("the numbers never fall: are they times, and no round trips?")

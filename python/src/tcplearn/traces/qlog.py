@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from . import schema
-from .base import ByteStream, FlowInfo, TraceError, TraceFile, TraceOptions, shown
-from .json_text import TooLargeError, loads
-from .qlog_values import (
+from .base import FlowInfo, TraceError, TraceFile, TraceOptions, shown
+from .json_values import (
     MOST_NUMBER,
+    TooLargeError,
     acked_ranges,
     as_object,
     finite,
+    loads,
     packet_bytes,
     whole,
     whole_events,
 )
 from .quic import LEFT_OUT, Connection, Row
+from .samples import SampleTrace
 from .schema import Columns
 
 _MOST_BYTES = 1 << 28  # of a single JSON document, which is held in memory
@@ -72,7 +74,7 @@ class _Log:
             side = str(vantage.get("flow", "")).casefold()
             owner.warn("recorded on the path: the part from the sender to that point is not in the samples")
         self._side = side if side in ("client", "server") else ""
-        self._title = str(vantage.get("name") or meta.get("title") or title or owner.file.title)
+        self._title = str(vantage.get("name") or meta.get("title") or title or owner.title)
         if self._side not in self._title.casefold():
             self._title += f" {self._side}"
         fields = meta.get("event_fields")
@@ -172,43 +174,34 @@ class _Log:
         return self.connections[key]
 
 
-class QlogTrace:
+class QlogTrace(SampleTrace):
     """A trace that reads a qlog. Each logged connection is a flow; its sender is the logging endpoint."""
 
     kind = "qlog"
 
     def __init__(self, file: TraceFile | Path, options: TraceOptions | None = None) -> None:
-        self.file = TraceFile.of(file)
+        super().__init__(TraceFile.of(file))
+        self.title = self._file.title
         self.left_out: Counter[str] = Counter()
         self.rows: list[Row] = []  # rows of all connections that are not yet in a batch
         self.sender = (options or TraceOptions()).sender
-        self._stream = ByteStream(self.file)
-        self._warnings: list[str] = []
         self._names: Counter[str] = Counter()
         self._flows: dict[int, Connection] = {}
-        self._made = self._packets = self._ack_frames = self._acks = 0
+        self._packets = self._ack_frames = self._acks = 0
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
         return self._warnings + [f"{count} {text}" for count, text in counted if count]
 
-    @property
-    def progress(self) -> float:
-        """Return the share of the file that has been read, from 0 to 1."""
-        return self._stream.progress
-
     def flow(self, flow_id: int) -> FlowInfo:
-        """Return the information on connection number `flow_id`."""
         return self._flows[flow_id].info
 
     def release(self, flow_id: int) -> None:
-        """Free the state of connection number `flow_id`, which has ended."""
         self._flows.pop(flow_id, None)
 
     def fail(self, where: str, what: str) -> TraceError:
-        return TraceError(f"{self.file}: {where}: {what}")
+        return TraceError(f"{self._file}: {where}: {what}")
 
     def warn(self, line: str) -> None:
         if line not in self._warnings:
@@ -248,10 +241,10 @@ class QlogTrace:
         if log is not None:
             yield from self._close(log, max_rows)
         if not self._packets:
-            raise TraceError(f"{self.file}: a qlog without a packet_sent event of a QUIC packet")
+            raise TraceError(f"{self._file}: a qlog without a packet_sent event of a QUIC packet")
         if not self._acks:
             what = "no ACK of them is in the log" if not self._ack_frames else "no ACK in the log is of them"
-            raise TraceError(f"{self.file}: {self._packets} packets were sent, but {what}")
+            raise TraceError(f"{self._file}: {self._packets} packets were sent, but {what}")
 
     def _taken(self, max_rows: int, ended: list[int] | None = None) -> Iterator[Columns]:
         """Yield batches of `max_rows` rows from `self.rows`, and keep the rest. If `ended` (numbers of
@@ -334,35 +327,29 @@ class QlogTrace:
             yield number + 1, waiting, True
 
     def _contained(self, head: bytes) -> Iterator[tuple[str, Any]]:
-        parts = [head]
-        size = len(head)
-        while part := self._stream.read():
-            parts.append(part)
-            size += len(part)
-            if size > _MOST_BYTES:
-                raise TraceError(
-                    f"{self.file}: larger than 256 MB unpacked, in one piece; make it JSON text sequences"
-                )
-        text = b"".join(parts)
-        parts.clear()
+        text = self._stream.gather(_MOST_BYTES + 1, head)
+        if len(text) > _MOST_BYTES:
+            raise TraceError(
+                f"{self._file}: larger than 256 MB unpacked, in one piece; make it JSON text sequences"
+            )
         try:
             file = loads(text)
         except TooLargeError as error:
-            raise TraceError(f"{self.file}: {error}; convert it to JSON text sequences") from None
+            raise TraceError(f"{self._file}: {error}; convert it to JSON text sequences") from None
         except ValueError as error:
             good = whole_events(text)
             if not good or len(text) - good > _MOST_CUT_BYTES:
-                raise TraceError(f"{self.file}: not JSON: {shown(str(error), 80)}") from None
+                raise TraceError(f"{self._file}: not JSON: {shown(str(error), 80)}") from None
             try:
                 file = loads(text[:good] + b"]}]}")
             except ValueError:
-                raise TraceError(f"{self.file}: not JSON: {shown(str(error), 80)}") from None
+                raise TraceError(f"{self._file}: not JSON: {shown(str(error), 80)}") from None
             why = self._stream.damage or "no JSON from there on"
             self.warn(f"the last {len(text) - good} bytes are cut or broken, and left out: {why}")
         del text
         traces = file.get("traces", [file]) if isinstance(file, dict) else None
         if not isinstance(traces, list):
-            raise TraceError(f'{self.file}: JSON, but not qlog: there is no "traces" array')
+            raise TraceError(f'{self._file}: JSON, but not qlog: there is no "traces" array')
         for index, trace in enumerate(traces):
             events = trace.get("events") if isinstance(trace, dict) else None
             if not isinstance(events, list):

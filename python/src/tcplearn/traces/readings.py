@@ -44,26 +44,24 @@ class ReadingsTrace(SampleTrace):
         super().__init__(file)
         self._connections: dict[Hashable, _Connection] = {}
         self._closing: list[_Connection] = []
-        self._made = self._repeated = self._unmeasured = self._moved = 0
+        self._repeated = self._unmeasured = self._moved = 0
         self._pending = 0  # an upper bound of the number of rows since the last batch
         self._first_us: int | None = None
         self._last_us = 0
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = [
             "round trips are smoothed RTTs of the kernel (SRTT), read at intervals, not single samples: "
             "spikes are missing, so spurious timeouts are undercounted",
             *self._warnings,
         ]
-        if self._repeated:
-            lines.append(f"{self._repeated} readings with nothing acknowledged since the last: left out")
-        if self._unmeasured:
-            lines.append(f"{self._unmeasured} readings before the first round trip: left out")
-        if self._moved:
-            lines.append(f"{self._moved} readings whose time goes back: they take the time before them")
-        return [*lines, *self._cut_short()]
+        counted = (
+            (self._repeated, "readings with nothing acknowledged since the last: left out"),
+            (self._unmeasured, "readings before the first round trip: left out"),
+            (self._moved, "readings whose time goes back: they take the time before them"),
+        )
+        return [*lines, *(f"{count} {what}" for count, what in counted if count), *self._cut_short()]
 
     def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
         """Add a reading of the connection `key`. Times may have any origin, but should not decrease."""
@@ -78,9 +76,7 @@ class ReadingsTrace(SampleTrace):
         c = self._connections.get(key)
         if c is None or (c.last and c.last.retransmits > reading.retransmits):  # the counters have restarted
             self._end([key])
-            c = self._connections[key] = _Connection(SampleFlow(self._made, name))
-            self._by_id[self._made] = c.flow
-            self._made += 1
+            c = self._connections[key] = _Connection(self._new_flow(name))
         if c.last is not None and reading.retransmits > c.last.retransmits:
             c.row(time_us, 0, resent=True)
         if c.last is not None and reading.state == c.last.state and reading.srtt_us == c.last.srtt_us:

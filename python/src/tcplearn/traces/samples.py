@@ -55,10 +55,16 @@ class SampleTrace:
         self._stream = ByteStream(file)
         self._warnings: list[str] = []
         self._by_id: dict[int, SampleFlow] = {}
+        self._made = 0  # number of flows
+
+    def _new_flow(self, name: str) -> SampleFlow:
+        flow = self._by_id[self._made] = SampleFlow(self._made, name)
+        self._made += 1
+        return flow
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings about left-out or assumed data."""
+        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         return list(self._warnings)
 
     def _cut_short(self) -> list[str]:

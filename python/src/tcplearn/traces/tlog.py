@@ -204,13 +204,11 @@ class TlogTrace(SampleTrace):
         self._incomplete = self._left_out = self._moved = 0
         self._stream_ended = False
         self._alive: dict[int, _Alive] = {}
-        self._made = 0
         self._origin_us: int | None = None
         self._first = self._cut()  # raises errors of the whole file before the first row
 
     @property
     def warnings(self) -> list[str]:
-        """Return warnings about left-out or assumed data. The list is complete after the last batch."""
         lines = []
         if self._cutter.skipped:
             lines.append(f"{self._cutter.skipped} bytes that are no record were left out")
@@ -226,13 +224,9 @@ class TlogTrace(SampleTrace):
     def _cut(self) -> dict[int, Records] | None:
         """Return the next records of the log by record type, or None at the end of the file."""
         while not self._stream_ended:
-            parts: list[bytes] = []
-            size = 0
-            while size < _CHUNK_BYTES and (data := self._stream.read()):
-                parts.append(data)
-                size += len(data)
-            self._stream_ended = size < _CHUNK_BYTES
-            tables = self._cutter.take(b"".join(parts), final=self._stream_ended)
+            data = self._stream.gather(_CHUNK_BYTES)
+            self._stream_ended = len(data) < _CHUNK_BYTES
+            tables = self._cutter.take(data, final=self._stream_ended)
             if any(map(len, tables.values())):
                 return tables
         if not self._cutter.records:
@@ -268,12 +262,10 @@ class TlogTrace(SampleTrace):
             tables = following
 
     def _of(self, number: int) -> _Alive:
-        alive = self._alive.get(number)
-        if alive is None:
-            flow = self._by_id[self._made] = SampleFlow(self._made, "")
-            self._made += 1
-            alive = self._alive[number] = _Alive(flow, Connection(number, np.empty(0, ACK_RECORD)))
-        return alive
+        if number not in self._alive:
+            connection = Connection(number, np.empty(0, ACK_RECORD))
+            self._alive[number] = _Alive(self._new_flow(""), connection)
+        return self._alive[number]
 
     def _count(self, alive: _Alive, last_record: int, count: int) -> None:
         alive.records += count
