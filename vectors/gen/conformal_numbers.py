@@ -4,8 +4,9 @@ integers."""
 
 import math
 
-import fixed_reference as fix
-from double_reference import clamp
+import arithmetic
+import tracking_numbers as tracking
+from arithmetic import clamp
 
 
 def log2_near(x):
@@ -20,19 +21,11 @@ def exp2_near(x):
     return math.ldexp(1 + f - 11 / 32 * f * (1 - f), whole)
 
 
-class Double:
+class Double(tracking.Double):
     one = 1.0
-    least = 0.0
-    us = staticmethod(float)
 
     def fine(self, a):
         return a
-
-    def half(self, a, k):
-        return a / (1 << k)
-
-    def div(self, a, n):
-        return a / n
 
     def rate(self, miss):
         return miss
@@ -54,7 +47,7 @@ class Double:
     def square(self, x):
         return math.copysign(min(abs(x), 4096) ** 2, x)
 
-    def share(self, need):
+    def trust(self, need):
         return need / (need + 0.5)
 
     def bin(self, x):
@@ -85,44 +78,38 @@ def exp2_near_16(x):
     return (m + (1 << 15 - whole)) >> 16 - whole if whole >= -1 else 0
 
 
-class Fixed:
+class Fixed(tracking.Fixed):
     one = 1 << 32
-    least = 8
-    us = staticmethod(fix.us)
-    div = staticmethod(fix.over)
 
     def fine(self, a):
         return a << 16
 
-    def half(self, a, k):
-        return fix.over(a, 1 << k)
-
     def rate(self, miss):
-        return fix.ratio(miss) // 16 * 64
+        return arithmetic.ratio(miss) // 16 * 64
 
     def start(self, miss):
         bits = (31 << 16) - log2_near_16(clamp(miss, 1, 858993459))
         return log2_near_16(bits * 56783 >> 16) - (16 << 16) << 16
 
     def product(self, a, b):
-        return fix.over(a * fix.over(b, 1 << 16), 1 << 16)
+        return arithmetic.over(a * arithmetic.over(b, 1 << 16), 1 << 16)
 
     def width(self, u, slow, fast):
         level = (u >> 16) + (log2_near_16(slow) + log2_near_16(fast) >> 1)
-        return fix.over(exp2_near_16(level), 1 << 16)
+        return arithmetic.over(exp2_near_16(level), 1 << 16)
 
     def level(self, x):
         return log2_near_16(x) - (24 << 16) << 16
 
     def power(self, x):
-        return fix.over(exp2_near_16((x >> 16) + (24 << 16)), 1 << 16)
+        return arithmetic.over(exp2_near_16((x >> 16) + (24 << 16)), 1 << 16)
 
     def square(self, x):
         """Return `x` squared, with the sign of `x`, after truncating |x| to 16 fractional bits."""
         m = min(abs(x) >> 16, 1 << 28)
         return m * m if x >= 0 else -m * m
 
-    def share(self, need):
+    def trust(self, need):
         need >>= 15
         return (need << 32) // (need + 65536)
 

@@ -2,12 +2,9 @@
 """Implement `conformal`, a retransmission timer with a chosen miss rate (share of RTTs above the RTO). The
 same code runs in floats and in integers, with the classes of conformal_numbers.py."""
 
-import double_reference as d
-import fixed_reference as fix
 import tracking_reference as tracking
-from conformal_numbers import Double, Fixed
-from defaults import BOUNDS, JACOBSON, LAST
-from double_reference import RTT_MAX_US, clamp
+from estimator_reference import BOUNDS, JACOBSON, LAST, Jacobson, Last, rtt_of
+from tracking_reference import Tracking
 
 
 class Timer:
@@ -135,7 +132,7 @@ class Tail:
             found = 0 * one
             if (above + self.bins[k]) * one >= need:
                 found = a.half((k + 1) * one, 2) - a.div(need - above * one, 4 * self.bins[k])
-            width += a.product(a.share(a.div(256 * need, self.flight)), found - width)
+            width += a.product(a.trust(a.div(256 * need, self.flight)), found - width)
         if self.stage >= 8 and self.early > 3 * self.error_before:
             width = max(width, self.laplace + a.level(self.early))
         return width
@@ -218,8 +215,10 @@ class Tail:
 
 
 class Conformal:
-    def __init__(self, a, p, over):
-        self.a, self.p, self.over = a, p, over
+    def __init__(self, a, p):
+        self.a, self.p = a, p
+        over, defaults = OVER[p["over"]]
+        self.over = over(a, defaults)
         self.scales = p["width"] == 1
         if self.scales:
             self.timer = Timer(a, p["miss"], p["integral"] == 0, p["steps"] == 0)
@@ -233,7 +232,7 @@ class Conformal:
         self.flight = []  # (error, whether it was a miss) of each sample since the last update of the RTO
 
     def update(self, s):
-        y = self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
+        y = self.a.us(rtt_of(s))
         if self.scales:
             self.timer.update(y, self.rtt if self.timer.count else y, self.low, self.high)
         elif not self.learn(s, y):
@@ -272,17 +271,7 @@ DEFAULTS = {
     "rto_min_us": 1000, **BOUNDS,
 }  # fmt: skip
 FIRST = {**DEFAULTS, "over": 3, "width": 1}
-OVER = (tracking.DEFAULTS, JACOBSON, LAST, tracking.FIRST)
-
-
-def double(p):
-    over = (tracking.double, d.Jacobson, d.Last, tracking.double)[p["over"]]
-    return Conformal(Double(), p, over(OVER[p["over"]]))
-
-
-def fixed(p):
-    over = (tracking.fixed, fix.Jacobson, fix.Last, tracking.fixed)[p["over"]]
-    return Conformal(Fixed(), p, over(OVER[p["over"]]))
+OVER = ((Tracking, tracking.DEFAULTS), (Jacobson, JACOBSON), (Last, LAST), (Tracking, tracking.FIRST))
 
 
 FIRST_VARIANTS = [
@@ -298,7 +287,7 @@ FIRST_VARIANTS = [
     ("wan", {"rto_min_us": 2_000_000, "rto_max_us": 50_000}),
 ]
 CASES = {
-    "conformal": (double, fixed, DEFAULTS, [
+    "conformal": (Conformal, Conformal, DEFAULTS, [
         *(v for v in FIRST_VARIANTS if "integral" not in v[1]),
         ("hour stairs", {"miss": 0.2, "over": 2}),
         ("wan sawtooth stairs", {"count": 1}),
@@ -306,15 +295,15 @@ CASES = {
         ("sawtooth stairs", {"over": 3}),
         ("sawtooth stairs", {"width": 1}),
     ]),
-    "conformal/at-send": (double, fixed, {**DEFAULTS, "at": 1}, [
+    "conformal/at-send": (Conformal, Conformal, {**DEFAULTS, "at": 1}, [
         ("stairs", {}),
         ("flights hour", {"miss": 0.1}),
         ("flights", {"miss": 0.3, "over": 2, "rto_max_us": 80_000}),
     ]),
-    "conformal/thousandth": (double, fixed, {**DEFAULTS, "miss": 0.001}, []),
-    "conformal/over-jacobson": (double, fixed, {**DEFAULTS, "over": 1}, [
+    "conformal/thousandth": (Conformal, Conformal, {**DEFAULTS, "miss": 0.001}, []),
+    "conformal/over-jacobson": (Conformal, Conformal, {**DEFAULTS, "over": 1}, [
         ("stairs", {}),
         ("wan falling rising stairs", {"miss": 0.1}),
     ]),
-    "conformal/first": (double, fixed, FIRST, FIRST_VARIANTS),
+    "conformal/first": (Conformal, Conformal, FIRST, FIRST_VARIANTS),
 }  # fmt: skip

@@ -5,12 +5,13 @@ microseconds, unless the parameter `fraction` keeps SRTT's fraction of a tick.""
 
 from fractions import Fraction
 
-from double_reference import Sampler, clamp
+from arithmetic import clamp
+from estimator_reference import Sampler
 
 
 class FreeBsd:
-    def __init__(self, p):
-        self.p, self.tick_us = p, p["tick_us"]
+    def __init__(self, a, p):
+        self.a, self.p, self.tick_us = a, p, p["tick_us"]
         self.sampler = Sampler({"sampling": p["sampling"], "quantum_us": p["tick_us"]})
         self.srtt_32nds = self.rttvar_16ths = self.count = None
 
@@ -30,18 +31,12 @@ class FreeBsd:
     def query(self):
         p = self.p
         if self.count is None:
-            return 0, p["rto_initial_us"]
+            return self.a.us(0), self.a.us(p["rto_initial_us"])
         srtt_ticks = Fraction(self.srtt_32nds, 32) if p["fraction"] else self.srtt_32nds // 32
         rtt_us = srtt_ticks * self.tick_us if srtt_ticks else 1
         rto = (self.srtt_32nds // 8 + self.rttvar_16ths) // 4
         rto = max(rto, self.count + p["above_rtt"], p["rto_min"])
-        return rtt_us, clamp(rto, 1, p["rto_max"]) * self.tick_us
-
-
-class FreeBsdFixed(FreeBsd):
-    def query(self):
-        rtt_us, rto_us = super().query()
-        return int(rtt_us * 256 + Fraction(1, 2)), rto_us * 256
+        return self.a.us(rtt_us), self.a.us(clamp(rto, 1, p["rto_max"]) * self.tick_us)
 
 
 DEFAULTS = {
@@ -50,13 +45,13 @@ DEFAULTS = {
 }  # fmt: skip
 
 CASES = {
-    "jacobson/freebsd-2.2": (FreeBsd, FreeBsdFixed, DEFAULTS, [
+    "jacobson/freebsd-2.2": (FreeBsd, FreeBsd, DEFAULTS, [
         ("wan falling flights extremes", {"tick_us": 4000}),
         ("sawtooth hour", {"sampling": 0, "tick_us": 10_000, "above_rtt": 0}),
         ("large falling", {"tick_us": 10_000_000, "rto_max": 4}),
         ("wan rising", {"tick_us": 1000, "sampling": 1, "rto_min": 64}),
     ]),
-    "jacobson/freebsd-2.2-fraction": (FreeBsd, FreeBsdFixed, {**DEFAULTS, "fraction": 1}, [
+    "jacobson/freebsd-2.2-fraction": (FreeBsd, FreeBsd, {**DEFAULTS, "fraction": 1}, [
         ("wan sawtooth", {"tick_us": 1001}),
     ]),
 }  # fmt: skip

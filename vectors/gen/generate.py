@@ -4,10 +4,27 @@ files."""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from pathlib import Path
 
-from cases import ESTIMATORS, cases_of, references
+from conformal_numbers import Double, Fixed
 from series import ALL
-from vector_files import VECTORS, case_text, expected_file, parser, series_text, write_kind, write_or_check
+from vector_files import case_text, parser, series_text, write_kind
+
+EVERY = "wan tiny large equal falling rising extremes sawtooth hour flights"
+#: Name: (class for floats, class for integers, default parameters, variants). The class for integers is None
+#: if both would give the same whole microseconds. A variant is (names of series, parameters that differ).
+ESTIMATORS = {}
+for path in sorted(Path(__file__).parent.glob("*_reference.py")):
+    ESTIMATORS |= getattr(import_module(path.stem), "CASES", {})
+
+
+def cases_of(name):
+    """Yield, for each test case of estimator `name`, the name of the series and the parameters that are not
+    defaults."""
+    for several, changed in [(EVERY, {}), *ESTIMATORS[name][3]]:
+        for series in several.split():
+            yield series, changed
 
 
 def text_of_series(series):
@@ -19,11 +36,13 @@ def text_of_series(series):
 def answers(name, series, changed):
     """Yield the predicted RTT and the RTO of estimator `name`, in fixed point and in double precision, before
     the first and after every `series.every` samples."""
-    double, fixed = references(name, changed)
+    double, fixed, defaults, _ = ESTIMATORS[name]
+    p = {**defaults, **changed}
+    double, fixed = double(Double(), p), fixed(Fixed(), p) if fixed else None
 
     def answer():
-        fix = fixed.query() if fixed else tuple(256 * v for v in double.query())
-        return fix, tuple(map(float, double.query()))
+        whole = fixed.query() if fixed else tuple(256 * v for v in double.query())
+        return whole, tuple(map(float, double.query()))
 
     yield answer()
     for k, sample in enumerate(series.samples(), 1):
@@ -59,11 +78,7 @@ def main():
     if unknown:
         options.error(f"no reference for {', '.join(sorted(unknown))}; there is {', '.join(ESTIMATORS)}")
     series, expected = {name: text_of_series(s) for name, s in ALL.items()}, expected_texts(names)
-    if not arguments.estimators:
-        return write_kind("estimator", series, expected, arguments.check)
-    files = {VECTORS / "estimator" / "series" / f"{name}.csv": text for name, text in series.items()}
-    files |= {expected_file("estimator", name): text for name, text in expected.items()}
-    return write_or_check(arguments.check, files)
+    return write_kind("estimator", series, expected, arguments.check, whole=not arguments.estimators)
 
 
 if __name__ == "__main__":

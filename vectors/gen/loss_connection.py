@@ -2,9 +2,10 @@
 """Implement the features from which loss classifiers decide (docs/algorithms/loss/features.md), in floats and
 in integers, with the classes of loss_numbers.py (durations in 2^-8 us, ratios with 30 fractional bits)."""
 
+from arithmetic import RTT_MAX_US
 from loss_series import BEGUN, TIMEOUT
 
-RTT_MAX_US, COUNT_MAX = 1 << 32, 1 << 20
+COUNT_MAX = 1 << 20
 
 
 def count(n):
@@ -15,7 +16,7 @@ class Connection:
     """The state of a connection from which features are computed."""
 
     def __init__(self, numbers):
-        self.n, zero = numbers, numbers.duration(0)
+        self.n, zero = numbers, numbers.us(0)
         self.last_us = self.new_us = self.duplicate_us = self.round_us = self.recovery_us = 0
         self.rtt = self.low = self.high = self.srtt = self.rttvar = zero
         self.recent = self.before = self.mean = self.mean_before = zero
@@ -27,10 +28,10 @@ class Connection:
         self.duplicates = 0
 
     def apart(self, a_us, b_us):
-        return self.n.duration(min(max(b_us - a_us, 0), RTT_MAX_US))
+        return self.n.us(min(max(b_us - a_us, 0), RTT_MAX_US))
 
     def towards(self, a, x, n):
-        return a + self.n.scaled(x - a, n)
+        return a + self.n.div(x - a, n)
 
     def ack(self, a):
         if self.acks == 0:
@@ -41,7 +42,7 @@ class Connection:
         self.last_us = a.time_us
         self.end_of_round(a.time_us)
         if a.rtt_us > 0:
-            self.sample(self.n.duration(min(a.rtt_us, RTT_MAX_US)))
+            self.sample(self.n.us(min(a.rtt_us, RTT_MAX_US)))
         self.round_packets = min(self.round_packets + a.delivered, 0xFFFFFFFE)
         self.since = min(self.since + a.delivered, 0xFFFFFFFE)
         if a.duplicate:
@@ -64,18 +65,18 @@ class Connection:
         if self.rtts == 0 or lasted < self.srtt:
             return
         if self.round_packets:
-            self.packet = self.n.scaled(lasted, self.round_packets)
+            self.packet = self.n.div(lasted, self.round_packets)
             self.packet_least = min(self.packet_least or self.packet, self.packet)
         if self.round_rtts:
             self.mean_before = self.mean
-        self.mean = self.n.duration(0)
+        self.mean = self.n.us(0)
         self.round_rtts = self.round_packets = 0
         self.round_us = now_us
 
     def sample(self, y):
         if self.rtts == 0:
             self.low = self.high = self.srtt = y
-            self.rttvar = self.n.scaled(y, 2)
+            self.rttvar = self.n.div(y, 2)
         else:
             self.rttvar = self.towards(self.rttvar, abs(self.srtt - y), 4)
             self.srtt = self.towards(self.srtt, y, 8)
@@ -89,7 +90,7 @@ class Connection:
         return self.n.quotient(a, b) if b > 0 else self.n.number(0)
 
     def log_over(self, a, b):
-        one = self.n.duration(1)
+        one = self.n.us(1)
         return self.n.log2(self.n.quotient(a + one, b + one))
 
     def veno(self, cwnd):
@@ -106,7 +107,7 @@ class Connection:
                 now = tuple(self.towards(a, x, 4) for a, x in zip(past, now, strict=True))
             self.past_rtt, self.past_veno, self.past_log = now
             self.recoveries += 1
-            self.before, self.recent = self.recent, self.n.duration(0)
+            self.before, self.recent = self.recent, self.n.us(0)
         if at.change in (BEGUN, TIMEOUT):
             self.recovery_us, self.since = at.time_us, 0
 
@@ -123,11 +124,11 @@ class Connection:
 
     def unclipped(self, at):
         n, p, cwnd = self.n, count(at.flight), count(at.cwnd)
-        ms, nought, one = n.duration(1000), n.number(0), n.number(1)
+        ms, nought, one = n.us(1000), n.number(0), n.number(1)
         above, span = self.rtt - self.low, self.high - self.low
-        low_ms, rtt_ms = n.scaled(n.quotient(self.low, ms), p), n.scaled(n.quotient(self.rtt, ms), p)
+        low_ms, rtt_ms = n.div(n.quotient(self.low, ms), p), n.div(n.quotient(self.rtt, ms), p)
         first_us = self.duplicate_us if self.duplicates else at.time_us
-        gap, spacing = self.apart(self.new_us, first_us), n.scaled(self.apart(first_us, at.time_us), 2)
+        gap, spacing = self.apart(self.new_us, first_us), n.div(self.apart(first_us, at.time_us), 2)
         veno, log_p, log_cwnd = self.veno(cwnd), self.log_count(p), self.log_count(cwnd)
         log_since, log_veno = self.log_count(self.since + 1), n.log2(one + veno)
         trips = self.over(self.apart(self.recovery_us, at.time_us), self.srtt)
@@ -156,7 +157,7 @@ class Connection:
             "log_ack_rate": self.log_over(self.some8, self.rtt) + log_p,
             "log_ack_rate_slow": self.log_over(self.some32, self.rtt) + log_p,
             "log_packets_since": log_since,
-            "log_rtts_since": n.log2(trips + n.decimal("0.1")),
+            "log_rtts_since": n.log2(trips + n.ratio("0.1")),
             "log_packets_to_square": log_since - 2 * log_p,
             "log_cwnd_to_ssthresh": log_cwnd - self.log_count(count(at.ssthresh)),
             "rate_to_max": self.over(self.packet_least, self.packet),

@@ -3,19 +3,14 @@
 
 import math
 
-from fixed_reference import ONE, over, ratio, sat62, times, us
+import arithmetic
+from arithmetic import ONE, over, sat62, times
 
 
-class Float:
+class Float(arithmetic.Double):
     """The arithmetic in floats."""
 
     least = 2.0**-30
-
-    def duration(self, us):
-        return float(us)
-
-    def scaled(self, a, n):  # a / n
-        return a / n
 
     def product(self, a, n):  # times a count
         return a * n
@@ -26,26 +21,14 @@ class Float:
     def number(self, n):
         return float(n)
 
-    def decimal(self, text):
-        return float(text)
-
-    def part(self, a, r):  # times a ratio
-        return a * r
-
     def log2(self, x):
         return math.log2(max(x, 2.0**-30))
 
 
-class Whole:
-    """The arithmetic in integers: durations are in units of 2^-8 us, ratios have 30 fractional bits."""
+class Whole(arithmetic.Fixed):
+    """The arithmetic in integers."""
 
     least = 1
-
-    def duration(self, value):
-        return us(value)
-
-    def scaled(self, a, n):
-        return over(a, n)
 
     def product(self, a, n):
         return sat62(a * n)
@@ -57,12 +40,6 @@ class Whole:
 
     def number(self, n):
         return n * ONE
-
-    def decimal(self, text):
-        return ratio(text)
-
-    def part(self, a, r):
-        return times(a, r)
 
     def log2(self, x):
         """Return log2 of `x`, both with 30 fractional bits. For x = 2^k m, with 1 / sqrt 2 <= m < sqrt 2 and

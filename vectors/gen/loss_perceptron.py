@@ -5,7 +5,7 @@ import json
 import math
 from pathlib import Path
 
-from fixed_reference import ONE, over, times, two_to_minus
+from arithmetic import ONE, over, times, two_to_minus
 
 MODELS = Path(__file__).resolve().parents[2] / "core" / "models"
 

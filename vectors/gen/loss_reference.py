@@ -2,7 +2,7 @@
 """Implement the loss classifiers from docs/algorithms/loss, in floats and in integers, with the classes of
 loss_numbers.py (durations in 2^-8 us, ratios with 30 fractional bits)."""
 
-from fixed_reference import ONE
+from arithmetic import ONE
 from loss_connection import FEATURES, Connection, count
 from loss_numbers import Float
 from loss_perceptron import (
@@ -66,12 +66,12 @@ class Oracle(Classifier):
 
 class Veno(Classifier):
     def judge(self, f, at):
-        return self.rule(not self.known() or f["veno_packets"] >= self.n.decimal(self.p["beta"]))
+        return self.rule(not self.known() or f["veno_packets"] >= self.n.ratio(self.p["beta"]))
 
 
 class Threshold(Classifier):
     def judge(self, f, at):
-        x, limit = f[FEATURES[self.p["feature"]]], self.n.decimal(self.p["limit"])
+        x, limit = f[FEATURES[self.p["feature"]]], self.n.ratio(self.p["limit"])
         return self.rule(not self.known() or (x <= limit if self.p["side"] == 0 else x >= limit))
 
 
@@ -85,26 +85,26 @@ class Mlp(Classifier):
     def judge(self, f, at):
         if not self.known():
             return self.rule(True)
-        return self.answer(self.congestion(f), self.n.decimal(self.p["threshold"]))
+        return self.answer(self.congestion(f), self.n.ratio(self.p["threshold"]))
 
 
 class Adaptive(Mlp):
     def start(self):
-        self.threshold, self.window, self.wrong = self.n.decimal(self.p["threshold"]), 0, 0
+        self.threshold, self.window, self.wrong = self.n.ratio(self.p["threshold"]), 0, 0
 
     def learn(self, at, cause):
-        n, p = self.n, {k: self.n.decimal(v) for k, v in self.p.items()}
+        n, p = self.n, {k: self.n.ratio(v) for k, v in self.p.items()}
         if at.change == UNDONE:
             self.window = 0
         if at.change not in (BEGUN, TIMEOUT):
             return
         if self.window:
-            windows = n.scaled(n.number(self.path.since), self.window) - n.number(1)
+            windows = n.div(n.number(self.path.since), self.window) - n.number(1)
             wrong = at.change == TIMEOUT or windows < p["soon"]
             if wrong:
-                self.threshold = n.part(self.threshold, p["fall"])
+                self.threshold = n.times(self.threshold, p["fall"])
             else:
-                self.threshold += n.part(p["highest"] - self.threshold, p["rise"])
+                self.threshold += n.times(p["highest"] - self.threshold, p["rise"])
             self.threshold = max(self.threshold, p["lowest"])
             self.wrong = self.wrong + 1 if wrong else 0
         if cause == CONGESTION:
@@ -129,16 +129,16 @@ class History(Mlp):
     def learn(self, at, cause):
         if at.change != BEGUN or not self.known():
             return
-        most = self.n.decimal(self.p["most"])
+        most = self.n.ratio(self.p["most"])
         said = min(max(self.log_odds(self.path.features(at)), -most), most)
         self.losses += 1
-        self.past += self.n.scaled(said - self.past, min(self.losses + 1, self.p["memory"]))
+        self.past += self.n.div(said - self.past, min(self.losses + 1, self.p["memory"]))
 
     def judge(self, f, at):
         if not self.known():
             return self.rule(True)
-        n, p = self.n, {k: self.n.decimal(v) for k, v in self.p.items()}
-        odds = n.part(self.log_odds(f), p["answer"]) + n.part(self.past, p["past"]) + p["bias"]
+        n, p = self.n, {k: self.n.ratio(v) for k, v in self.p.items()}
+        odds = n.times(self.log_odds(f), p["answer"]) + n.times(self.past, p["past"]) + p["bias"]
         if isinstance(n, Float):
             congestion = logistic_float(odds)
         else:
@@ -154,7 +154,7 @@ class Online(Classifier):
 
     def start(self):
         self.forget()
-        self.floor, self.top, self.window, self.skip = None, self.n.duration(0), 0, 0
+        self.floor, self.top, self.window, self.skip = None, self.n.us(0), 0, 0
         self.last, self.kept, self.recovers = None, False, False
 
     def forget(self):
@@ -164,18 +164,18 @@ class Online(Classifier):
 
     def load(self):
         path, n = self.path, self.n
-        delay, limits = path.srtt - path.low, [n.scaled(path.low, 32)]
+        delay, limits = path.srtt - path.low, [n.div(path.low, 32)]
         while len(limits) < 7:
             limits.append(limits[-1] * 2)
         span = self.top - path.low
-        full = delay >= limits[0] and delay >= span - n.scaled(span, 16)
+        full = delay >= limits[0] and delay >= span - n.div(span, 16)
         before = n.product(path.packet, max(self.window, 1))
-        large = self.window == 0 or path.srtt >= before - n.scaled(before, 4)
+        large = self.window == 0 or path.srtt >= before - n.div(before, 4)
         return 8 if full else sum(delay >= limit for limit in limits), large
 
     def halve(self, load):
         if self.lost[load] >= self.n.number(self.p["memory"]) or self.packets[load] >= 1 << 18:
-            self.lost = {key: self.n.scaled(value, 2) for key, value in self.lost.items()}
+            self.lost = {key: self.n.div(value, 2) for key, value in self.lost.items()}
             self.packets = {key: value // 2 for key, value in self.packets.items()}
 
     def lose(self):
@@ -187,7 +187,7 @@ class Online(Classifier):
         if not self.known():
             return
         self.top = max(self.top, self.path.srtt)
-        if self.floor is None or self.path.low < self.floor - self.n.scaled(self.floor, 16):
+        if self.floor is None or self.path.low < self.floor - self.n.div(self.floor, 16):
             self.forget()
             self.floor = self.path.low
         if self.recovers:
@@ -229,7 +229,7 @@ class Online(Classifier):
         at least the share `low` of all packets. The number is reduced if no packet would be left for a higher
         load."""
         total = sum(self.packets.values())
-        least = self.n.product(self.n.decimal(self.p["low"]), max(1, total))
+        least = self.n.product(self.n.ratio(self.p["low"]), max(1, total))
         sums = [sum(self.packets[load] for load in self.LOADS[:k]) for k in range(len(self.LOADS) + 1)]
         enough = next((k for k, some in enumerate(sums) if self.n.number(some) >= least), len(self.LOADS))
         return min(enough, max(k for k, some in enumerate(sums) if some < total or not k))
@@ -242,7 +242,7 @@ class Online(Classifier):
             return self.rule(True)
         n, prior, low, here = (
             self.n,
-            self.n.decimal(self.p["prior"]),
+            self.n.ratio(self.p["prior"]),
             self.lows(),
             self.LOADS.index(self.load()),
         )
@@ -252,11 +252,11 @@ class Online(Classifier):
             lower, these = self.LOADS[:here], [self.LOADS[here]]
         lost, packets = sum(self.lost[key] for key in lower), sum(self.packets[key] for key in lower)
         sent = sum(self.packets[key] for key in these)
-        expected = n.scaled(n.product(lost, sent), packets) if packets and sent else n.number(0)
-        chance = n.part(
+        expected = n.div(n.product(lost, sent), packets) if packets and sent else n.number(0)
+        chance = n.times(
             self.share(expected, sum(self.lost[key] for key in these) + prior), self.share(lost, lost + prior)
         )
-        return self.answer(self.one - chance, n.decimal(self.p["threshold"]))
+        return self.answer(self.one - chance, n.ratio(self.p["threshold"]))
 
 
 MLP = {"model": 0, "threshold": 0.4}

@@ -4,17 +4,13 @@
 correctly rounded by decimal arithmetic. The C core gives the same integers in double precision and in fixed
 point."""
 
-import decimal
+from decimal import Decimal
 from functools import cache
 
-from double_reference import RTT_MAX_US, clamp
+from arithmetic import CONTEXT, correctly_rounded
+from estimator_reference import rtt_of
 
 ONE, TOP = 1 << 16, (1 << 32) - 1
-CONTEXT = decimal.Context(prec=40)
-
-
-def correctly_rounded(d):
-    return int(d.to_integral_value(decimal.ROUND_HALF_EVEN, CONTEXT))
 
 
 @cache
@@ -23,7 +19,7 @@ def e_to_minus(z):
 
 
 def two_to_minus_quarter(j):
-    return correctly_rounded(CONTEXT.multiply(ONE, CONTEXT.power(2, decimal.Decimal(-j) / 4)))
+    return correctly_rounded(CONTEXT.multiply(ONE, CONTEXT.power(2, Decimal(-j) / 4)))
 
 
 def sat(v):
@@ -35,7 +31,7 @@ def times(a, b):
 
 
 class ExpertsQ16:
-    def __init__(self, p):
+    def __init__(self, _, p):
         self.p, self.n, self.seen, self.trials = p, p["n"], False, 0
         quarters = [two_to_minus_quarter(j) for j in range(4)]
         below = range(self.n - 1, -1, -1)
@@ -84,7 +80,7 @@ class ExpertsQ16:
             self.w = [(v << 16) // total for v in self.w]
 
     def update(self, s):
-        ticks = sat(clamp(s.rtt_us, 1, RTT_MAX_US) // self.p["tick_us"] * ONE)
+        ticks = sat(rtt_of(s) // self.p["tick_us"] * ONE)
         if self.seen:
             self.rttvar = sat(times(3 * ONE // 4, self.rttvar) + times(ONE // 4, abs(ticks - self.last)))
         else:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import ClassVar
 
-from double_reference import Linux as FloatLinux
-from fixed_reference import Linux as WholeLinux
+from arithmetic import clamp
+from estimator_reference import Linux
 from loss_numbers import Float, Whole
 
 LIMIT = 1 << 32
@@ -15,30 +15,13 @@ FIRST, LATER, UNCLEAR = range(3)
 FLOORS_MS = (1, 5, 10, 20, 50, 100)
 
 
-class SeenLinux(FloatLinux):
-    """Linux's RTT estimator in floats, with two attributes that the estimator in integers has: `seen`
-    (whether there was a sample) and `mdev4` (four times the mean deviation)."""
-
-    @property
-    def seen(self):
-        return self.srtt is not None
-
-    @property
-    def mdev4(self):
-        return 4 * self.mdev
-
-
 class Floats(Float):
-    linux = SeenLinux
-
-    def us(self, a):
+    def whole_us(self, a):
         return math.floor(a + 0.5)
 
 
 class Wholes(Whole):
-    linux = WholeLinux
-
-    def us(self, a):
+    def whole_us(self, a):
         return (a + 128) // 256
 
 
@@ -50,10 +33,6 @@ def log2(x):
 
 def since(a, b):
     return min(max(b - a, 0), LIMIT)
-
-
-def within(a, low, high):
-    return min(max(a, low), high)
 
 
 def wrapped(x):
@@ -75,19 +54,19 @@ class Policy:
     def __init__(self, numbers, changed):
         self.n, self.p = numbers, {**self.defaults, **changed}
         p = {"variance_floor_us": self.p["rto_min_us"], "rto_initial_us": 1_000_000}
-        self.rtt = numbers.linux({**p, "rto_max_us": self.p["rto_max_us"]})
+        self.rtt = Linux(numbers, {**p, "rto_max_us": self.p["rto_max_us"]})
         self.flight, self.hold, self.kept = None, 0, 0
         self.probes = self.p["probe"] == 0
         self.start()
 
     def rto(self):
-        return self.n.us(self.rtt.query()[1])
+        return self.n.whole_us(self.rtt.query()[1])
 
     def stock_first(self, out, rto):
         if not (self.probes and self.rtt.seen):
             return rto
         beyond = self.p["probe_min_us"] if out > 1 else self.p["rto_min_us"]
-        return min(self.n.us(self.rtt.srtt + self.rtt.srtt) + beyond, rto)
+        return min(self.n.whole_us(self.rtt.srtt + self.rtt.srtt) + beyond, rto)
 
     def begin(self, time, segments, out):
         if self.flight is None:
@@ -99,7 +78,7 @@ class Policy:
     def arm(self, time, out):
         f = self.flight
         f.armed = f.set = time
-        f.wait = within(self.first(out), 1, LIMIT)
+        f.wait = clamp(self.first(out), 1, LIMIT)
 
     def left(self, time):
         f = self.flight
@@ -117,16 +96,16 @@ class Policy:
         self.begin(time, out, out)
         f = self.flight
         f.resends, f.set = f.resends + 1, time
-        f.wait = within(self.next(since(f.armed, time), out), 1, LIMIT)
+        f.wait = clamp(self.next(since(f.armed, time), out), 1, LIMIT)
         return self.left(time)
 
     def ack(self, time, rtt, out, answers):
         f = self.flight
         if f is None:
             if rtt > 0:
-                self.sample(time, within(rtt, 1, LIMIT))
+                self.sample(time, clamp(rtt, 1, LIMIT))
         else:
-            self.answered(f, time, within(rtt, 0, LIMIT), out, answers)
+            self.answered(f, time, clamp(rtt, 0, LIMIT), out, answers)
         if out == 0:
             return 0, 0
         self.begin(time, out, out)
@@ -217,13 +196,13 @@ class Priced(Policy):
 
     def start(self):
         n, p = self.n, self.p
-        prior = n.decimal(p["prior_misses"])
-        self.waits = [n.duration(0)] * 7
-        self.misses = [n.scaled(n.product(prior, k), 30) for k in (6, 5, 4, 3, 2, 1)] + [n.number(0)]
+        prior = n.ratio(p["prior_misses"])
+        self.waits = [n.us(0)] * 7
+        self.misses = [n.div(n.product(prior, k), 30) for k in (6, 5, 4, 3, 2, 1)] + [n.number(0)]
         self.frozen, self.chosen = None, 6
-        self.loss, self.flights = n.decimal(p["prior_loss"]), 0
+        self.loss, self.flights = n.ratio(p["prior_loss"]), 0
         self.tokens = n.number(p["budget"])
-        self.recent = min(n.scaled(n.product(self.lower_limit(), 7), 5), n.number(1))
+        self.recent = min(n.div(n.product(self.lower_limit(), 7), 5), n.number(1))
         self.least = LIMIT
         self.late, self.episodes = [0] * 28, [0] * 20
 
@@ -241,7 +220,7 @@ class Priced(Policy):
         """Return the sum `a` over `flights` flights as the next connection inherits it: scaled to 32 flights
         if there were more, otherwise multiplied by 31/32."""
         part, whole = (32, flights) if flights > 32 else (31, 32)
-        return self.n.scaled(self.n.product(a, part), whole)
+        return self.n.div(self.n.product(a, part), whole)
 
     def refill(self, by):
         self.tokens = min(self.tokens + by, self.n.number(self.p["budget"]))
@@ -251,40 +230,40 @@ class Priced(Policy):
         self.least = min(self.least, rtt)
 
     def early(self):
-        return self.n.us(self.rtt.srtt) // 2 if self.rtt.seen else 0
+        return self.n.whole_us(self.rtt.srtt) // 2 if self.rtt.seen else 0
 
     def stock(self, out):
         return self.stock_first(out, max(self.rto(), self.kept))
 
     def open(self, out):
         n = self.n
-        self.refill(n.decimal(self.p["refill"]))
+        self.refill(n.ratio(self.p["refill"]))
         if not self.rtt.seen:
             return
-        floors = [n.duration(1000 * ms) for ms in FLOORS_MS]
-        self.frozen = [n.us(self.rtt.srtt + max(self.rtt.mdev4, f)) for f in floors] + [self.stock(out)]
-        price = n.duration(self.p["price_us"])
-        prior, swing = n.decimal(self.p["prior_misses"]), 2 * n.us(self.rtt.mdev4)
+        floors = [n.us(1000 * ms) for ms in FLOORS_MS]
+        self.frozen = [n.whole_us(self.rtt.srtt + max(self.rtt.mdev4, f)) for f in floors] + [self.stock(out)]
+        price = n.us(self.p["price_us"])
+        prior, swing = n.ratio(self.p["prior_misses"]), 2 * n.whole_us(self.rtt.mdev4)
         misses = [*self.misses]
         for k, ms in enumerate(FLOORS_MS):
             if 1000 * ms < swing:
-                misses[k] += n.scaled(n.product(prior, 4 * (6 - k)), 30)
-        costs = [n.part(w, self.loss) + n.part(price, m) for w, m in zip(self.waits, misses, strict=True)]
+                misses[k] += n.div(n.product(prior, 4 * (6 - k)), 30)
+        costs = [n.times(w, self.loss) + n.times(price, m) for w, m in zip(self.waits, misses, strict=True)]
         self.chosen = costs.index(min(costs))
 
     def careful(self):
         n = self.n
-        queued = self.flights < 64 or n.us(self.rtt.srtt) > self.least + max(self.least // 4, 1000)
-        limit = self.lower_limit() if queued else n.decimal(self.p["most_loss"])
+        queued = self.flights < 64 or n.whole_us(self.rtt.srtt) > self.least + max(self.least // 4, 1000)
+        limit = self.lower_limit() if queued else n.ratio(self.p["most_loss"])
         return self.tokens < n.number(1) or self.recent > limit
 
     def lower_limit(self):
-        return self.n.decimal(min(self.p["most_loss_queued"], self.p["most_loss"]))
+        return self.n.ratio(min(self.p["most_loss_queued"], self.p["most_loss"]))
 
     def first(self, out):
         self.q = stock = self.stock(out)
         if self.frozen and out <= 3 and not self.careful():
-            self.q = min(max(self.frozen[self.chosen], self.n.us(self.rtt.srtt) + 1000), stock)
+            self.q = min(max(self.frozen[self.chosen], self.n.whole_us(self.rtt.srtt) + 1000), stock)
         return self.q if out > 3 else max(self.q, self.hold)
 
     def next(self, waited, out):
@@ -303,12 +282,12 @@ class Priced(Policy):
         hazard = self.p["spacing"] == 1
         whole = max(waited, self.q)
         least = max(waited // (8 if hazard else 4), self.q)
-        wait = within(self.hazard(waited), least, whole) if hazard else least
-        lost = self.n.part(self.share(*self.longer(waited + wait)), self.loss)
+        wait = clamp(self.hazard(waited), least, whole) if hazard else least
+        lost = self.n.times(self.share(*self.longer(waited + wait)), self.loss)
         return wait if lost > self.share(*self.later(waited + wait)) else max(longer, whole)
 
     def share(self, part, whole):
-        return self.n.scaled(self.n.number(part), whole)
+        return self.n.div(self.n.number(part), whole)
 
     @staticmethod
     def late_place(us):
@@ -345,8 +324,8 @@ class Priced(Policy):
         if f.rtt > 0:
             self.judge(f.rtt)
         self.flights = min(self.flights + 1, 450)
-        self.loss += n.scaled(n.number(int(lost)) - self.loss, self.flights + 62)
-        self.recent += n.scaled(n.number(int(lost)) - self.recent, 64)
+        self.loss += n.div(n.number(int(lost)) - self.loss, self.flights + 62)
+        self.recent += n.div(n.number(int(lost)) - self.recent, 64)
         if lost:
             self.episodes = [c - c // 32 for c in self.episodes]
             self.episodes[self.episode_place(episode)[0]] += 65536
@@ -363,8 +342,8 @@ class Priced(Policy):
         n = self.n
         for k, wait in enumerate(self.frozen or ()):
             drawn = 65536 + log2(rtt) - log2(wait) if rtt > wait else 0
-            self.waits[k] += n.duration(wait) - n.scaled(self.waits[k], 1024)
-            self.misses[k] += n.scaled(n.number(drawn), 65536) - n.scaled(self.misses[k], 1024)
+            self.waits[k] += n.us(wait) - n.div(self.waits[k], 1024)
+            self.misses[k] += n.div(n.number(drawn), 65536) - n.div(self.misses[k], 1024)
         self.late[self.late_place(rtt)[0]] += 1
         if sum(self.late) >= 1536:
             self.late = [c // 2 for c in self.late]

@@ -5,9 +5,10 @@ timer `conformal`."""
 
 from types import SimpleNamespace
 
+from arithmetic import clamp
 from conformal_numbers import Fixed
 from conformal_reference import Tail
-from resend_reference import Priced, Wholes, since, within
+from resend_reference import Priced, Wholes, since
 
 OK, DUE, FULL, TWICE, UNKNOWN, TIME, COPY, SETTINGS, BEGUN = 0, 1, -1, -2, -3, -4, -5, -6, -7
 PLACES, LATEST, LONGEST = 64, 2**62, 2**32
@@ -69,7 +70,7 @@ class Retry:
         return OK
 
     def bound(self, us):
-        return within(us, self.how["min_wait_us"], self.how["max_wait_us"])
+        return clamp(us, self.how["min_wait_us"], self.how["max_wait_us"])
 
     def late(self, now):
         return not self.now <= now <= LATEST
@@ -84,9 +85,9 @@ class Retry:
         if not self.rate:
             p.open(1)
             return p.first(1), SimpleNamespace(frozen=p.frozen)
-        p.refill(p.n.decimal(p.p["refill"]))
+        p.refill(p.n.ratio(p.p["refill"]))
         self.tail.flight = (7 * self.tail.flight + 256 * len(self.out)) // 8
-        chosen = self.bound(p.n.us(min(self.raw, self.cap()))) if self.raw else p.stock(1)
+        chosen = self.bound(p.n.whole_us(min(self.raw, self.cap()))) if self.raw else p.stock(1)
         wait = max(chosen, p.hold)
         if p.careful():
             wait = max(wait, p.stock(1))

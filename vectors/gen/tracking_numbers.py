@@ -2,8 +2,8 @@
 """Implement the arithmetic of the estimator `tracking` (docs/algorithms/tracking.md) in floats and in
 integers."""
 
-import fixed_reference as fix
-from double_reference import bounded, clamp, e_to_minus
+import arithmetic
+from arithmetic import clamp, e_to_minus
 
 COUNT = 12
 
@@ -16,22 +16,7 @@ def added(values):
     return total
 
 
-class Double:
-    least = 0.0
-    us = staticmethod(float)
-    ratio = staticmethod(float)
-    bounded = staticmethod(bounded)
-
-    def half(self, a, k):
-        """Return a / 2^k."""
-        return a / (1 << k)
-
-    def div(self, a, n):
-        return a / n
-
-    def times(self, a, r):
-        return a * r
-
+class Double(arithmetic.Double):
     def mean(self, w, x):
         return added(v * y for v, y in zip(w, x, strict=True)) / added(w)
 
@@ -64,26 +49,13 @@ class Double:
         return [v * keep + part for v in w]
 
 
-class Fixed:
-    least = 8
-    us = staticmethod(fix.us)
-    ratio = staticmethod(fix.ratio)
-    div = staticmethod(fix.over)
-    times = staticmethod(fix.times)
-
-    def bounded(self, rto, p):
-        low, high = fix.us(max(p["rto_min_us"], 1)), fix.us(p["rto_max_us"])
-        return min(max(rto, low), high)
-
-    def half(self, a, k):
-        return fix.over(a, 1 << k)
-
+class Fixed(arithmetic.Fixed):
     def mean(self, w, x):
         """Return the mean of `x` with the weights `w`, which are shifted right until the largest has at most
         18 bits."""
         shift = max(0, max(w).bit_length() - 18)
         w = [v >> shift for v in w]
-        return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
+        return arithmetic.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
 
     def shrink(self, a, k):
         return a >> k
@@ -93,11 +65,11 @@ class Fixed:
         bits."""
         shift = max(0, sum(w).bit_length() - 20)
         w = [v >> shift for v in w]
-        return fix.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
+        return arithmetic.over(sum(v * y for v, y in zip(w, x, strict=True)), sum(w))
 
     def blend(self, a, b, part, rest):
         shift = max(0, (part + rest).bit_length() - 33)
-        return a + fix.times(b - a, (part >> shift << 30) // (part + rest >> shift))
+        return a + arithmetic.times(b - a, (part >> shift << 30) // (part + rest >> shift))
 
     def step(self, c, error, distance, s):
         """Return the next value of `c`, the coefficient of a correction of the prediction. It grows with
@@ -105,19 +77,19 @@ class Fixed:
         `s` squared. These three are durations, shifted right until `s` has at most 15 bits."""
         shift = max(0, s.bit_length() - 15)
         product = (error >> shift) * (distance >> shift)
-        return clamp(c + fix.over(product << 25, (s >> shift) ** 2), -fix.ONE, fix.ONE)
+        return clamp(c + arithmetic.over(product << 25, (s >> shift) ** 2), -arithmetic.ONE, arithmetic.ONE)
 
-    equal = fix.over(fix.ONE, COUNT)
+    equal = arithmetic.over(arithmetic.ONE, COUNT)
 
     def loss(self, error, scale):
-        return fix.over(error << 20, scale) << 4
+        return arithmetic.over(error << 20, scale) << 4
 
     def decay(self, w, loss, eta):
-        return fix.over(w * fix.decay(loss, eta), fix.ONE)
+        return arithmetic.over(w * arithmetic.decay(loss, eta), arithmetic.ONE)
 
     def share(self, w, alpha):
         total = sum(w)
         if total == 0:
             return None
-        keep, part = (fix.ONE - alpha) * fix.ONE // total, alpha // len(w)
-        return [fix.over(v * keep, fix.ONE) + part for v in w]
+        keep, part = (arithmetic.ONE - alpha) * arithmetic.ONE // total, alpha // len(w)
+        return [arithmetic.over(v * keep, arithmetic.ONE) + part for v in w]

@@ -2,9 +2,9 @@
 """Implement the estimator `tracking` from docs/algorithms/tracking.md. The same code runs in floats and in
 integers, with the classes of tracking_numbers.py."""
 
-from defaults import LAST
-from double_reference import RTT_MAX_US, clamp
-from tracking_numbers import COUNT, Double, Fixed, added
+from arithmetic import RTT_MAX_US, clamp
+from estimator_reference import LAST, Estimator, rtt_of
+from tracking_numbers import COUNT, added
 
 
 def sign(a, dead):
@@ -149,9 +149,10 @@ class Memory:
         return [(w, v) for w, v in zip(self.regret, x, strict=False) if w > 0]
 
 
-class Tracking:
+class Tracking(Estimator):
     def __init__(self, a, p):
-        self.a, self.p, self.bank = a, p, None
+        super().__init__(a, p)
+        self.rtt = self.rttvar = a.us(0)
         self.used = [k for k in range(COUNT) if p["predictors"] >> k & 1]
         self.by_regret, self.two = p["combiner"] == 0, p["memory"] == 0
         self.corrects = self.by_regret and p["correction"] == 0
@@ -160,9 +161,9 @@ class Tracking:
         self.weight = [a.equal] * len(self.used)
 
     def update(self, s):
-        a, y = self.a, self.a.us(clamp(s.rtt_us, 1, RTT_MAX_US))
-        if self.bank is None:
-            p = self.p
+        a, y = self.a, self.a.us(rtt_of(s))
+        if not self.seen:
+            p, self.seen = self.p, True
             self.bank = Predictors(a, y, p["warm_up"] == 0, p["dead_zone"] == 0, p["drift"] == 1)
             self.budget, self.rttvar = 0 * y, a.half(y, 1)
             self.memories = [Memory(a, k, self.used, y) for k in ((5, 9) if self.two else (7,))]
@@ -256,18 +257,7 @@ class Tracking:
 
     def query(self):
         a, p = self.a, self.p
-        if self.bank is None:
-            return 0 * a.us(0), a.bounded(a.us(p["rto_initial_us"]), p)
-        wait = max(a.times(self.rttvar, self.k), a.us(p["granularity_us"]))
-        return self.rtt, a.bounded(self.rtt + wait, p)
-
-
-def double(p):
-    return Tracking(Double(), p)
-
-
-def fixed(p):
-    return Tracking(Fixed(), p)
+        return self.answer(self.rtt, max(a.times(self.rttvar, self.k), a.us(p["granularity_us"])))
 
 
 DEFAULTS = {
@@ -293,7 +283,7 @@ VARIANTS = [
     ("stairs", {}),
 ]
 CASES = {
-    "tracking": (double, fixed, DEFAULTS, [
+    "tracking": (Tracking, Tracking, DEFAULTS, [
         *VARIANTS,
         ("wan sawtooth stairs", {"budget": 2}),
         ("wan sawtooth stairs", {"drift": 1}),
@@ -301,6 +291,6 @@ CASES = {
         ("wan sawtooth stairs", {"correction": 1}),
         ("wan tiny", {"memory": 1, "correction": 1, "drift": 1, "dead_zone": 1}),
     ]),
-    "tracking/first": (double, fixed, FIRST, VARIANTS),
-    "tracking/study": (double, fixed, STUDY, [("wan flights", {"predictors": 3965})]),
+    "tracking/first": (Tracking, Tracking, FIRST, VARIANTS),
+    "tracking/study": (Tracking, Tracking, STUDY, [("wan flights", {"predictors": 3965})]),
 }  # fmt: skip

@@ -48,12 +48,13 @@ def expected_file(kind, algorithm, folder="expected"):
     return VECTORS / kind / folder / (algorithm.replace("/", "--") + ".csv")
 
 
-def write_kind(kind, series, expected, check, more=()):
+def write_kind(kind, series, expected, check, more=(), whole=True):
     """Write the files in the folder `kind` of vectors/ (such as "loss"), or with `check` compare the existing
-    ones. `series` and `expected` map names to texts, `more` maps paths to texts. Return an exit code."""
+    ones. `series` and `expected` map names to texts, `more` maps paths to texts. `whole` says that the folder
+    has no other files. Return an exit code."""
     texts = {VECTORS / kind / "series" / f"{name}.csv": text for name, text in series.items()}
     texts |= {expected_file(kind, name): text for name, text in expected.items()} | dict(more)
-    return write_or_check(check, texts, {path.parent for path in texts})
+    return write_or_check(check, texts, {path.parent for path in texts} if whole else ())
 
 
 def main(doc, kind, series, expected, more=()):
