@@ -186,13 +186,15 @@ class _Run:
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)
         self.total.add(drawn, len(blocks))
-        self._judge_alone(rows, name, drawn, len(blocks))
-        if self.base is not None:
-            rows = row_values.with_intervals(rows, (low, high))
-        if self.linux is not None:
-            over = bootstrap.intervals(drawn, self.linux, bootstrap.tail_of(len(blocks)))
-            rows = row_values.with_linux(rows, over)
-        return rows
+        cut = bootstrap.tail_of(len(blocks))
+
+        def over(base: int) -> row_values.Bounds:
+            return bootstrap.intervals(drawn, base, cut)
+
+        if found := verdict.alone(rows, name, lambda base: self._waits(over(self.labels.index(base)))):
+            self.alone.append(found)
+        rows = row_values.with_intervals(rows, None if self.base is None else (low, high))
+        return row_values.with_linux(rows, None if self.linux is None else over(self.linux))
 
     def _picture(self, source: str, name: str, flow: _native.ReplayedFlow) -> None:
         """Keep the data of the pictures of `flow` if it is among the flows with the most samples so far."""
@@ -204,14 +206,6 @@ class _Run:
             heapq.heappush(self._pictured, entry)
         else:
             heapq.heapreplace(self._pictured, entry)
-
-    def _judge_alone(self, rows: list[Row], name: str, drawn: Floats, blocks: int) -> None:
-        def waits(base: str) -> dict[str, verdict.Interval]:
-            of = bootstrap.intervals(drawn, self.labels.index(base), bootstrap.tail_of(blocks))
-            return self._waits(of)
-
-        if found := verdict.alone(rows, name, waits):
-            self.alone.append(found)
 
     def _cdf(self, source: str, name: str, measured: Any) -> list[Distribution]:
         return [
@@ -309,12 +303,8 @@ class _Run:
             waits: dict[str, dict[str, verdict.Interval]] = {}
             if out.totals[0].judged:
                 over = self.total.intervals(*range(len(self.labels)))
-                out.totals = row_values.with_intervals(
-                    out.totals, None if self.base is None else over[self.base]
-                )
-                out.totals = row_values.with_linux(
-                    out.totals, None if self.linux is None else over[self.linux]
-                )
+                base, linux = (None if index is None else over[index] for index in (self.base, self.linux))
+                out.totals = row_values.with_linux(row_values.with_intervals(out.totals, base), linux)
                 waits = {base: self._waits(bounds) for base, bounds in zip(self.labels, over, strict=True)}
             if found := verdict.of(out.totals, self._flows, waits):
                 out.verdict = replace(

@@ -199,26 +199,20 @@ def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text
     """Return a line for each flow with too few samples to be judged, or one line with the number of these
     flows if there are many. `short` has the rows of such flows; `unlisted` is a summary of those without
     rows."""
-    if len(short) + unlisted.flows <= SHORT_FLOWS_SHOWN:
-        return [
-            Text(
-                f"{printable(rows[0].flow)}  {printable(rows[0].source)}  "
-                f"too short to judge ({counted(rows[0].samples, 'sample')})",
-                style="dim",
-            )
+    more = len(short) + unlisted.flows
+    if more <= SHORT_FLOWS_SHOWN:
+        lines = [
+            f"{printable(rows[0].flow)}  {printable(rows[0].source)}  "
+            f"too short to judge ({counted(rows[0].samples, 'sample')})"
             for rows in short
         ]
-    sizes = [rows[0].samples for rows in short]
-    if unlisted.flows:
-        sizes += [unlisted.least, unlisted.most]
-    more = len(short) + unlisted.flows
-    return [
-        Text(
-            f"{more:,} more flows too short to judge ({min(sizes)} to {max(sizes)} samples each); "
-            "--format csv lists them",
-            style="dim",
-        )
-    ]
+    else:
+        sizes = [rows[0].samples for rows in short]
+        if unlisted.flows:
+            sizes += [unlisted.least, unlisted.most]
+        samples = f"{min(sizes)} to {max(sizes)} samples each"
+        lines = [f"{more:,} more flows too short to judge ({samples}); --format csv lists them"]
+    return [Text(line, style="dim") for line in lines]
 
 
 def _unsourced(replay: Replay) -> list[str]:
@@ -311,7 +305,3 @@ def document(
             parts.append(Text(missing, style="dim"))
     parts += [Text(line, style="dim") for line in folded_notes(_unsourced(replay), console.width)]
     return Group(*parts, Text(sentences.todo(answer, everything=everything, reported=reported)))
-
-
-def show(replay: Replay, console: Console, *, quiet: bool = False, total: bool = False) -> None:
-    console.print(document(replay, console, quiet=quiet, total=total))

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from .base import FlowInfo, TraceError, TraceFile, TraceOptions, number, shown
 from .csv_header import TO_US, Header, parse_header, split_fields
 from .many_flows import Int64s, ManyFlows
-from .plausible import Plausible
-from .samples import SampleTrace, slices
+from .samples import Plausible, SampleTrace, slices
 from .schema import COLUMNS, Columns, empty_batch
 
 _MOST_US = 1 << 62
@@ -112,12 +111,10 @@ class CsvTrace(SampleTrace):
         self._flows.forget(flow_id)
 
     def _take(self, lines: list[str], may_be_cut: bool, final: bool) -> Iterator[Columns]:
-        first_line = self._line + 1
-        self._line += len(lines) - (1 if lines and not lines[-1] else 0)
         kept = [i for i, line in enumerate(lines) if line and not line.isspace()]
-        numbers = np.array(kept, np.int64) + first_line
-        texts = [lines[i] for i in kept]
-        table, names = self._parse(numbers, texts, may_be_cut)
+        numbers = np.array(kept, np.int64) + self._line + 1
+        self._line += len(lines) - (1 if lines and not lines[-1] else 0)
+        table, names = self._parse(numbers, [lines[i] for i in kept], may_be_cut)
         numbers = numbers[: len(table)]
         self._check(table, numbers)
         batch = self._derive(table, names, numbers)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .base import TraceError, TraceFile, TraceOptions
 from .lines import Clock, text_lines
-from .samples import SampleFlow, SampleTrace, slices
+from .samples import SampleFlow, SampleTrace, count_warnings, slices
 from .schema import Columns, empty_batch
 
 _UNITS_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "\N{MICRO SIGN}s": 1.0, "usec": 1.0}
@@ -111,14 +111,13 @@ class PingTrace(SampleTrace):
                 f"no times in it: they are made up from the sequence numbers, {step} s between two requests "
                 "(ping -D prints times)"
             )
-        counted = (
+        lines += count_warnings(
             (self._unanswered, "requests without an answer: left out"),
             (self._duplicates, "duplicate answers: left out"),
             (self._below, "round trips given as below the resolution: taken as half of it"),
             (self._without, "answers without a round trip (fewer than 16 bytes were sent): left out"),
             (self._moved, "answers whose time goes back: they take the time before them"),
         )
-        lines += [f"{count} {what}" for count, what in counted if count]
         return [*lines, *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:

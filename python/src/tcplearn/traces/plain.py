@@ -12,8 +12,7 @@ import numpy as np
 from .base import TraceError, TraceFile, TraceOptions, number, shown
 from .csv_header import TO_US
 from .lines import encoding_of
-from .plausible import Plausible
-from .samples import SampleTrace, slices
+from .samples import Plausible, SampleTrace, count_warnings, slices
 from .schema import Columns, empty_batch
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -56,9 +55,7 @@ class NumbersTrace(SampleTrace):
         lines = [*self._warnings, *self._plausible.warnings()]
         if not self._falls and self._flow.samples >= _MANY:
             lines.append("the numbers never fall: are they times, and no round trips?")
-        if self._missing:
-            lines.append(f"{self._missing} values are missing: left out")
-        return [*lines, *self._cut_short()]
+        return [*lines, *count_warnings((self._missing, "values are missing: left out")), *self._cut_short()]
 
     def batches(self, max_rows: int = 65536) -> Iterator[Columns]:
         """Yield the RTT samples in batches of at most `max_rows` rows."""

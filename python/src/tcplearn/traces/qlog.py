@@ -24,7 +24,7 @@ from .json_values import (
     whole_events,
 )
 from .quic import LEFT_OUT, Connection, Row
-from .samples import SampleTrace
+from .samples import SampleTrace, count_warnings
 from .schema import Columns
 
 _MOST_BYTES = 1 << 28  # of a single JSON document, which is held in memory
@@ -191,8 +191,9 @@ class QlogTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        counted = ((self.left_out[what], text) for what, text in _LEFT_OUT.items())
-        return self._warnings + [f"{count} {text}" for count, text in counted if count]
+        return self._warnings + count_warnings(
+            *((self.left_out[what], text) for what, text in _LEFT_OUT.items())
+        )
 
     def flow(self, flow_id: int) -> FlowInfo:
         return self._flows[flow_id].info

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .base import TraceFile
-from .samples import SampleFlow, SampleTrace, slices
+from .samples import SampleFlow, SampleTrace, count_warnings, slices
 from .schema import Columns, empty_batch, joined
 
 _MOST_RTT_US = 1 << 40
@@ -56,12 +56,12 @@ class ReadingsTrace(SampleTrace):
             "spikes are missing, so spurious timeouts are undercounted",
             *self._warnings,
         ]
-        counted = (
+        left_out = count_warnings(
             (self._repeated, "readings with nothing acknowledged since the last: left out"),
             (self._unmeasured, "readings before the first round trip: left out"),
             (self._moved, "readings whose time goes back: they take the time before them"),
         )
-        return [*lines, *(f"{count} {what}" for count, what in counted if count), *self._cut_short()]
+        return [*lines, *left_out, *self._cut_short()]
 
     def _read(self, key: Hashable, name: str, time_us: int, reading: Reading) -> None:
         """Add a reading of the connection `key`. Times may have any origin, but should not decrease."""

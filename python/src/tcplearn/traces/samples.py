@@ -9,6 +9,11 @@ from .base import ByteStream, FlowInfo, TraceFile
 from .many_flows import Bools, Int64s, ManyFlows
 from .schema import Columns
 
+_LEAST_US, _MOST_US = 50, 60_000_000  # bounds of a network's median round trip
+_LOOKED_AT = 10_000  # first samples whose median is checked
+_LARGER = {"ms": "s", "s": "s"}
+_SMALLER = {"ns": "ns", "us": "ns", "ms": "us", "s": "ms"}
+
 
 class SampleFlow:
     """A flow of RTT samples. `last_us` is the time of its last row, or None before the first row."""
@@ -47,6 +52,11 @@ def slices(batch: Columns, max_rows: int) -> Iterator[Columns]:
         yield part
 
 
+def count_warnings(*counts: tuple[int, str]) -> list[str]:
+    """Return a warning for each of the `counts`, pairs of a number and what was counted, that is not 0."""
+    return [f"{count} {what}" for count, what in counts if count]
+
+
 class SampleTrace:
     """The base class of traces of samples. It holds the file, its warnings and its flows."""
 
@@ -82,3 +92,33 @@ class SampleTrace:
     def release(self, flow_id: int) -> None:
         """Free the state of flow number `flow_id`, which has ended."""
         self._by_id.pop(flow_id, None)
+
+
+class Plausible:
+    """Checks whether the first RTT samples of a trace have a plausible size in the unit given or assumed."""
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        self._parts: list[Int64s] = []
+        self._count = 0
+
+    def add(self, rtt_us: Int64s) -> None:
+        if self._count < _LOOKED_AT:
+            part = rtt_us[: _LOOKED_AT - self._count].copy()
+            self._parts.append(part)
+            self._count += len(part)
+
+    def warnings(self) -> list[str]:
+        """Return a line if the median round trip is implausible."""
+        if not self._count:
+            return []
+        median_us = float(np.median(np.concatenate(self._parts)))
+        if _LEAST_US <= median_us <= _MOST_US:
+            return []
+        long = median_us > _MOST_US
+        if not long and self._unit in ("us", "ns"):
+            return []  # such short round trips occur within a rack
+        unit = (_SMALLER if long else _LARGER)[self._unit]
+        value = f"{median_us / 1e6:g} s" if long else f"{median_us:g} us"
+        advice = f"are these {unit}? give --unit {unit}" if unit != self._unit else "is the unit right?"
+        return [f"half of the round trips are {'above' if long else 'below'} {value}: {advice}"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .base import TraceError, TraceFile
-from .samples import SampleFlow, SampleTrace
+from .samples import SampleFlow, SampleTrace, count_warnings
 from .schema import Columns, empty_batch
 from .tlog_records import (
     ACK,
@@ -38,6 +38,7 @@ _CHUNK_BYTES = 1 << 22  # bytes that are split into records at once
 _MOST_US = 1 << 60  # largest accepted time; no computer runs for as long
 _MOST_COUNT = (1 << 32) - 1
 _MOST_OPEN = 1 << 16  # most open connections that are followed at once
+_SKIPPED = "bytes that are no record were left out"
 _NAMED = 20  # connections for which a warning names the number of lost records
 
 Records = npt.NDArray[np.void]
@@ -144,8 +145,7 @@ def parse(data: bytes, where: str = "log") -> Log:
     ]
     if not cutter.records:
         raise TraceError(f"{where}: no whole record of a kernel log in it")
-    if cutter.skipped:
-        log.warnings.append(f"{cutter.skipped} bytes that are no record were left out")
+    log.warnings += count_warnings((cutter.skipped, _SKIPPED))
     tables = {kind: np.concatenate([part[kind] for part in parts]) for kind in KINDS}
     everything = np.concatenate([tables[kind][["connection", "record"]] for kind in KINDS])
     for number in np.unique(everything["connection"]).tolist():
@@ -209,17 +209,13 @@ class TlogTrace(SampleTrace):
 
     @property
     def warnings(self) -> list[str]:
-        lines = []
-        if self._cutter.skipped:
-            lines.append(f"{self._cutter.skipped} bytes that are no record were left out")
-        lines += self._lost
-        if self._incomplete > len(self._lost):
-            lines.append(f"{self._incomplete - len(self._lost)} more connections lost records")
-        if self._left_out:
-            lines.append(f"{self._left_out} records with an impossible time were left out")
-        if self._moved:
-            lines.append(f"{self._moved} records whose time goes back: they take the time before them")
-        return [*lines, *([self._stream.damage] if self._stream.damage else [])]
+        later = count_warnings(
+            (self._incomplete - len(self._lost), "more connections lost records"),
+            (self._left_out, "records with an impossible time were left out"),
+            (self._moved, "records whose time goes back: they take the time before them"),
+        )
+        damage = [self._stream.damage] if self._stream.damage else []
+        return [*count_warnings((self._cutter.skipped, _SKIPPED)), *self._lost, *later, *damage]
 
     def _cut(self) -> dict[int, Records] | None:
         """Return the next records of the log by record type, or None at the end of the file."""

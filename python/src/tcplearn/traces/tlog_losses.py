@@ -2,7 +2,7 @@
 """Check a loss classifier's decisions (congestion or random loss) in a kernel log: the C library, which is
 also a part of the kernel module, computes them again from the log."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +35,15 @@ def compare(c: Connection, spec: str) -> Compared:
     decided: Mapping[str, Any] = {}
     for record in _in_order(c):
         if "features_q30" in record:
+            at = [record[name] for name in ("time_us", "flight_segments", "cwnd", "ssthresh")]
+            given = list(map(int, record["features_q30"]))
             decisions += 1
             decided = record
-            features += _features(core, record) != list(map(int, record["features_q30"]))
-            answers += _answer(core, record) != (record["congestion_q30"], record["cause"])
-            answers += not spec.startswith("oracle") and _judged(core, record) != record["congestion_q30"]
+            features += _q30(core.features(*at)) != given
+            congestion, cause = core.decide(*at)
+            answers += (_q30([congestion]), cause) != ([record["congestion_q30"]], record["cause"])
+            if not spec.startswith("oracle"):
+                answers += _q30(core.judge(np.array([given]) / _ONE_Q30)) != [record["congestion_q30"]]
         elif "change" in record:
             _change(core, record, decided)
         else:
@@ -47,14 +51,18 @@ def compare(c: Connection, spec: str) -> Compared:
     return Compared(decisions, features, answers)
 
 
-def _in_order(c: Connection) -> Iterator[Mapping[str, Any]]:
+def _q30(values: Iterable[float]) -> list[int]:
+    return [int(x * _ONE_Q30) for x in values]
+
+
+def _in_order(c: Connection) -> list[Mapping[str, Any]]:
     acks = c.acks[c.acks["flags"] & OBSERVED != 0]
-    rows = [
+    rows = (
         dict(zip(table.dtype.names or (), row, strict=True))
         for table in (acks, c.losses, c.loss_changes)
         for row in table.tolist()
-    ]
-    yield from sorted(rows, key=lambda row: row["record"])
+    )
+    return sorted(rows, key=lambda row: row["record"])
 
 
 def _observe(core: _native.LossClassifier, ack: Mapping[str, Any]) -> None:
@@ -73,20 +81,3 @@ def _change(core: _native.LossClassifier, record: Mapping[str, Any], decided: Ma
         core.change(*at, decided["flight_segments"], decided["ssthresh"])
     else:
         core.change(*at)
-
-
-def _features(core: _native.LossClassifier, at: Mapping[str, Any]) -> list[int]:
-    found = core.features(at["time_us"], at["flight_segments"], at["cwnd"], at["ssthresh"])
-    return [int(x * _ONE_Q30) for x in found]
-
-
-def _answer(core: _native.LossClassifier, at: Mapping[str, Any]) -> tuple[int, int]:
-    congestion, cause = core.decide(at["time_us"], at["flight_segments"], at["cwnd"], at["ssthresh"])
-    return int(congestion * _ONE_Q30), cause
-
-
-def _judged(core: _native.LossClassifier, at: Mapping[str, Any]) -> int:
-    """Return the probability of congestion, in units of 2^-30, that `core` computes from the features that
-    were logged with the decision `at`."""
-    (congestion,) = core.judge(np.array([at["features_q30"]]) / _ONE_Q30)
-    return int(congestion * _ONE_Q30)
