@@ -2,24 +2,26 @@
 """Implement the loss classifiers from docs/algorithms/loss, in floats and in integers, with the classes of
 loss_numbers.py (durations in 2^-8 us, ratios with 30 fractional bits)."""
 
-from arithmetic import ONE
+import json
+from pathlib import Path
+
+from arithmetic import clamp
 from loss_connection import FEATURES, Connection, count
-from loss_numbers import Float
-from loss_perceptron import (
-    log_odds_float,
-    log_odds_whole,
-    logistic_float,
-    logistic_whole,
-    model,
-    perceptron_float,
-    perceptron_whole,
-)
 from loss_series import BEGUN, CONGESTION, RANDOM, TIMEOUT, UNDONE
+
+MODELS = Path(__file__).resolve().parents[2] / "core" / "models"
+
+
+def model(number):
+    return json.loads((MODELS / f"loss_{('wide', 'hwang2018')[number]}.json").read_text())
 
 
 class Classifier:
     """The base class of loss classifiers. The method `decide` of a classifier returns the probability that a
-    loss is due to congestion, and the cause."""
+    loss is due to congestion, and the cause. Before the first RTT sample, a classifier that `needs_rtt`
+    answers congestion."""
+
+    needs_rtt = True
 
     def __init__(self, numbers, p):
         self.n, self.p, self.path = numbers, p, Connection(numbers)
@@ -45,7 +47,9 @@ class Classifier:
         return self.path.rtts > 0
 
     def decide(self, at):
-        answer = self.judge(self.path.features(at), at)
+        answer = self.rule(True)
+        if self.known() or not self.needs_rtt:
+            answer = self.judge(self.path.features(at), at)
         self.said = answer[1]
         return answer
 
@@ -55,36 +59,35 @@ class Classifier:
 
 
 class Always(Classifier):
+    needs_rtt = False
+
     def judge(self, f, at):
         return self.rule(self.p["cause"] == CONGESTION)
 
 
 class Oracle(Classifier):
+    needs_rtt = False
+
     def judge(self, f, at):
         return self.rule((at.truth if at.truth < 2 else self.p["otherwise"]) == CONGESTION)
 
 
 class Veno(Classifier):
     def judge(self, f, at):
-        return self.rule(not self.known() or f["veno_packets"] >= self.n.ratio(self.p["beta"]))
+        return self.rule(f["veno_packets"] >= self.n.ratio(self.p["beta"]))
 
 
 class Threshold(Classifier):
     def judge(self, f, at):
         x, limit = f[FEATURES[self.p["feature"]]], self.n.ratio(self.p["limit"])
-        return self.rule(not self.known() or (x <= limit if self.p["side"] == 0 else x >= limit))
+        return self.rule(x <= limit if self.p["side"] == 0 else x >= limit)
 
 
 class Mlp(Classifier):
     def congestion(self, f):
-        net = model(self.p["model"])
-        if isinstance(self.n, Float):
-            return logistic_float(perceptron_float(net, f))
-        return logistic_whole(perceptron_whole(net, f))
+        return self.n.logistic(self.n.perceptron(model(self.p["model"]), f))
 
     def judge(self, f, at):
-        if not self.known():
-            return self.rule(True)
         return self.answer(self.congestion(f), self.n.ratio(self.p["threshold"]))
 
 
@@ -112,8 +115,6 @@ class Adaptive(Mlp):
         self.window = count(at.cwnd) if at.change == BEGUN and cause == RANDOM else 0
 
     def judge(self, f, at):
-        if not self.known():
-            return self.rule(True)
         p, cause = self.answer(self.congestion(f), self.threshold)
         return p, CONGESTION if 0 < self.p["keeps"] <= self.wrong else cause
 
@@ -123,27 +124,20 @@ class History(Mlp):
         self.past, self.losses = self.n.number(0), 0
 
     def log_odds(self, f):
-        run = log_odds_float if isinstance(self.n, Float) else log_odds_whole
-        return run(model(self.p["model"]), f)
+        return self.n.log_odds(model(self.p["model"]), f)
 
     def learn(self, at, cause):
         if at.change != BEGUN or not self.known():
             return
         most = self.n.ratio(self.p["most"])
-        said = min(max(self.log_odds(self.path.features(at)), -most), most)
+        said = clamp(self.log_odds(self.path.features(at)), -most, most)
         self.losses += 1
         self.past += self.n.div(said - self.past, min(self.losses + 1, self.p["memory"]))
 
     def judge(self, f, at):
-        if not self.known():
-            return self.rule(True)
         n, p = self.n, {k: self.n.ratio(v) for k, v in self.p.items()}
         odds = n.times(self.log_odds(f), p["answer"]) + n.times(self.past, p["past"]) + p["bias"]
-        if isinstance(n, Float):
-            congestion = logistic_float(odds)
-        else:
-            congestion = logistic_whole(min(max(odds, -32 * ONE), 32 * ONE) << 18)
-        return self.answer(congestion, p["threshold"])
+        return self.answer(n.probability(odds), p["threshold"])
 
 
 class Online(Classifier):
@@ -238,14 +232,8 @@ class Online(Classifier):
         return self.n.number(0) if b <= 0 else self.one if a >= b else self.n.quotient(a, b)
 
     def judge(self, f, at):
-        if not self.known():
-            return self.rule(True)
-        n, prior, low, here = (
-            self.n,
-            self.n.ratio(self.p["prior"]),
-            self.lows(),
-            self.LOADS.index(self.load()),
-        )
+        n, prior = self.n, self.n.ratio(self.p["prior"])
+        low, here = self.lows(), self.LOADS.index(self.load())
         if here < low:
             lower, these = self.LOADS[:low], self.LOADS[low:]
         else:
