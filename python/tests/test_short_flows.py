@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tcplearn.replay import replay, tables
-from tcplearn.replay.names import Names
+from tcplearn.replay.copies import Names
 from tcplearn.replay.row import Row
 
 MAKE = Path(__file__).parents[2] / "bench" / "make_short_flows.py"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Let each loss classifier decide, at each fast retransmit of a capture, whether congestion or random loss is
-the cause."""
+the cause. A table of true causes, if there is one, shows how often they are right."""
 
 from __future__ import annotations
 
@@ -11,22 +11,74 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn import losses, provenance
+from tcplearn import losses, provenance, tabular
 from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
 from tcplearn.output.table import Cell, Column, Table, headed, text
-from tcplearn.replay import truths
-from tcplearn.replay.truths import Truths
 from tcplearn.traces import TraceOptions, open_trace
 
 DEFAULTS = ("veno", "threshold", "mlp/hwang2018", "mlp", "adaptive", "history")
 SHOWN = 40  # fast retransmits that the table shows by default
 TABLED = {"rtt_min_to_rtt": "RTTmin\n/ RTT", "veno_packets": "Veno's\nN"}  # features shown
+NEAR_US = 5000  # a fast retransmit belongs to the nearest row of the table, at most this far away
 
 _FAST, _TIMEOUT = 1, 2
 _EVENTS = ("kind", "time_us", "rtt_us", "delivered_segments", "duplicate", "flight_segments")
 Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """The times and true causes of losses, by flow ("" if the table names none) and in order of time."""
+
+    times_us: dict[str, list[int]]
+    causes: dict[str, list[str]]
+
+    def of(self, flow: str, time_us: int) -> str | None:
+        for name in (flow, ""):
+            times = self.times_us.get(name)
+            if not times:
+                continue
+            k = int(np.searchsorted(times, time_us))
+            best = min((i for i in (k - 1, k) if 0 <= i < len(times)), key=lambda i: abs(times[i] - time_us))
+            if abs(times[best] - time_us) <= NEAR_US:
+                return self.causes[name][best]
+        return None
+
+
+def read_truths(path: Path) -> Truths:
+    """Return the true causes of losses in the CSV or Parquet file `path`, with the columns time_us, truth
+    (congestion or random) and, for several flows, flow. Raise UserError."""
+    import polars as pl
+
+    where = printable(path)
+    frame = tabular.read(path, "causes")
+    for column in ("time_us", "truth"):
+        if column not in frame.columns:
+            raise UserError(f"{where}: no column {column}; a row has time_us and truth of a fast retransmit")
+    if not frame["time_us"].dtype.is_integer() or frame["time_us"].null_count():
+        raise UserError(f"{where}: time_us is not whole microseconds in every row")
+    other = [v for v in frame["truth"].cast(pl.String).unique() if v not in losses.CAUSES]
+    if other:
+        raise UserError(f"{where}: truth is {printable(other[0])}; it has to be congestion or random")
+    flows = frame["flow"].cast(pl.String).fill_null("") if "flow" in frame.columns else pl.Series([""])
+    frame = frame.select("time_us", "truth").with_columns(flow=flows if len(flows) > 1 else pl.lit(flows[0]))
+    out = Truths({}, {})
+    for (flow,), rows in frame.sort("time_us").group_by("flow", maintain_order=True):
+        out.times_us[str(flow)] = rows["time_us"].to_list()
+        out.causes[str(flow)] = rows["truth"].to_list()
+    return out
+
+
+def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
+    """Return the recalls of congestion and of random losses (None without such losses), from `pairs` of (true
+    cause, decision)."""
+    found = []
+    for cause in (losses.CONGESTION, losses.RANDOM):
+        of_cause = [called == truth for truth, called in pairs if truth == cause]
+        found.append(sum(of_cause) / len(of_cause) if of_cause else None)
+    return found[0], found[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +132,7 @@ def run(
     TraceError."""
     for spec in classifiers or ():
         losses.chosen(spec)
-    out = Causes(tuple(classifiers or DEFAULTS), truths=truths.read(truth) if truth else None)
+    out = Causes(tuple(classifiers or DEFAULTS), truths=read_truths(truth) if truth else None)
     for path in paths:
         source = printable(path)
         trace = open_trace(path, options=TraceOptions(sender, events=True))
@@ -102,8 +154,7 @@ def run(
 
 
 def _hold(events: Mapping[str, Any], held: dict[int, list[dict[str, Any]]]) -> None:
-    """Append each flow's rows of the table `events` (ACKs, retransmits and timeouts) to the flow's list in
-    `held`, by flow number."""
+    """Append each flow's rows of the table `events` to the flow's list in `held`."""
     flows = events["flow"]
     for number in np.unique(flows).tolist():
         mine = flows == number
@@ -168,7 +219,7 @@ def summary(causes: Causes) -> Table:
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
     """Return three table cells: the recall of congestion losses, that of random losses, and their mean.
     `pairs` are (true cause, decision)."""
-    both = truths.recalls(pairs)
+    both = recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None
     return [Cell("" if v is None else f"{v:.3f}", v) for v in (*both, balanced)]

@@ -22,7 +22,6 @@ from tcplearn.output.rows import TOTAL
 from tcplearn.replay import bootstrap, copies, row_values, verdict
 from tcplearn.replay.engine import Engine, series
 from tcplearn.replay.flows import BATCH_ROWS
-from tcplearn.replay.names import Names
 from tcplearn.replay.results import TOO_SHORT, Distribution, Floats, Replay, Series
 from tcplearn.replay.row import Row
 from tcplearn.traces import CaptureTrace, Interface, Trace, TraceOptions, open_trace, read_in_part
@@ -126,12 +125,11 @@ class _Run:
         self._pictured: list[tuple[int, int, Series, list[Distribution]]] = []  # a heap by number of samples
         self._flows = 0
         self._short_kept: Counter[str] = Counter()
-        self._names = Names()
+        self._names = copies.Names()
         self._copies = copies.Flows()
 
     def _rows(self, source: str, name: str, of: Measured, *, lossy: bool) -> list[Row]:
-        """Return a row of metrics for each estimator, from `of`, the measurements over the flow `name` or
-        over all flows. `lossy` says whether the trace shows losses."""
+        """Return a row of metrics for each estimator. `lossy` says whether the trace shows losses."""
         least, samples = self.options.min_samples, of.samples
         judged = samples >= least
         note = "" if judged else f"too short to judge: {samples} samples, fewer than {least}"
@@ -180,8 +178,7 @@ class _Run:
             self.out.unlisted.add(flow.samples)
 
     def _judged(self, rows: list[Row], name: str, flow: _native.ReplayedFlow, blocks: Floats) -> list[Row]:
-        """Return the rows `rows` of a flow with enough samples to be judged, with regret (the ratio of the
-        error to that of the best choice in hindsight) and bootstrap intervals added."""
+        """Return `rows`, of a flow with enough samples to be judged, with regret and bootstrap intervals."""
         rows = row_values.with_regret(rows, flow.hindsight())
         rng = bootstrap.of_data(self.options.seed, blocks)
         low, high, drawn = bootstrap.of_flow(blocks, self.base or 0, rng)

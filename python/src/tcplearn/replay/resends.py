@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -139,18 +139,8 @@ def _path(record: paths.Record, process: str, setup: Setup, seed: int) -> dict[s
     """Return the native simulator's arguments for the path `record` with the loss process `process`."""
     wanted_us = paths.wanted(setup.requests, seed)
     of = paths.losses(process, record, int(wanted_us[-1] * 1.5) + 400_000_000, seed)
-    return {
-        "time_us": record.time_us,
-        "rtt_us": record.rtt_us,
-        "wanted_us": wanted_us,
-        "fade_begin_us": of.fade_begin_us,
-        "fade_end_us": of.fade_end_us,
-        "in_fade": of.in_fade,
-        "anywhere": of.anywhere,
-        "in_queue": of.in_queue,
-        "queue_us": of.queue_us,
-        "seed": seed,
-    }
+    path = {"time_us": record.time_us, "rtt_us": record.rtt_us, "wanted_us": wanted_us, "seed": seed}
+    return path | asdict(of)
 
 
 def run_cell(
@@ -180,8 +170,7 @@ def run(files: Sequence[Path], setup: Setup, progress: Progress | None = None) -
 
 
 def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
-    """Return the results of all resend policies and of the timers in `LIMITS` over one path and loss process,
-    with the ratios of their response times to those of stock Linux and of Linux with the best `rto_min`."""
+    """Return the results of all policies and `LIMITS`, compared with stock Linux and the best `rto_min`."""
 
     def cell(policy: Policy, repeat: int) -> dict[str, float]:
         return run_cell(record, process, policy, setup, repeat)
@@ -193,12 +182,9 @@ def _compared(record: paths.Record, process: str, setup: Setup) -> list[Run]:
     out = []
     for label, own in judged.items():
         beside: dict[str, float] = {}
+        most = own[NEEDLESS] + SLACK
+        allowed = [floor for floor, of in chosen_on.items() if floor == STOCK or of[NEEDLESS] <= most]
         for key in TIMES:
-            allowed = [
-                floor
-                for floor in _STATIC
-                if floor == STOCK or chosen_on[floor][NEEDLESS] <= own[NEEDLESS] + SLACK
-            ]
             best = min(allowed, key=lambda floor: chosen_on[floor][key])
             stem = key.removesuffix("_ms")
             beside[f"{stem}_stock_ratio"] = own[key] / judged[STOCK][key]
@@ -279,8 +265,7 @@ def shares(result: Resends) -> Table:
     )
     for policy in POLICIES:
         if policy != STOCK:
-            found = [
-                share(result, policy, limit, key) for limit in (CLAIRVOYANT, STATISTICAL) for key in TIMES
-            ]
+            limits = (CLAIRVOYANT, STATISTICAL)
+            found = [share(result, policy, limit, key) for limit in limits for key in TIMES]
             out.rows.append([text(policy), *(Cell("-" if math.isnan(f) else f"{f:.2f}", f) for f in found)])
     return out

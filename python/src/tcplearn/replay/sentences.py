@@ -29,12 +29,8 @@ def of(verdict: Verdict | None, *, prediction: bool = True) -> list[str]:
     if not verdict.rows[0].judged:
         return [_unknown(verdict), *part]
     if not verdict.known:
-        return [
-            _unknown(verdict),
-            *part,
-            *([] if lead is None else [_rto(lead, verdict.beside)]),
-            *last,
-        ]
+        waits = [] if lead is None else [_rto(lead, verdict.beside)]
+        return [_unknown(verdict), *part, *waits, *last]
     if lead is None:
         least = min(verdict.rows, key=spurious)
         return [
@@ -76,8 +72,7 @@ def _unknown(verdict: Verdict) -> str:
 
 
 def _best(verdict: Verdict, lead: Row) -> str:
-    """Return the sentence that names the best timers in order of mean RTO. `lead` is the first choice among
-    them, as Verdict.lead() gives it."""
+    """Return the sentence that names the best timers. `lead` is the first choice among them."""
     best, others = ([_named(r) for r in verdict.equal if r is not skip] for skip in (None, lead))
     if len(verdict.rows) == 1:
         return f"Only one estimator was compared: {_named(lead)}."
@@ -132,8 +127,7 @@ def _rto(lead: Row, beside: Sequence[Beside]) -> str:
 
 
 def _losses(lead: Row, beside: Sequence[Beside]) -> list[str]:
-    """Return a list with a sentence on how soon a sender with RACK and tail loss probes would notice the
-    losses with the timer `lead`, or [] if there are no losses or no other timers."""
+    """Return a sentence on how soon a sender with RACK-TLP would notice the losses, or []."""
     count, after = int(lead["losses"] or 0), lead["loss_detect_rack_ms"]
     if not count or after is None or not beside:
         return []
@@ -162,8 +156,7 @@ def _refused(verdict: Verdict) -> list[str]:
 
 
 def _differing(verdict: Verdict, lead: Row) -> list[str]:
-    """Return a list with a sentence on the flows in which `lead`, the best timer overall, is not among the
-    best, or []."""
+    """Return a sentence on the flows in which `lead`, the best timer overall, is not the best, or []."""
     differing = verdict.differing
     if not differing:
         return []
@@ -180,8 +173,7 @@ def _differing(verdict: Verdict, lead: Row) -> list[str]:
 
 
 def _requested(verdict: Verdict) -> list[str]:
-    """Return sentences that compare the timers' achieved miss rates (shares of samples above the RTO) in
-    `verdict` with the rates that the user requested."""
+    """Return sentences that compare the timers' achieved miss rates with those that the user requested."""
     out = []
     for row in verdict.rows:
         requested, before = row["rto_miss_rate_requested"], row["rto_miss_rate_before"]
@@ -201,10 +193,8 @@ def _prediction(verdict: Verdict) -> str:
         return "No RTT was predicted."
     error, row = min(measured, key=lambda pair: pair[0])
     linux = next((f" (Linux {_ms(e)})" for e, r in measured if r.estimator == LINUX and e > error), "")
-    low, high = (
-        row["mean_abs_error_ratio_low"],
-        row["mean_abs_error_ratio_high"],
-    )  # Linux predicts as jacobson does
+    # Linux predicts as jacobson does
+    low, high = (row[f"mean_abs_error_ratio_{end}"] for end in ("low", "high"))
     chance = ", which may be chance" if linux and low is not None and high is not None and high >= 1 else ""
     return f"{_named(row)} predicts the RTT best: its mean error is {_ms(error)}{linux}{chance}."
 
