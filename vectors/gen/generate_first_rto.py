@@ -5,7 +5,7 @@ import json
 import random
 from fractions import Fraction
 
-from vector_files import VECTORS, main, series_text, texts_of
+from vector_files import VECTORS, main
 
 CASES = {  # variants have the parameters that differ from the policy's model
     "rfc6298": (
@@ -129,8 +129,5 @@ def answers(name, changed, series):
 
 
 if __name__ == "__main__":
-    series = list(events())
     policies = {name: (name, {}, cases) for name, cases in CASES.items()}
-    main(
-        __doc__, "first-rto", {"places": series_text(series)}, texts_of(policies, {"places": series}, answers)
-    )
+    main(__doc__, "first-rto", policies, {"places": list(events())}, answers)

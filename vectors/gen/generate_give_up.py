@@ -4,12 +4,10 @@ Linux gives up an unanswered handshake (net/ipv4/tcp_timer.c). It also has the s
 this time stays as long as docs/algorithms/first-rto.md demands, found by trying all values."""
 
 import random
-import sys
 from dataclasses import dataclass
 
-from vector_files import VECTORS, parser, write_or_check
+from vector_files import main_of_file
 
-OUT = VECTORS / "give_up.csv"
 MOST_RETRIES, MORE_SYNS = 127, 7
 
 
@@ -66,7 +64,7 @@ def plan_listener(h):
     return (firsts[0], firsts[-1]) if firsts else (0, 0)
 
 
-def lines():
+def rows():
     dice = random.Random(6)
     for k in range(400):
         second = (100, 250, 250, 300, 1000)[k % 5]
@@ -79,14 +77,12 @@ def lines():
         learned = int(second * 150 ** (dice.random() - 1)) + dice.randrange(2)
         first, retries = plan_syn(h, learned)
         end = unanswered(h, first, retries)
-        words = (second, h.longest, h.linear, h.retries, learned, first, retries, *end)
-        yield ",".join(map(str, ("syn", *words)))
+        yield "syn", second, h.longest, h.linear, h.retries, learned, first, retries, *end
     for second in (100, 250, 1000):
         for retries in (1, 2, 3, 5, 6, 7, 9, 12, 15, 40):
             h = Handshake(second, 120 * second, 0, retries)
-            low, high = plan_listener(h)
-            yield ",".join(map(str, ("listener", second, h.longest, 0, retries, 0, low, high, 0, 0)))
+            yield "listener", second, h.longest, 0, retries, 0, *plan_listener(h), 0, 0
 
 
 if __name__ == "__main__":
-    sys.exit(write_or_check(parser(__doc__).parse_args().check, {OUT: "\n".join(lines()) + "\n"}))
+    main_of_file(__doc__, "give_up.csv", rows())

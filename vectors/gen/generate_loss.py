@@ -5,7 +5,7 @@ from loss_connection import Connection
 from loss_numbers import Float, Whole
 from loss_reference import CLASSIFIERS
 from loss_series import ALL, Ack
-from vector_files import expected_file, main, series_text, texts_of
+from vector_files import expected_file, main, texts_of
 
 FEATURES_OF = "congestion"  # features are the same for every classifier; they are written under this name
 
@@ -48,6 +48,5 @@ def decisions(kind, p, events):
 
 if __name__ == "__main__":
     ((_, text),) = texts_of({FEATURES_OF: (Connection, {}, ())}, ALL, features).items()
-    series = {name: series_text(map(line, events)) for name, events in ALL.items()}
     more = {expected_file("loss", FEATURES_OF, "features"): text}
-    main(__doc__, "loss", series, texts_of(CLASSIFIERS, ALL, decisions), more)
+    main(__doc__, "loss", CLASSIFIERS, ALL, decisions, line, more)

@@ -3,7 +3,12 @@
 
 from resend_reference import POLICIES, Floats, Wholes
 from resend_series import SERIES
-from vector_files import main, series_text, texts_of
+from vector_files import main
+
+
+def line(event):
+    word, values = event
+    return word, *values
 
 
 def answers(kind, parameters, events):
@@ -19,5 +24,4 @@ def answers(kind, parameters, events):
 
 
 if __name__ == "__main__":
-    series = {name: series_text((e, *v) for e, v in events) for name, events in SERIES.items()}
-    main(__doc__, "resend", series, texts_of(POLICIES, SERIES, answers))
+    main(__doc__, "resend", POLICIES, SERIES, answers, line)

@@ -3,12 +3,10 @@
 its arguments, and the results: the code, the request that is due, and the time when the next wait ends."""
 
 import random
-import sys
 
 from retry_reference import DEFAULTS, PLACES, Retry
-from vector_files import VECTORS, parser, write_or_check
+from vector_files import main_of_file
 
-OUT = VECTORS / "retry.csv"
 ANY = -1
 #: Values in place of a share of losses. `OUTAGES`: all transmissions in the server's pauses are lost.
 #: `RISING`: nothing is lost, but in the last third of the requests each latency is longer than the one
@@ -127,7 +125,7 @@ def run(timer, earlier, dice, rate, loss, clear):
     yield "sums", *timer.sums.values()
 
 
-def lines():
+def rows():
     dice = random.Random(39)
     earlier = None
     for n, (changed, rate, loss, clear) in enumerate(CASES):
@@ -138,5 +136,4 @@ def lines():
 
 
 if __name__ == "__main__":
-    text = "".join(",".join(map(str, line)) + "\n" for line in lines())
-    sys.exit(write_or_check(parser(__doc__).parse_args().check, {OUT: text}))
+    main_of_file(__doc__, "retry.csv", rows())

@@ -5,7 +5,7 @@ files."""
 import random
 
 from startup_reference import NONE, POLICIES
-from vector_files import main, series_text, texts_of
+from vector_files import main
 
 HANDSHAKE = ("time_us", "took_us", "loss", "resends", "iw", "ssthresh")
 REPORT = ("time_us", "sent", "resent", "rtt_us", "rtt_min_us")
@@ -85,5 +85,4 @@ def answers(kind, parameters, events):
 
 
 if __name__ == "__main__":
-    series = {name: series_text(map(line, events)) for name, events in SERIES.items()}
-    main(__doc__, "startup", series, texts_of(POLICIES, SERIES, answers))
+    main(__doc__, "startup", POLICIES, SERIES, answers, line)

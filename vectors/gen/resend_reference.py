@@ -40,10 +40,10 @@ def wrapped(x):
     return (x + 2**63) % 2**64 - 2**63
 
 
-def kept(count, flights):
-    """Return the value of `count`, a sum over `flights` flights, that the next connection to the same host
-    inherits."""
-    return count * 32 // flights if flights > 32 else count * 31 // 32
+def handed_on(flights):
+    """Return, as a fraction, how much of a sum over `flights` flights the next connection to the same host
+    inherits: as much as 32 flights have, but at most 31/32."""
+    return (32, flights) if flights > 32 else (31, 32)
 
 
 class Policy:
@@ -207,20 +207,14 @@ class Priced(Policy):
         self.late, self.episodes = [0] * 28, [0] * 20
 
     def inherit(self, earlier):
-        old = earlier.flights
-        self.waits = [self.handed_on(w, old) for w in earlier.waits]
-        self.misses = [
-            b + self.handed_on(m - b, old) for m, b in zip(earlier.misses, self.misses, strict=True)
-        ]
-        self.loss, self.flights, self.recent = earlier.loss, kept(old, old), earlier.recent
-        self.late = [kept(c, old) for c in earlier.late]
-        self.episodes = [kept(c, old) for c in earlier.episodes]
-
-    def handed_on(self, a, flights):
-        """Return the sum `a` over `flights` flights as the next connection inherits it: scaled to 32 flights
-        if there were more, otherwise multiplied by 31/32."""
-        part, whole = (32, flights) if flights > 32 else (31, 32)
-        return self.n.div(self.n.product(a, part), whole)
+        n, (part, whole) = self.n, handed_on(earlier.flights)
+        self.waits = [n.div(n.product(w, part), whole) for w in earlier.waits]
+        misses = zip(earlier.misses, self.misses, strict=True)
+        self.misses = [b + n.div(n.product(m - b, part), whole) for m, b in misses]
+        self.loss, self.recent = earlier.loss, earlier.recent
+        self.flights = earlier.flights * part // whole
+        self.late = [c * part // whole for c in earlier.late]
+        self.episodes = [c * part // whole for c in earlier.episodes]
 
     def refill(self, by):
         self.tokens = min(self.tokens + by, self.n.number(self.p["budget"]))

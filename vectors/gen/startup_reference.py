@@ -124,10 +124,6 @@ class Feedback(Policy):
         return (self.p["iw"], self.p["ssthresh"]) if room else (1, 2)
 
 
-def _studied(iw, ssthresh):
-    return Standard, {"iw": iw, "ssthresh": ssthresh}, ()
-
-
 POLICIES = {  # name: (class, parameters that differ from its defaults, variants of parameters)
     "standard": (Standard, {}, ({"iw": 2, "ssthresh": 5},)),
     "tsl": (
@@ -146,5 +142,9 @@ POLICIES = {  # name: (class, parameters that differ from its defaults, variants
             {"resends": 3, "iw": 10, "ssthresh": 64, "half_life_us": 8},
         ),
     ),
-    **{f"tsl/{iw}-{st}": _studied(iw, st) for iw in (1, 3) for st in (2, 16, 1000)},
+    **{
+        f"tsl/{iw}-{ssthresh}": (Standard, {"iw": iw, "ssthresh": ssthresh}, ())
+        for iw in (1, 3)
+        for ssthresh in (2, 16, 1000)
+    },
 }

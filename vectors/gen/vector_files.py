@@ -57,9 +57,17 @@ def write_kind(kind, series, expected, check, more=(), whole=True):
     return write_or_check(check, texts, {path.parent for path in texts} if whole else ())
 
 
-def main(doc, kind, series, expected, more=()):
-    """Run a generator whose docstring is `doc`: parse the arguments, write or check the files, and exit."""
-    sys.exit(write_kind(kind, series, expected, parser(doc).parse_args().check, more))
+def main(doc, kind, algorithms, series, answers, line=tuple, more=()):
+    """Run the generator of the folder `kind`, whose docstring is `doc`, and exit. `line` returns the columns of
+    an event in `series`. The other arguments are those of texts_of() and write_kind()."""
+    check = parser(doc).parse_args().check
+    texts = {name: series_text(map(line, events)) for name, events in series.items()}
+    sys.exit(write_kind(kind, texts, texts_of(algorithms, series, answers), check, more))
+
+
+def main_of_file(doc, name, rows):
+    """Run the generator of the single file `name`, which has a line for each of `rows`."""
+    sys.exit(write_or_check(parser(doc).parse_args().check, {VECTORS / name: series_text(rows)}))
 
 
 def write_or_check(check, texts, folders=()):
