@@ -58,8 +58,8 @@ def write_kind(kind, series, expected, check, more=(), whole=True):
 
 
 def main(doc, kind, algorithms, series, answers, line=tuple, more=()):
-    """Run the generator of the folder `kind`, whose docstring is `doc`, and exit. `line` returns the columns of
-    an event in `series`. The other arguments are those of texts_of() and write_kind()."""
+    """Run the generator of the folder `kind`, whose docstring is `doc`, and exit. `line` returns the columns
+    of an event in `series`. The other arguments are those of texts_of() and write_kind()."""
     check = parser(doc).parse_args().check
     texts = {name: series_text(map(line, events)) for name, events in series.items()}
     sys.exit(write_kind(kind, texts, texts_of(algorithms, series, answers), check, more))
