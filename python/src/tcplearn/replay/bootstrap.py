@@ -42,9 +42,8 @@ def run_length(blocks: int) -> int:
 
 
 def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
-    """Return `RESAMPLES` bootstrap resamples of `sums`, which has each RTT estimator's sums (of errors, RTOs
-    and so on) over each block of a flow, indexed [block, estimator, sum]. The result is indexed [resample,
-    estimator, sum]."""
+    """Return `RESAMPLES` bootstrap resamples of each estimator's `sums` over the blocks of a flow, which are
+    indexed [block, estimator, sum]. The result is indexed [resample, estimator, sum]."""
     blocks, run = len(sums), run_length(len(sums))
     runs = -(-blocks // run)
     drawn = rng.integers(0, blocks, (RESAMPLES, runs)) + np.arange(RESAMPLES)[:, None] * blocks
@@ -57,9 +56,8 @@ def resampled(sums: Floats, rng: np.random.Generator) -> Floats:
 
 
 def tail(independent: float) -> float:
-    """Return the share of bootstrap resamples to cut off at each end for a 95 % interval. `independent` is
-    the number of independent runs of blocks. With few runs, the share is below 2.5 % (expanded percentile,
-    Hesterberg 2015)."""
+    """Return the share of resamples to cut off at each end for a 95 % interval: below 2.5 % with few
+    `independent` runs of blocks (expanded percentile, Hesterberg 2015)."""
     z = -NormalDist().inv_cdf((1 - COVERAGE) / 2)
     v = max(independent - 1, 2.0)
     t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)  # Cornish-Fisher expansion
@@ -71,10 +69,9 @@ def tail_of(blocks: int) -> float:
 
 
 def intervals(drawn: Floats, base: int, cut: float) -> tuple[Floats, Floats]:
-    """Return the low and high ends of the bootstrap intervals of each estimator's sums divided by those of
-    estimator number `base`, both indexed [estimator, sum]. `drawn` has the resamples of the sums, and `cut`
-    is the share of resamples to cut off at each end. An end is not finite if the resamples do not bound
-    it."""
+    """Return the low and high ends of the intervals of each estimator's sums divided by those of estimator
+    number `base`, indexed [estimator, sum]. `drawn` has the resamples, of which the share `cut` is cut off at
+    each end. An end is not finite if the resamples do not bound it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = drawn / drawn[:, base : base + 1]
     # 0 / 0 may be any ratio, so it counts as 0 for the low end and as infinity for the high end
@@ -122,8 +119,7 @@ class Total:
         self._independent += blocks / run_length(blocks)
 
     def pool(self, sums: Floats) -> None:
-        """Add a flow, with the sums `sums`, that has too few samples to be judged alone, so that the
-        bootstrap resamples it as a whole."""
+        """Add a flow that has too few samples to be judged alone: it is resampled as a whole."""
         if self._in_last < self._each:
             self._pooled[-1] = self._pooled[-1] + sums.sum(axis=0)
             self._in_last += 1
@@ -135,10 +131,8 @@ class Total:
         self._in_last = 1
 
     def intervals(self, *bases: int) -> list[tuple[Floats, Floats]]:
-        """Return, for each estimator number in `bases`, the low and high ends of the intervals of each
-        estimator's sums over all flows divided by those of the estimator with this number. The sums are of
-        errors, misses (samples above the RTO), RTOs and excess waits (RTO - sample). The list is empty if no
-        flow was added."""
+        """Return the ends of intervals() over all flows for each estimator number in `bases`, or an empty
+        list if no flow was added."""
         drawn, independent = self._judged, self._independent
         if self._pooled:
             pooled = np.stack(self._pooled)

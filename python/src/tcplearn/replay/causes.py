@@ -72,8 +72,7 @@ def read_truths(path: Path) -> Truths:
 
 
 def recalls(pairs: Sequence[tuple[str, str]]) -> tuple[float | None, float | None]:
-    """Return the recalls of congestion and of random losses (None without such losses), from `pairs` of (true
-    cause, decision)."""
+    """Return the recalls of congestion and of random losses, or None, from `pairs` of (cause, decision)."""
     found = []
     for cause in (losses.CONGESTION, losses.RANDOM):
         of_cause = [called == truth for truth, called in pairs if truth == cause]
@@ -94,8 +93,7 @@ class Retransmit:
     truth: str | None = None  # the true cause, if the user's table has it
 
     def records(self, *, with_truth: bool) -> list[Record]:
-        """Return a row for each classifier's decision on this fast retransmit. `with_truth` adds the true
-        cause."""
+        """Return a row for each classifier's decision. `with_truth` adds the true cause."""
         where: Record = {"source": self.source, "flow": self.flow, "time_us": self.time_us}
         if with_truth:
             where["truth"] = self.truth
@@ -126,10 +124,9 @@ def run(
     progress: Progress | None = None,
 ) -> Causes:
     """Return every fast retransmit of the captures `paths` with each loss classifier's decision. `sender`,
-    such as "near" or an address, selects the side whose data are examined; `flow` is text that a flow's name
-    must contain; `truth` is a file with a table of the true causes. `classifiers` are names with parameters,
-    such as "mlp:threshold=0.4" (default: DEFAULTS). `arithmetic` is "double" or "fixed". Raise UserError or
-    TraceError."""
+    such as "near" or an address, selects the side that is examined; `flow` is text that a flow's name must
+    contain; `truth` is a file of true causes. `classifiers` are specs (default: DEFAULTS). `arithmetic` is
+    "double" or "fixed". Raise UserError or TraceError."""
     for spec in classifiers or ():
         losses.chosen(spec)
     out = Causes(tuple(classifiers or DEFAULTS), truths=read_truths(truth) if truth else None)
@@ -217,8 +214,7 @@ def summary(causes: Causes) -> Table:
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> list[Cell]:
-    """Return three table cells: the recall of congestion losses, that of random losses, and their mean.
-    `pairs` are (true cause, decision)."""
+    """Return cells of the recalls of congestion and of random losses, and of their mean."""
     both = recalls(pairs)
     there = [value for value in both if value is not None]
     balanced = sum(there) / 2 if len(there) == 2 else None

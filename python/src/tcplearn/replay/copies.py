@@ -18,10 +18,9 @@ NAMED = 3  # copies that a warning names
 
 
 def key_of(digest: int, samples: int, name: str, title: str, first_us: int) -> str:
-    """Return a key of a series (the RTT samples of one flow) that is the same for its copies in other
-    files. `digest` is a hash of the samples and of their times since the first sample. Series of fewer
-    than 30 samples may agree by chance, so their keys also contain the start time and, unless it is only
-    the file's `title`, the flow's `name`."""
+    """Return a key of a series that is the same for its copies in other files. `digest` is a hash of the
+    samples and of their times since the first one. Series of fewer than 30 samples may agree by chance, so
+    their keys also contain the start time and, unless it is only the file's `title`, the flow's `name`."""
     if samples >= TOO_SHORT:
         return f"{digest:016x}"
     return f"{digest:016x} {first_us} {'' if name == title else name}"
@@ -34,9 +33,8 @@ class Seen:
         self._first: dict[str, tuple[int, str]] = {}
 
     def first(self, key: str, file: int, name: str) -> tuple[int, str] | None:
-        """Record under `key` the series `name` (RTT samples of one flow) of file number `file`. Return the
-        file number and the name of the first series with this key if that series is in another file,
-        otherwise None."""
+        """Record under `key` the series `name` of file number `file`. Return the file number and the name of
+        the first series with this key if it is in another file, otherwise None."""
         first = self._first.setdefault(key, (file, name))
         return first if first[0] != file else None
 
@@ -66,9 +64,7 @@ def of_file(
 
 
 def sentence(left_out: Sequence[Copied], most: int = NAMED) -> list[str]:
-    """Return a list with one sentence that says how many series (RTT samples of one flow) were left out as
-    copies of others and names the first `most` entries of `left_out`. If `left_out` is empty, return an empty
-    list."""
+    """Return one sentence, which names the first `most` entries of `left_out`, or [] if it is empty."""
     if not left_out:
         return []
     series, others = sum(c.series for c in left_out), len(left_out) - most
@@ -107,8 +103,7 @@ class Names:
 
 
 class Flows:
-    """Finds flows of a replay that have the same RTT samples as an earlier flow. Of a flow with few samples,
-    it stores only a few bytes."""
+    """Finds flows of a replay that are copies of an earlier flow. A short flow takes only a few bytes."""
 
     def __init__(self) -> None:
         self._source = 0

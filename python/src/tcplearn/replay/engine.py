@@ -19,9 +19,8 @@ from tcplearn.traces import Columns, schema
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Sums over one flow that compare an RTT estimator's RTOs with RTT samples, whose number is `timed`: the
-    number of misses (samples above the RTO) and, in us, the RTOs and the excess waits (RTO - sample, at least
-    0)."""
+    """Sums over one flow that compare RTOs with `timed` RTT samples: the number of misses (samples above the
+    RTO) and, in us, the RTOs and the excess waits (RTO - sample, at least 0)."""
 
     timed: int
     misses: int
@@ -142,8 +141,7 @@ class Engine:
         self._native.feed(batch, *self._users.predict(batch))
 
     def figures(self, flow: int) -> list[Figures]:
-        """Return each estimator's sums of errors and RTOs over flow number `flow`. At least one row (ACK) of
-        the flow must have been fed."""
+        """Return each estimator's sums over flow number `flow`, of which a row must have been fed."""
         sums = self._native.sums(flow)
         assert sums is not None
         return [Figures(**s | {when: Timer(**s[when]) for when in ("send", "before")}) for s in sums]

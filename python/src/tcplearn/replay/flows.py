@@ -69,8 +69,7 @@ class Reader:
 
 
 def _by_flow(batch: Columns) -> Iterator[tuple[int, Records]]:
-    """Yield the number and the rows of each flow in `batch`. The rows are one structured array, which takes
-    less memory than an array for each column."""
+    """Yield the number and the rows of each flow, in one structured array, which takes little memory."""
     flow = batch["flow"]
     if not len(flow):
         return
@@ -89,8 +88,7 @@ def samples_only(rows: Columns) -> Columns:
 
 
 def windows(samples: int, length: int, most: int) -> range:
-    """Return the first indices of at most `most` windows of `length` samples, spread evenly over `samples`
-    samples. They may overlap."""
+    """Return the starts of at most `most` windows of `length` samples, spread evenly; they may overlap."""
     room = samples - length + 1
     return range(0, room, -(-room // most)) if room > 0 else range(0)
 

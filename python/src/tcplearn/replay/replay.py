@@ -287,8 +287,7 @@ class _Run:
         return now.result()
 
     def _waits(self, bounds: row_values.Bounds) -> dict[str, verdict.Interval]:
-        """Return, by estimator, the interval of its mean RTO divided by that of a baseline estimator, if
-        both ends are finite. `bounds` has the ends of the intervals of all ratios to that baseline."""
+        """Return, by estimator, the interval in `bounds` of its mean RTO, if both ends are finite."""
         low, high = (of[:, bootstrap.RTO].tolist() for of in bounds)
         ends = zip(self.labels, low, high, strict=True)
         return {label: (a, b) for label, a, b in ends if math.isfinite(a) and math.isfinite(b)}

@@ -71,8 +71,7 @@ def processes(text: str) -> tuple[str, ...]:
 
 
 def records(path: Path, options: TraceOptions, flow: str) -> Iterator[Record]:
-    """Yield the RTTs of each flow in the trace `path` that has at least `LEAST_SAMPLES` samples and the text
-    `flow` in its name."""
+    """Yield the RTTs of each flow with `flow` in its name and at least `LEAST_SAMPLES` samples."""
     for found in Reader(path, options, flow):
         timed = found.rows["rtt_us"] > 0
         if int(timed.sum()) >= LEAST_SAMPLES:

@@ -128,10 +128,9 @@ def played(
 
 
 def played_at_limit(record: paths.Record, process: str, limit: str, setup: Setup) -> dict[str, Any]:
-    """Simulate the requests of played() under the timer `limit`, a value of `LIMITS`, and return the same
-    arrays. A clairvoyant timer knows which transmissions are lost. The statistical oracle knows how RTTs and
-    losses are distributed, and has the same price of a spurious retransmission as the policy `priced` by
-    default."""
+    """Simulate the requests of played() under the timer `limit`, a value of `LIMITS`. A clairvoyant timer
+    knows which transmissions are lost. The statistical oracle knows how RTTs and losses are distributed, and
+    has the price of a spurious retransmission that `priced` has by default."""
     return _native.requests_at_limit(limit, **_path(record, process, setup, setup.seed))
 
 
@@ -242,10 +241,9 @@ def table(result: Resends) -> Table:
 
 
 def share(result: Resends, policy: str, limit: str, key: str) -> float:
-    """Return which share of the gain of the timer `limit`, a key of `LIMITS`, over stock Linux the resend
-    policy `policy` reaches in the figure `key`, a response time. It is the sum of ln(policy / stock) divided
-    by the sum of ln(limit / stock). Both sums are over the paths and loss processes in which the figure of
-    `limit` is at most `LEAST_GAIN` times that of stock Linux. Return nan if there are none."""
+    """Return which share of the gain of the timer `limit` over stock Linux `policy` reaches in the response
+    time `key`: the sum of ln(policy / stock) divided by that of ln(limit / stock), over the cells in which
+    the figure of `limit` is at most `LEAST_GAIN` times that of stock Linux. Return nan if there are none."""
     stem = f"{key.removesuffix('_ms')}_stock_ratio"
     ours, limits = (
         [math.log(run.figures[stem]) for run in result.runs if run.policy == name] for name in (policy, limit)

@@ -49,8 +49,7 @@ class Distribution:
 
 @dataclass(slots=True)
 class Unlisted:
-    """A summary of the flows that have too few samples to be judged and whose rows of results are not
-    stored."""
+    """A summary of the flows that have too few samples to be judged and whose rows are not stored."""
 
     flows: int = 0
     samples: int = 0
@@ -82,8 +81,7 @@ class Replay:
         return tidied(rows, self.made_by, ", ".join(dict.fromkeys(row.source for row in self.rows)))
 
     def answer(self) -> Verdict | None:
-        """Return the verdict on which timer is best or, if the replay has none, a verdict without intervals.
-        Return None if that cannot be computed either."""
+        """Return the verdict or, if the replay has none, one without intervals; None if there can be none."""
         if self.verdict is not None:
             return self.verdict
         flows = {(row.source, row.flow) for row in self.rows}

@@ -66,9 +66,8 @@ def with_intervals(rows: list[Row], bounds: Bounds | None) -> list[Row]:
 
 
 def with_regret(rows: list[Row], hindsight: Mapping[str, float]) -> list[Row]:
-    """Return `rows` with regret: the mean error divided by that of the best choice in hindsight, such as the
-    best of eight moving averages. `hindsight` has the mean error in µs of each kind of best choice, by name;
-    a row gets a regret for each."""
+    """Return `rows` with regret: the mean error divided by that of each kind of best choice in hindsight.
+    `hindsight` has the mean error in µs of each kind, by name."""
     best = {f"regret_{metrics.without_unit(key)}_ratio": us / 1000 for key, us in hindsight.items()}
     return [r.changed({key: _ratio(r["mean_abs_error_ms"], ms) for key, ms in best.items()}) for r in rows]
 

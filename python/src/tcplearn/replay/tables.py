@@ -164,9 +164,8 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """Return those of `columns` that a table shows by default. If Linux's timer is not compared, ratios of
-    mean RTOs are to `jacobson` (RFC 6298 without its minimum). If the user requested a miss rate
-    (`requested`), samples above the RTO are counted with the RTO just before each sample."""
+    """Return those of `columns` that a table shows by default. Without Linux's timer, ratios of mean RTOs are
+    to `jacobson`. If the user `requested` a miss rate, the RTO just before each sample counts."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:
@@ -196,9 +195,8 @@ def heading(rows: Sequence[Row], flows: int = 0, short: int = 0) -> Text:
 
 
 def short_lines(short: Sequence[Sequence[Row]], unlisted: Unlisted) -> list[Text]:
-    """Return a line for each flow with too few samples to be judged, or one line with the number of these
-    flows if there are many. `short` has the rows of such flows; `unlisted` is a summary of those without
-    rows."""
+    """Return a line for each flow that is too short to judge, or one line with their number if there are
+    many. `unlisted` is a summary of those without rows."""
     more = len(short) + unlisted.flows
     if more <= SHORT_FLOWS_SHOWN:
         lines = [
@@ -249,8 +247,7 @@ def legend(columns: Sequence[Shown], *, intervals: bool, standard: bool) -> Text
 
 
 def pooled(replay: Replay) -> bool:
-    """Return whether in `replay` all flows together have enough samples to be judged while no single flow
-    has."""
+    """Return whether only all flows together have enough samples to be judged."""
     return not any(row.judged for row in replay.rows) and any(row.judged for row in replay.totals)
 
 

@@ -34,8 +34,7 @@ class Where:
 
 @cache
 def identity(room: str) -> str:
-    """Return a hash of the code that jobs run: the C core, the trace readers, the replay, and tcplearn's
-    subpackage `room`."""
+    """Return a hash of the code that jobs run: core, trace readers, replay, and the subpackage `room`."""
     package = Path(tcplearn.__file__).parent
     total = hashlib.sha256(tcplearn.__version__.encode())
     total.update(Path(_native.__file__).read_bytes())
@@ -47,8 +46,7 @@ def identity(room: str) -> str:
 
 
 def users_code(texts: Sequence[str]) -> str | None:
-    """Return hashes of the code of the user's own estimators among the specs `texts`; None if one cannot be
-    read."""
+    """Return hashes of the code of the user's own estimators among `texts`; None if one cannot be read."""
     codes = [estimators.user_code(estimators.parse(text)) for text in texts]
     return None if None in codes else " ".join(filter(None, codes))
 
@@ -65,8 +63,7 @@ class Seen:
 
     @staticmethod
     def of(path: Path, shown: str = "") -> Seen:
-        """Return the file's digest, size and modification time; messages call it `shown`. Raise TraceError or
-        OSError."""
+        """Return what `path`, called `shown` in messages, is now. Raise TraceError or OSError."""
         shown = shown or str(path)
         if not path.is_file():
             raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")
@@ -90,8 +87,7 @@ def _digest(path: Path) -> str:
 
 @contextlib.contextmanager
 def _unchanged(file: Seen) -> Iterator[None]:
-    """Raise TraceError, when this context is entered or left, if the trace file has changed since the job was
-    made and the file's state was recorded in `file`."""
+    """Raise TraceError, on entry or exit, if the trace file has changed since the job was made."""
     path = Path(file.path)
     before = _state(path)
     # a copy on another computer has another modification time, so its digest is compared

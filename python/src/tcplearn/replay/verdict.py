@@ -112,8 +112,7 @@ def allowed(rows: Sequence[Row]) -> int:
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return the largest number of spurious tail loss probes with which one of the timers in `rows` can be
-    the best: that of Linux's timer plus 1 per 100 samples."""
+    """Return how many spurious probes the best timer may have: those of Linux's plus 1 per 100 samples."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 

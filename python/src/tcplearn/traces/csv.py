@@ -45,8 +45,7 @@ class CsvTrace(SampleTrace):
         return TraceError(f"{self._file}: line {line}: {what}")
 
     def _read_chunks(self) -> Iterator[tuple[int, list[str], bool]]:
-        """Yield each chunk of the file as (number of earlier lines, its lines, whether its last line may be
-        cut off)."""
+        """Yield the chunks: (number of earlier lines, lines, whether the last line may be cut off)."""
         rest = b""
         line = 0
         last = False
@@ -265,8 +264,7 @@ class CsvTrace(SampleTrace):
 
 
 def _in_order(pieces: list[Columns | None]) -> Columns:
-    """Return the rows of all `pieces` (columns, or None) as one batch, sorted by time, whose list of ended
-    flows is empty."""
+    """Return the rows of all `pieces` as one batch, sorted by time, in which no flow ends."""
     known = [piece for piece in pieces if piece]
     rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
     by_time = np.argsort(rows["time_us"], kind="stable")

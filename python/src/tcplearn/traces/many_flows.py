@@ -65,9 +65,8 @@ class _Runs:
         return _Runs(ids[starts], starts, ends, np.repeat(np.arange(len(starts)), ends - starts))
 
     def keys(self, run: npt.NDArray[np.intp], values: Int64s) -> tuple[Int64s, Int64s | None]:
-        """Return an integer key for each row, so that the keys sort like the pairs (flow, value). `run` has
-        the rows' flows as indices into `flows`, and `values` the values. If the keys contain ranks in place
-        of values, also return the sorted distinct values, otherwise None."""
+        """Return integer keys that sort like the pairs of flow (`run`, as an index into `flows`) and value.
+        If they contain ranks in place of values, also return the sorted distinct values, otherwise None."""
         if len(self.starts) == 1:
             return values, None
         ranked, rank = np.unique(values, return_inverse=True)
@@ -209,9 +208,8 @@ class ManyFlows:
             where[flow] = data[size * max(start, end - most) : size * end]
 
     def arrived(self, ids: Int64s, sent_us: Int64s, rtt_us: Int64s, resent: Bools) -> Columns | None:
-        """Take rows, whose flow numbers are `ids`, sorted by flow, then by time of sending. Return the rows
-        that must have arrived before any later row, sorted by arrival, or None if there are none. Hold the
-        other rows back."""
+        """Take rows of the flows `ids`, sorted by flow, then by time of sending. Return those that must have
+        arrived before any later row, sorted by arrival, or None. Hold the others back."""
         runs = _Runs.of(ids)
         held_ids, held = self._held(runs.flows)
         new = np.empty(len(ids), _ROW)

@@ -168,8 +168,7 @@ def _bytes(value: object) -> bytes:
 
 
 def _unpacked(value: object) -> dict[str, Any]:
-    """Return those fields of the struct tcp_info in `value` (base64) that this reader uses, by name. Older
-    kernels lack some of them."""
+    """Return the fields of the struct tcp_info in `value` (base64). Older kernels lack some of them."""
     raw = _bytes(value)
     fields = {}
     for name, offset in _OFFSETS.items():
@@ -180,8 +179,7 @@ def _unpacked(value: object) -> dict[str, Any]:
 
 
 def _ends(value: object) -> str:
-    """Return "SOURCE > DESTINATION" from the struct inet_diag_msg in `value` (base64); "" if it is cut
-    short."""
+    """Return "SOURCE > DESTINATION" from the struct inet_diag_msg in `value` (base64); "" if it is cut."""
     raw = _bytes(value)
     if len(raw) < 40:
         return ""

@@ -123,8 +123,7 @@ class Connection:
             self._close(1)
 
     def acknowledged(self, now_us: int, space: int, ranges: list[tuple[int, int]], delay_us: int) -> None:
-        """Process an ACK frame of the packet number space `space`. It gives a row of output if it newly
-        acknowledges an ack-eliciting packet."""
+        """Process an ACK frame, which gives a row if it newly acknowledges an ack-eliciting packet."""
         of = self._spaces[space]
         self.ack_frames += 1
         newly: list[tuple[int, _Packet]] = []
@@ -180,9 +179,8 @@ class Connection:
         self._give_up(now_us)
 
     def _give_up(self, now_us: int) -> None:
-        """At the time `now_us`, declare the oldest packets in flight lost, because the log may not show all
-        losses: those that were sent more than 2 RTT ago and at least three packets before a packet that was
-        acknowledged."""
+        """Declare the oldest packets lost that were sent more than 2 RTT ago and at least three packets
+        before an acknowledged one, because the log may not show all losses."""
         while (head := self._head()) is not None and self._latest_rtt_us is not None:
             if (
                 head.order + _REORDERING > self._acked_order

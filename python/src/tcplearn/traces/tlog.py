@@ -66,8 +66,7 @@ class Connection:
 
     @property
     def spec(self) -> str:
-        """Return the estimator as written in the sysctl, such as "conformal:miss=0.001"; in older logs,
-        its name without parameters."""
+        """Return the estimator as in the sysctl, such as "conformal:miss=0.001"; in older logs, its name."""
         spec = self.open["spec"].decode("ascii", "replace") if self.open is not None else ""
         return spec or self.estimator
 
@@ -86,8 +85,7 @@ class Connection:
 
     @property
     def timed(self) -> Records:
-        """Return the ACKs that become rows of a trace: those that have an RTT sample or acknowledge new
-        data."""
+        """Return the ACKs that have an RTT sample or acknowledge new data, which are the rows of a trace."""
         return self.acks[(self.acks["rtt_us"] >= 0) | (self.acks["acked_segments"] > 0)]
 
 

@@ -27,9 +27,8 @@ class Compared:
 
 
 def compare(c: Connection, spec: str) -> Compared:
-    """Compare the logged decisions of connection `c`'s loss classifier with those of the C library's
-    classifier `spec` in fixed point. The library's decisions are computed twice: from the logged ACKs and
-    changes of the sender's state, and from the logged features."""
+    """Compare the logged decisions of connection `c` with those of the C library's classifier `spec` in fixed
+    point, computed from the logged ACKs and changes of state, and again from the logged features."""
     core = losses.classifier(spec)
     decisions = features = answers = 0
     decided: Mapping[str, Any] = {}

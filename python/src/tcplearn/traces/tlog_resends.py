@@ -9,9 +9,8 @@ from .tlog_records import ACKED, TIMER
 
 
 def differences(c: Connection, spec: str) -> int:
-    """Return the number of logged events (segments sent, timeouts, ACKs) of connection `c` at which the C
-    library's resend policy `spec`, in fixed point, differs from the kernel: in the next wait, or in whether a
-    tail loss probe ends it."""
+    """Return the number of logged events of connection `c` at which the C library's resend policy `spec`
+    gives another wait than the kernel, or another answer to whether a tail loss probe ends it."""
     core = resends.policy(spec)
     wrong = 0
     for r in c.resends:

@@ -17,9 +17,8 @@ class Unzstd:
         self.damage = ""
 
     def unpack(self, raw: bytes, enough_bytes: int) -> tuple[bytes, int]:
-        """Decompress `raw` until there are at least `enough_bytes` bytes. Return the decompressed bytes and
-        how many bytes of `raw` were used. More than `enough_bytes` may be returned, by at most the content of
-        `_PIECE_BYTES` compressed bytes."""
+        """Decompress `raw` until there are at least `enough_bytes` bytes, or more by the content of at most
+        `_PIECE_BYTES` compressed bytes. Return the bytes and how many bytes of `raw` were used."""
         data, used = bytearray(), 0
         while used < len(raw) and len(data) < enough_bytes and not self.damage:
             piece = raw[used : used + _PIECE_BYTES]
