@@ -16,12 +16,7 @@ def markdown() -> str:
     known = [(m.key, m.unit, m.hosts, m.meaning) for m in METRICS]
     known += [(f"{family.prefix}…", NO_UNIT, family.hosts, family.meaning) for family in FAMILIES]
     for key, unit, hosts, meaning in known:
-        cells = (
-            f"`{key}`",
-            "" if unit == NO_UNIT else unit,
-            ", ".join(hosts),
-            meaning.replace("|", "\\|"),
-        )
+        cells = (f"`{key}`", "" if unit == NO_UNIT else unit, ", ".join(hosts), meaning.replace("|", "\\|"))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -89,11 +89,9 @@ class Clock:
             return since // timedelta(microseconds=1) + _fraction_us(of["part"])
         if of["s"]:
             return int(of["s"]) * 1_000_000 + _fraction_us(of["decimals"])
-        for unit, scale in (("ms", 1000), ("us", 1)):
+        for unit, ns in (("ms", 1_000_000), ("us", 1000), ("ns", 1)):
             if of[unit]:
-                return int(of[unit]) * scale
-        if of["ns"]:
-            return int(of["ns"]) // 1000
+                return int(of[unit]) * ns // 1000
         hours, minutes, seconds = map(int, of["day"].split(":"))
         if of["half"]:
             hours = hours % 12 + (12 if of["half"] == "PM" else 0)

@@ -26,14 +26,7 @@ class Reading:
 class _Connection:
     flow: SampleFlow
     last: Reading | None = None
-    time_us: list[int] = field(default_factory=list)
-    rtt_us: list[int] = field(default_factory=list)
-    resent: list[bool] = field(default_factory=list)
-
-    def row(self, time_us: int, rtt_us: int, resent: bool) -> None:
-        self.time_us.append(time_us)
-        self.rtt_us.append(rtt_us)
-        self.resent.append(resent)
+    rows: list[tuple[int, int, bool]] = field(default_factory=list)  # time in us, RTT in us, retransmitted
 
 
 class ReadingsTrace(SampleTrace):
@@ -78,11 +71,11 @@ class ReadingsTrace(SampleTrace):
             self._end([key])
             c = self._connections[key] = _Connection(self._new_flow(name))
         if c.last is not None and reading.retransmits > c.last.retransmits:
-            c.row(time_us, 0, resent=True)
+            c.rows.append((time_us, 0, True))
         if c.last is not None and reading.state == c.last.state and reading.srtt_us == c.last.srtt_us:
             self._repeated += 1
         else:
-            c.row(time_us, reading.srtt_us, resent=False)
+            c.rows.append((time_us, reading.srtt_us, False))
         c.last = reading
         self._pending += 2
 
@@ -95,13 +88,11 @@ class ReadingsTrace(SampleTrace):
         """Yield the rows since the last call. The last batch lists the connections that have ended."""
         parts = []
         for c in [*self._closing, *self._connections.values()]:
-            if c.time_us:
-                time_us, rtt_us = np.array(c.time_us, np.int64), np.array(c.rtt_us, np.int64)
-                parts.append(c.flow.columns(time_us, rtt_us, np.array(c.resent, np.bool_)))
-                c.time_us, c.rtt_us, c.resent = [], [], []
-        batch = empty_batch()
-        if parts:
-            batch |= joined(parts)
+            if c.rows:
+                time_us, rtt_us, resent = np.array(c.rows, np.int64).T
+                parts.append(c.flow.columns(time_us, rtt_us, resent != 0))
+                c.rows.clear()
+        batch = joined(parts) if parts else empty_batch()
         batch["ended"] = np.array([c.flow.id for c in self._closing], np.uint32)
         self._closing.clear()
         self._pending = 0
