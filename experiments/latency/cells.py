@@ -25,8 +25,6 @@ STATIC = (*(f"rto_min {ms} ms" for ms in (1, 5, 20, 50, 100)), STOCK)
 #: The bootstrap draws blocks of `BLOCK` successive requests, because one outage can delay several of them.
 BLOCK, DRAWS, SEED = 25, 400, 17
 P99, P999, SLOW = FIGURES = ("p99", "p99.9", "slowest 2 %")
-#: The smallest number of requests for which the 99.9th percentile is shown.
-LEAST_P999 = 12_000
 #: Only this share of the response times, the slowest ones, is kept; all figures can be computed from it.
 KEPT = 0.15
 
@@ -37,8 +35,8 @@ class Sample:
     """Response times in groups (blocks of requests, or runs); the bootstrap draws whole groups."""
 
     def __init__(self, times_ms: Sequence[Floats], sizes: Sequence[float]) -> None:
-        """Takes the slowest response times of each group (block of requests, or run), in ms (`times_ms`), and
-        the number of all response times of each group (`sizes`)."""
+        """Takes for each group its response times in ms, of which the slowest are enough, and the number of
+        all its response times (`sizes`)."""
         every = np.concatenate(times_ms)
         slowest = np.argsort(-every, kind="stable")[: int(np.ceil(sum(sizes) * KEPT)) + 1]
         self._values = every[slowest]
@@ -57,9 +55,8 @@ class Sample:
         return np.array([np.bincount(row, minlength=n) for row in chosen])
 
     def figures(self, weights: npt.NDArray[np.int64] | None = None) -> Floats:
-        """Returns p99, p99.9 and the mean of the slowest 2 % of the response times, in ms: one row of three
-        numbers for each row of `weights`, which says how often each group of response times counts. Without
-        `weights`, returns a single row, for which each group counts once."""
+        """Returns p99, p99.9 and the mean of the slowest 2 % of the response times, in ms: a row for each row
+        of `weights`, which says how often each group counts, or a single row in which each counts once."""
         if weights is None:
             weights = np.ones((1, len(self.sizes)), np.int64)
         counts = weights @ self.sizes
@@ -81,13 +78,16 @@ class Sample:
         )
 
 
+def metric(runs: Sequence[Run], name: str) -> Floats:
+    return np.array([run.metrics[name] for run in runs])
+
+
 @dataclass(frozen=True)
 class Timer:
     """The measurements of one timer over one path: response times, and each run's numbers of requests,
     segments and retransmissions."""
 
-    whole: Sample
-    halves: tuple[Sample, Sample]
+    samples: Mapping[int | None, Sample]  # of all runs (None) and of each half of them (0, 1)
     requests: Floats  # the number of requests in each run; the fields below also have a value for each run
     spurious: Floats  # spurious retransmissions
     segments: Floats
@@ -98,36 +98,31 @@ class Timer:
     @classmethod
     def of_lab(cls, runs: Sequence[Run]) -> Timer:
         times = [run.series["response_us"] / 1000 for run in runs]
-        parts = (
-            [np.concatenate(times[k::2]) for k in (0, 1)] if len(times) > 1 else np.array_split(times[0], 2)
-        )
-        spurious, segments = (
-            np.array([run.metrics[name] for run in runs]) for name in (DSACK, "data_segments")
-        )
-        resends = [run.metrics[PROBES] + run.metrics[TIMEOUTS] for run in runs]
-        first, second = map(Sample.of_blocks, parts)
+        halves = [np.concatenate(times[k::2]) for k in (0, 1)] if times[1:] else np.array_split(times[0], 2)
+        parts = {None: np.concatenate(times), 0: halves[0], 1: halves[1]}
+        samples = {half: Sample.of_blocks(of) for half, of in parts.items()}
         sizes = np.array([len(of) for of in times], float)
+        resends = metric(runs, PROBES) + metric(runs, TIMEOUTS)
         none = np.zeros(len(runs))
-        whole = Sample.of_blocks(np.concatenate(times))
-        return cls(whole, (first, second), sizes, spurious, segments, np.array(resends), none, none)
+        return cls(samples, sizes, metric(runs, DSACK), metric(runs, "data_segments"), resends, none, none)
 
     @classmethod
     def of_ns3(cls, runs: Sequence[Run], late: str = "") -> Timer:
         """Returns the measurements of runs in ns-3. If `late` is "_late", the response times are only those
         of the later requests of each connection, when its timer has learned enough to be steady."""
         slow = [run.series[f"slow{late}_us"] / 1000 for run in runs]
-        m = {name: np.array([run.metrics[name] for run in runs]) for name in runs[0].metrics}
+        m = {name: metric(runs, name) for name in runs[0].metrics}
         sizes = m[f"requests{late}"]
-        first, second = (Sample(slow[k::2], sizes[k::2].tolist()) for k in (0, 1))
-        whole = Sample(slow, sizes.tolist())
+        halves = {None: slice(None), 0: slice(0, None, 2), 1: slice(1, None, 2)}
+        samples = {half: Sample(slow[of], sizes[of].tolist()) for half, of in halves.items()}
         spurious = m["needless_resends_permille"] * m["sent_packets"] / 1000
-        resends = m["probes"] + m["timeouts"]
         overruns = m.get("overruns", np.zeros(len(runs)))
-        overruns_ms = overruns * m.get("mean_overrun_ms", np.zeros(len(runs)))
-        return cls(whole, (first, second), sizes, spurious, m["sent_packets"], resends, overruns_ms, overruns)
+        overruns_ms = overruns * m.get("mean_overrun_ms", 0.0)
+        resends = m["probes"] + m["timeouts"]
+        return cls(samples, sizes, spurious, m["sent_packets"], resends, overruns_ms, overruns)
 
     def of(self, figure: str) -> float:
-        return float(self.whole.figures()[0, FIGURES.index(figure)])
+        return float(self.samples[None].figures()[0, FIGURES.index(figure)])
 
     @property
     def spurious_permille(self) -> float:
@@ -154,21 +149,18 @@ class Cell:
     def weights(self, timer: str, half: int | None) -> npt.NDArray[np.int64]:
         """Returns how often bootstrap samples contain each group of response times under `timer`: from all
         runs if `half` is None, or from one half of them (0 or 1)."""
-        of = self.timers[timer]
-        return (of.whole if half is None else of.halves[half]).drawn()
+        return self.timers[timer].samples[half].drawn()
 
     @functools.cache  # noqa: B019 (cells live as long as the process)
     def figures(self, timer: str, half: int | None, drawn: bool) -> Floats:
-        of = self.timers[timer]
-        sample = of.whole if half is None else of.halves[half]
-        return sample.figures(self.weights(timer, half) if drawn else None)
+        return self.timers[timer].samples[half].figures(self.weights(timer, half) if drawn else None)
 
     def _column(self, timer: str, figure: str, half: int | None, drawn: bool) -> Floats:
         return np.asarray(self.figures(timer, half, drawn)[:, FIGURES.index(figure)])
 
     def ratio(self, timer: str, figure: str) -> Drawn:
-        """Returns `figure` (p99, p99.9 or the mean of the slowest 2 % of response times) under `timer`
-        divided by that under Linux's own timer (`stock`), with bootstrap samples."""
+        """Returns `figure` (p99, p99.9 or the mean of the slowest 2 %) under `timer`, divided by that under
+        Linux's own timer, with bootstrap samples."""
         value, sampled = (
             self._column(timer, figure, None, drawn) / self._column(STOCK, figure, None, drawn)
             for drawn in (False, True)
@@ -176,11 +168,10 @@ class Cell:
         return float(value[0]), sampled
 
     def over_floor(self, timer: str, figure: str) -> Drawn:
-        """Returns `figure` of the response times under `timer` divided by that under the best fixed rto_min,
-        with bootstrap samples. The best rto_min has the smallest `figure` among those with no more spurious
-        retransmissions than `timer`; if there is none, it is 200 ms. It is chosen on one half of the runs and
-        compared on the other. Then the halves are exchanged, and the result is the geometric mean of both
-        ratios."""
+        """Returns `figure` under `timer` divided by that under the best fixed rto_min, with bootstrap
+        samples. The best rto_min has the smallest `figure` among those with no more spurious retransmissions
+        than `timer`; if there is none, it is 200 ms. It is chosen on one half of the runs and compared on the
+        other, for either half; the result is the geometric mean of both ratios."""
         value, sampled = (
             np.exp(np.mean([self._over_floor(timer, figure, half, drawn) for half in (0, 1)], axis=0))
             for drawn in (False, True)
@@ -229,27 +220,18 @@ class SeedsCell(Cell):
         return self._drawn if half is None else self._drawn[:, half::2]
 
     def over_stock(self, timer: str, above: str, below: str) -> tuple[Drawn, Drawn]:
-        """Returns two ratios with bootstrap samples, the first of `timer` and the second of Linux's own timer
-        (`stock`). A ratio is the sum over the runs of the field `above` of `Timer`, divided by the sum of its
-        field `below`."""
-        out = []
-        for name in (timer, STOCK):
-            top, bottom = (getattr(self.timers[name], part) for part in (above, below))
-            out.append(
-                (
-                    float(top.sum() / max(bottom.sum(), 1)),
-                    self._drawn @ top / np.maximum(self._drawn @ bottom, 1),
-                )
-            )
-        return out[0], out[1]
+        """Returns the sum over the runs of the field `above` of `Timer`, divided by that of its field
+        `below`, with bootstrap samples: first for `timer`, then for Linux's own timer."""
+
+        def summed(of: Timer) -> Drawn:
+            top, bottom = getattr(of, above), getattr(of, below)
+            ratios = self._drawn @ top / np.maximum(self._drawn @ bottom, 1)
+            return float(top.sum() / max(bottom.sum(), 1)), ratios
+
+        return summed(self.timers[timer]), summed(self.timers[STOCK])
 
 
 def overall(cells: Sequence[Cell], timer: str, figure: str, *, floor: bool = False) -> Drawn:
     """Returns the geometric mean over the paths of `figure` under `timer` divided by that under Linux's
     own timer (`stock`) or, with `floor`, by that under the path's best fixed rto_min."""
     return geometric_drawn([(c.over_floor if floor else c.ratio)(timer, figure) for c in cells])
-
-
-def too_few(c: Cell, figure: str) -> bool:
-    """Returns whether `figure` is p99.9 and one of the timers has too few requests for it."""
-    return figure == P999 and min(map(c.requests_of, c.timers)) < LEAST_P999

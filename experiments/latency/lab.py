@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,16 @@ from experiments.latency.cells import (
     FIGURES,
     LOADED,
     OURS,
-    P99,
     P999,
     PROBES,
     SEED,
-    SLOW,
     STATIC,
     STOCK,
     TIMEOUTS,
     Cell,
     Timer,
+    metric,
     overall,
-    too_few,
 )
 from experiments.lib.batches import Batch, Figures, LabRuns
 from experiments.lib.pages import Figure, scenarios
@@ -36,7 +35,7 @@ from experiments.lib.statistics import how, interval, means_drawn, spread
 from tcplearn.output.markdown import table_of
 from tcplearn.output.numbers import listed, milliseconds, ratio
 
-PEERS = (*STATIC, "thin linear", "RACK and probes off")
+TIMERS = (*STATIC, "thin linear", "RACK and probes off", *OURS)
 WIRED = "thin-wired"
 #: Groups of scenarios: `WAYS` have the further workloads of `WORKLOADS`, `BESIDE` have transfers that compete
 #: with a transfer under Linux's own timer, and `WITHOUT_BULK` has no bulk transfers.
@@ -51,6 +50,7 @@ WORKLOADS = {
 }
 #: Profiles of programs-requests.toml, which measures real programs, with their titles on the page.
 VISITS = {"full": "nginx, connection kept", "fresh": "nginx, a connection each", "echo": "lines echoed"}
+TAIL, ELSEWHERE = "where stock's timer resends for 1 % of requests or more", "elsewhere (°)"
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
@@ -60,9 +60,9 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     from an outage's end to the response to the request lost in it)."""
     from tcplearn.lab import fades, results
 
-    names = (DSACK, PROBES, TIMEOUTS, "goodput_mbps", "jain_index", "queue_dropped_packets")
-    metrics = {name: measured[name] for name in names if name in measured}
-    metrics |= {name: 0.0 for name in (DSACK, PROBES, TIMEOUTS) if name not in metrics}
+    metrics = {name: measured.get(name, 0.0) for name in (DSACK, PROBES, TIMEOUTS)}
+    names = ("goodput_mbps", "jain_index", "queue_dropped_packets")
+    metrics |= {name: measured[name] for name in names if name in measured}
     metrics["data_segments"] = results.data_segments(folder)
     series = {}
     if (folder / "requests").exists():
@@ -77,26 +77,35 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
     return metrics, series
 
 
-def batches(folder: Path, profile: str) -> list[Batch]:
-    """Returns the batches of runs of the page lab.md or, if `profile` is not "", only the runs of the path
-    `wired` under this profile (a named set of changes to the scenario file)."""
+def wired_first(scenario: str) -> tuple[bool, bool, str]:
+    """Returns the key by which scenarios are sorted: those that were reserved for the final figures ("kept")
+    are last."""
+    return "kept" in scenario, scenario != WIRED, scenario
+
+
+def lab_runs(
+    folder: Path, profile: str, published: Callable[[Path], Iterator[tuple[str, str]]]
+) -> list[Batch]:
+    """Returns the batches of runs of a page, of which `published` yields the scenarios and profiles. If
+    `profile` is not "", returns only the runs of the path `wired` under this profile (a named set of changes
+    to the scenario file)."""
     folder = scenarios(folder, "linux", "lab", "scenarios")
+    chosen = [(WIRED, profile)] if profile else published(folder)
+    return [LabRuns(folder / f"{stem}.toml", name, keep) for stem, name in chosen]
 
-    def of(stem: str, profile: str) -> LabRuns:
-        return LabRuns(folder / f"{stem}.toml", profile, keep)
 
-    if profile:
-        return [of(WIRED, profile)]
-    stems = [file.stem for file in folder.glob("thin-*.toml")]
-    stems.sort(
-        key=lambda stem: ("kept" in stem, stem != WIRED, stem)
-    )  # scenarios that were reserved for the final figures ("kept") are last
-    found = [of(stem, "full") for stem in stems] + [of("fades", "full")]
-    found += [of("overload", profile) for profile in loads.LOADS]
-    found += [of(stem, "bulk") for stem in stems if stem != WITHOUT_BULK]
-    found += [of(stem, "beside") for stem in stems if stem in BESIDE]
-    found += [of(stem, profile) for profile in WORKLOADS for stem in stems if stem in WAYS]
-    return [*found, *(of("programs-requests", profile) for profile in VISITS)]
+def _published(folder: Path) -> Iterator[tuple[str, str]]:
+    stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=wired_first)
+    yield from ((stem, "full") for stem in (*stems, "fades"))
+    yield from (("overload", profile) for profile in loads.LOADS)
+    yield from ((stem, "bulk") for stem in stems if stem != WITHOUT_BULK)
+    yield from ((stem, "beside") for stem in stems if stem in BESIDE)
+    yield from ((stem, profile) for profile in WORKLOADS for stem in stems if stem in WAYS)
+    yield from (("programs-requests", profile) for profile in VISITS)
+
+
+def batches(folder: Path, profile: str) -> list[Batch]:
+    return lab_runs(folder, profile, _published)
 
 
 def timer_of(algorithm: str) -> str:
@@ -112,120 +121,106 @@ def timer_of(algorithm: str) -> str:
     return f"rto_min {floor.removeprefix('rto_min-').removesuffix('ms')} ms" if floor else first
 
 
-def _by_timer(runs: Sequence[Run]) -> dict[str, list[Run]]:
+def by_timer(runs: Sequence[Run]) -> dict[str, list[Run]]:
     return grouped(sorted(runs, key=lambda run: run.run), lambda run: timer_of(run.algorithm))
 
 
-def _by_path(runs: Sequence[Run]) -> dict[str, dict[str, list[Run]]]:
-    paths = grouped(runs, lambda run: run.scenario.removeprefix("thin-"))
-    order = sorted(paths, key=lambda path: ("kept" in path, path != "wired", path))
-    return {path: _by_timer(paths[path]) for path in order}
+def by_path(runs: Sequence[Run], key: Callable[[str], Any] = wired_first) -> dict[str, dict[str, list[Run]]]:
+    """Returns the runs with few segments in flight by path and timer. `key` sorts the scenarios."""
+    paths = grouped(runs, lambda run: run.scenario)
+    thin = sorted((path for path in paths if path.startswith(("thin-", "kept-"))), key=key)
+    return {path.removeprefix("thin-"): by_timer(paths[path]) for path in thin}
 
 
-def _cells(paths: Mapping[str, Mapping[str, Sequence[Run]]]) -> list[Cell]:
+def cells_by_path(paths: Mapping[str, Mapping[str, Sequence[Run]]]) -> list[Cell]:
     made = ((path, {t: Timer.of_lab(runs) for t, runs in timers.items()}) for path, timers in paths.items())
     return [Cell(path, timers) for path, timers in made if STOCK in timers]
 
 
+def overload_of(runs: Sequence[Run], scenario: str, titles: Mapping[str, str]) -> loads.Overload:
+    by_load = {load: by_timer(select(runs, scenario=scenario, profile=load)) for load in titles}
+    return loads.Overload({load: of for load, of in by_load.items() if of}, titles)
+
+
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     def thin(profile: str) -> dict[str, dict[str, list[Run]]]:
-        return _by_path([run for run in select(runs, profile=profile) if run.scenario.startswith("thin-")])
+        return by_path(select(runs, profile=profile))
 
-    cells = _cells(thin("full"))
+    cells = cells_by_path(thin("full"))
     if not cells:
         return {}
     bulk = [loads.Bulk(path, timers) for path, timers in thin("bulk").items()]
-    fades = loads.Fades(_by_timer(select(runs, scenario="fades")))
-    by_load = {p: _by_timer(select(runs, scenario="overload", profile=p)) for p in loads.LOADS}
-    overload = loads.Overload({profile: of for profile, of in by_load.items() if of})
     beside = thin("beside")
-    visits = {
-        what: _by_timer(select(runs, scenario="programs-requests", profile=p)) for p, what in VISITS.items()
-    }
-    visited = _cells(visits)
-    others = {what: _cells(thin(profile)) for profile, what in WORKLOADS.items()}
-    rows = [*tables.against_stock(cells, TAIL, ELSEWHERE), _spurious_criterion(cells)]
-    rows += tables.against_floor(cells, lambda timer, figure: _of_other_paths(cells, timer, figure))
-    loaded = [*loads.bulk_criteria(bulk)] if bulk else []
-    if fades.timers:
-        loaded.append(fades.criterion())
-    loaded += [*overload.criteria(), *loads.beside_criteria(beside)]
-    figures = [Figure("images/lab.svg", "", tables.chart(cells, with_intervals=True))]
-    if fades.timers:
-        figures.append(Figure("images/lab-fades.svg", "", fades.chart()))
-    wired = next((c for c in cells if c.path == "wired"), None)
+    fades = loads.Fades(by_timer(select(runs, scenario="fades")))
+    overload = overload_of(runs, "overload", loads.LOADS)
+    ways = {profile: cells_by_path(thin(profile)) for profile in WORKLOADS}
+    programs = select(runs, scenario="programs-requests")
+    visits = {title: by_timer(select(programs, profile=profile)) for profile, title in VISITS.items()}
+    more = "spurious retransmissions in 1,000 segments, all paths: more than stock's"
+    rows = [
+        *tables.against_stock(cells, TAIL, ELSEWHERE),
+        [more, "≤ +1", *(_more_spurious(cells, timer) for timer in OURS)],
+        *tables.against_floor(cells, partial(_of_other_paths, cells)),
+    ]
+    loaded = [*loads.bulk_criteria(bulk), fades.criterion()]
+    loaded += [row for load in overload.loads for row in overload.criteria(load)]
+    higher = {t: [c.path for c in cells if interval(c.over_floor(t, P999)[1])[0] > 1] for t in OURS}
+
+    def drops(*profiles: str) -> str:
+        values = [overload.drops(profile, timer)[0] for profile in profiles for timer in OURS]
+        return f"{ratio(min(values))} to {ratio(max(values))}"
+
     return {
-        "paths": len(cells),
         "criteria": tables.criteria(rows),
-        "load_criteria": tables.criteria(loaded, LOADED),
-        "by_timer": tables.by_timer(cells, PEERS),
-        "by_path": _table_by_path(cells),
+        "load_criteria": tables.criteria([*loaded, *loads.beside_criteria(beside)], LOADED),
+        "by_timer": [tables.of_timer(cells, timer) for timer in TIMERS],
         "against_floor": _against_floor(cells),
-        "wired_requests": f"{wired.requests_of(STOCK):,}" if wired else "",
-        "wired": _wired(wired) if wired else "",
-        "bulk": loads.bulk(bulk),
-        "by_workload": tables.by_workload({what: of for what, of in others.items() if of}, PEERS),
-        "fades": fades.table(),
+        "by_workload": [row for way, of in ways.items() for row in _workload(WORKLOADS[way], of)],
+        "fades": fades,
+        "overload": overload,
         "blocks": loads.BLOCKS,
-        "dispersion": f"{overload.dispersion:.1f}",
-        "overload": overload.table(),
-        "beside": loads.beside_stock(beside),
-        "programs": loads.by_program(visited),
-        # for figures within sentences and in the tables at the page's end
+        "beside": beside,
+        "bulk": bulk,
+        "throughput": loads.throughput,
+        "resends": loads.resends,
+        "timers": TIMERS,
         "ours": OURS,
+        "loaded": LOADED,
+        "FIGURES": FIGURES,
         "cells": cells,
         "lossy": [c for c in cells if c.reaches_the_tail],
         "on": {c.path: c for c in cells},
-        "ways": {profile: {c.path: c for c in others[what]} for profile, what in WORKLOADS.items()},
-        "visited": {c.path: c for c in visited},
-        "fade": fades,
-        "all_bulk": loads.all_bulk(bulk),
-        "higher": {
-            t: _listed([c.path for c in cells if interval(c.over_floor(t, P999)[1])[0] > 1]) for t in OURS
-        },
-        "drops": lambda *profiles: _between([overload.drops(p, t)[0] for p in profiles for t in OURS]),
+        "ways": {profile: {c.path: c for c in of} for profile, of in ways.items()},
+        "visited": {c.path: c for c in cells_by_path(visits)},
+        "higher": {timer: listed(paths or ["none"]) for timer, paths in higher.items()},
+        "drops": drops,
+        "metric": metric,
         "overall": overall,
         "spurious": tables.spurious,
+        "too_few": tables.too_few,
         "spread": spread,
         "ms": milliseconds,
         "ratio": ratio,
-        "figures": figures,
+        "figures": [
+            Figure("images/lab.svg", "", tables.chart(cells, with_intervals=True)),
+            Figure("images/lab-fades.svg", "", fades.chart()),
+        ],
     }
 
 
-def _listed(names: Sequence[str]) -> str:
-    return listed(names) if names else "none"
-
-
-def _between(values: Sequence[float]) -> str:
-    return f"{ratio(min(values))} to {ratio(max(values))}"
-
-
-TAIL, ELSEWHERE = "where stock's timer resends for 1 % of requests or more", "elsewhere (°)"
-
-
-def _table_by_path(cells: Sequence[Cell]) -> str:
-    head = ["requests of each timer", "stock: p99", "stock: slowest 2 %", "stock: spurious in 1,000"]
-    figures = {f: (lambda k, timer, f=f: cells[k].ratio(timer, f)) for f in (P99, SLOW)}
-    return tables.by_path(cells, lambda c: f"{c.requests_of(STOCK):,}", figures, head)
+def _workload(title: str, cells: Sequence[Cell]) -> list[tables.Row]:
+    head = [title, str(len(cells)), f"{min(c.requests_of(STOCK) for c in cells):,}"]
+    timers = (timer for timer in TIMERS if all(timer in c.timers for c in cells))
+    return [[*head, *tables.of_timer(cells, timer)] for timer in timers]
 
 
 def _against_floor(cells: Sequence[Cell]) -> str:
     """Returns a table of response times under `priced` and `priced/spaced` relative to those under each
     path's best fixed rto_min."""
-    figures = [figure for figure in FIGURES if not any(too_few(c, figure) for c in cells)]
+    figures = [figure for figure in FIGURES if not tables.too_few(cells, figure)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
     return table_of(["path", *(f"`{timer}`: {figure}" for timer, figure in pairs)], rows)
-
-
-def _wired(c: Cell) -> str:
-    rows = []
-    for timer in (*PEERS, *OURS):
-        t = c.timers[timer]
-        row = [timer, *(milliseconds(t.of(figure)) for figure in FIGURES), f"{t.spurious_permille:.1f}"]
-        rows.append([*row, f"{1000 * t.resends.sum() / c.requests_of(timer):.1f}"])
-    return table_of(["timer", *(f"{n}, ms" for n in FIGURES), "spurious in 1,000", "resends in 1,000"], rows)
 
 
 def _other_paths(
@@ -239,11 +234,6 @@ def _other_paths(
 
 def _of_other_paths(cells: Sequence[Cell], timer: str, figure: str) -> str:
     return _other_paths([float(np.log(c.over_floor(timer, figure)[0])) for c in cells], ratio, np.exp)
-
-
-def _spurious_criterion(cells: Sequence[Cell]) -> list[str]:
-    what = "spurious retransmissions in 1,000 segments, all paths: more than stock's"
-    return [what, "≤ +1", *(_more_spurious(cells, timer) for timer in OURS)]
 
 
 def _more_spurious(cells: Sequence[Cell], timer: str) -> str:

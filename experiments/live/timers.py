@@ -5,7 +5,6 @@ Linux, a fixed `rto_min`, BBR, bpftune, `tcplearn live` and our kernel module.""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +12,24 @@ import numpy as np
 
 from experiments.latency import simulated
 from experiments.latency.cells import P99, SLOW, Cell, overall
+from experiments.latency.lab import by_timer, overload_of
 from experiments.latency.loads import LOADS, Fades
 from experiments.lib import runs as kept
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run, select
-from experiments.lib.statistics import Drawn, geometric_drawn, interval, spread
+from experiments.lib.statistics import geometric_drawn, interval, spread
 from experiments.live import lab
 from tcplearn.output.numbers import milliseconds, ratio
 
 
-@dataclass(frozen=True)
 class Paths:
-    """Paths in the lab, each measured with the same timers."""
+    """Paths in the lab, each measured with the same timers. On the `lossy` ones Linux's own timer retransmits
+    for at least one request in a hundred."""
 
-    cells: Sequence[Cell]
-
-    @property
-    def lossy(self) -> list[Cell]:
-        """Returns the paths where Linux's own timer retransmits for at least one request in a hundred."""
-        return [c for c in self.cells if c.reaches_the_tail]
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.cells = cells
+        self.lossy = [c for c in cells if c.reaches_the_tail]
+        self.on = {c.path: c for c in cells}
 
     def over_stock(self, timer: str, figure: str) -> str:
         """Returns `figure` under `timer` divided by that under Linux's own timer, on the lossy paths."""
@@ -47,35 +45,37 @@ class Paths:
         return f"{np.mean(permille):.1f}; {max(permille):.1f}"
 
     def worst(self, timer: str, figure: str) -> str:
-        """Returns the largest ratio of `figure` under `timer` to that under Linux's own timer on a lossy
-        path, after the name of this path."""
-        ratios = {c.path: c.ratio(timer, figure) for c in self.lossy}
-        path = max(ratios, key=lambda name: ratios[name][0])
-        return f"`{path}`: {spread(ratios[path])}"
-
-    def on(self, path: str) -> Cell:
-        return next(c for c in self.cells if c.path == path)
+        """Returns the name of the lossy path with the largest ratio of `figure` to stock's, and the ratio."""
+        c = max(self.lossy, key=lambda c: c.ratio(timer, figure)[0])
+        return f"`{c.path}`: {spread(c.ratio(timer, figure))}"
 
 
 def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
     """Returns the variables of the page's template. The results of settings that were not measured together
     with `tcplearn live` are from the runs of experiments/latency."""
-    cells = lab.cells_of(select(runs, profile=lab.PROFILE))
+    cells = lab.cells_of(runs, profile=lab.PROFILE)
     if not cells:
         return {}
     others = kept.latest(kept.read(ROOT / "experiments" / "latency" / "runs.parquet"))
     full = select(others, host="lab", profile="full")
-    module_fades = Fades(lab.timers_of(select(full, scenario=lab.FADES)))
-    overload, fades = lab.overload_of(runs), lab.fades_of(runs)
+    module_fades = Fades(by_timer(select(full, scenario=lab.FADES)))
+    overload, fades = overload_of(runs, lab.OVERLOAD, lab.TITLES), lab.fades_of(runs)
+    queues = simulated.overloaded(select(others, host="ns3")).values()
+    drops_in_ns3 = (simulated.compared(queue, "rto_min 5 ms", simulated.DROPS) for queue in queues)
+
+    def drops(timer: str) -> str:
+        found = sorted((overload.drops(load, timer) for load in LOADS), key=lambda drawn: drawn[0])
+        return f"{spread(found[0])} and {spread(found[-1])}"
+
     return {
         "paths": Paths(cells),
-        "other_paths": Paths(lab.cells_of([run for run in full if run.scenario.startswith("thin-")])),
+        "other_paths": Paths(lab.cells_of(full)),
         "requests": f"{min(c.requests_of(lab.OURS) for c in cells):,}",
         "past_fades": lambda kernel, timer: spread(fades[kernel].over_stock(timer)),
         "past_fades_spaced": spread(module_fades.over_stock("priced/spaced")),
         "most_spurious": _most_spurious(cells),
-        "drops": lambda timer: _between([overload.drops(load, timer) for load in LOADS]),
-        "most_drops_in_ns3": ratio(_most_drops_in_ns3(select(others, host="ns3"), "rto_min 5 ms")),
+        "drops": drops,
+        "most_drops_in_ns3": ratio(max(value for value, *_ in filter(None, drops_in_ns3))),
         "spread": spread,
         "ms": milliseconds,
         "P99": P99,
@@ -90,14 +90,3 @@ def _most_spurious(cells: Sequence[Cell]) -> str:
     worst = max(drawn, key=lambda path: float(np.mean(drawn[path])))
     low, high = interval(drawn[worst])
     return f"`{worst}`: {np.mean(drawn[worst]):.1f} ({low:.1f} to {high:.1f})"
-
-
-def _between(drawn: Sequence[Drawn]) -> str:
-    """Returns, as text, the least and the largest of the values `drawn`, with their intervals."""
-    least, most = (choose(drawn, key=lambda one: one[0]) for choose in (min, max))
-    return f"{spread(least)} and {spread(most)}"
-
-
-def _most_drops_in_ns3(runs: Sequence[Run], timer: str) -> float:
-    found = (queue.compared(timer, "drops") for queue in simulated.overloaded(runs))
-    return max(value for value, *_ in filter(None, found))
